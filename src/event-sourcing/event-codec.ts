@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { DomainEvent, JsonObject, NewEvent, Recorded, StoredEvent } from './domain-event.js';
+import { UndecodableEvent } from './errors.js';
+
+type Schemas = Readonly<Record<string, z.ZodType<JsonObject>>>;
+
+/** The union of events that a table of schemas by stored type describes. */
+export type EventOf<S extends Schemas> = {
+  [Type in keyof S & string]: DomainEvent<Type, z.output<S[Type]>>;
+}[keyof S & string];
+
+/** Turns the payload of a retired stored type into an event of a current one; pure, one step a version. */
+export type Upcaster = (data: JsonObject) => { readonly type: string; readonly data: JsonObject };
+
+/** Stored JSON ⇄ domain events of one aggregate. After it nothing casts. */
+export interface EventCodec<Event extends DomainEvent> {
+  readonly types: readonly string[];
+  /** Checks the payload against its schema, so that nothing is stored that could not be read. @throws UndecodableEvent */
+  encode(event: Event): Pick<NewEvent, 'type' | 'data'>;
+  /** @throws UndecodableEvent naming type, stream and revision */
+  decode(stored: StoredEvent): Recorded<Event> & { readonly recordedAt: Date };
+}
+
+/**
+ * Makes the codec of an aggregate.
+ * @param schemas by stored type; strict schemas, for they are the storage format
+ * @param upcasters by retired stored type
+ */
+export function makeEventCodec<S extends Schemas>(
+  schemas: S,
+  upcasters: Readonly<Record<string, Upcaster>> = {},
+): EventCodec<EventOf<S>> {
+  const byType = new Map(Object.entries(schemas));
+  const upcasterByType = new Map(Object.entries(upcasters));
+  return {
+    types: [...byType.keys(), ...upcasterByType.keys()],
+    encode: (event) => ({ type: event.type, data: parse(event.type, event.data, 'a new event') }),
+    decode: (stored) => {
+      const where = `${stored.stream} at revision ${stored.revision}`;
+      let { type, data }: { type: string; data: JsonObject } = stored;
+      // One step a version: each upcaster leads to the next version until a current type is reached.
+      for (let step = upcasterByType.get(type); step !== undefined; step = upcasterByType.get(type)) {
+        ({ type, data } = step(data));
+      }
+      const event = { type, data: parse(type, data, where) } as EventOf<S>;
+      return {
+        ...event,
+        id: stored.id,
+        stream: stored.stream,
+        revision: stored.revision,
+        metadata: stored.metadata,
+        recordedAt: stored.recordedAt,
+      };
+    },
+  };
+
+  function parse(type: string, data: unknown, where: string): JsonObject {
+    const schema = byType.get(type);
+    if (schema === undefined) {
+      throw new UndecodableEvent(
+        `event type ${type} (${where}) is unknown to this version; run the version that wrote it, or a newer one`,
+      );
+    }
+    const result = schema.safeParse(data);
+    if (!result.success) {
+      // Paths and codes only: values may be sealed or personal.
+      const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`).join('; ');
+      throw new UndecodableEvent(`event ${type} (${where}) does not fit its schema: ${issues}`);
+    }
+    return result.data;
+  }
+}

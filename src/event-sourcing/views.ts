@@ -1,0 +1,27 @@
+import type { DomainEvent, JsonObject } from './domain-event.js';
+import type { Projection } from './projection.js';
+import type { DocumentQuery } from './read-model-store.js';
+
+/** A document as readers see it: never a tombstone. */
+export interface ViewDocument<Document extends JsonObject> {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly body: Document;
+}
+
+/** One view's live generation, for readers. */
+export interface View<Document extends JsonObject> {
+  /** The document, or null. Where none is stored, the stream is folded before the answer is null. @throws StoreUnavailable */
+  get(id: string): Promise<ViewDocument<Document> | null>;
+  /** In order of id. @throws StoreUnavailable */
+  find(query: DocumentQuery): Promise<readonly ViewDocument<Document>[]>;
+  /** Differs after any change of the view; null where only a query can tell. */
+  changeToken(): string | null;
+}
+
+/** The views of this process, by projection. */
+export interface Views {
+  of<Document extends JsonObject, Event extends DomainEvent>(
+    projection: Projection<Document, Event>,
+  ): View<Document>;
+}
