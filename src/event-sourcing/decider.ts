@@ -1,13 +1,8 @@
-import type { DomainEvent } from './domain-event.js';
+import type { DomainEvent, Recorded } from './domain-event.js';
 import type { EventCodec } from './event-codec.js';
 
 /** An event as `evolve` sees it: `recordedAt` is the store's time, for rules that several processes must agree on. */
-export type Evolving<Event extends DomainEvent> = Event & {
-  readonly recordedAt: Date;
-  readonly revision: bigint;
-  /** RFC 3339 time of the command. */
-  readonly time: string;
-};
+export type Evolving<Event extends DomainEvent> = Recorded<Event> & { readonly recordedAt: Date };
 
 /** Pure decisions over one stream. No I/O, no clock, no randomness: those arrive in the command. */
 export interface Decider<State, Command, Event extends DomainEvent> {

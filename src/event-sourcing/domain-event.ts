@@ -54,4 +54,6 @@ export type Recorded<Event extends DomainEvent> = Event & {
   readonly stream: string;
   readonly revision: bigint;
   readonly metadata: EventMetadata;
+  /** When the command was decided, RFC 3339: `metadata.time`. */
+  readonly time: string;
 };

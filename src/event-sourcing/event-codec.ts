@@ -49,6 +49,7 @@ export function makeEventCodec<S extends Schemas>(
         stream: stored.stream,
         revision: stored.revision,
         metadata: stored.metadata,
+        time: stored.metadata.time,
         recordedAt: stored.recordedAt,
       };
     },

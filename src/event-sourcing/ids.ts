@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { v5, v7 } from 'uuid';
+import type { CommandContext } from './command-handler.js';
+
+/** The namespace of our event ids (RFC 9562, section 5.5). Never changes: a repeated append must find its ids again. */
+const eventNamespace = '6f1c1f5e-9a83-4c0f-9f8e-0c6d6a3b7a51';
+
+/** The id of the `index`-th event that a command appends to a stream: UUIDv5, the same whenever the command is repeated. */
+export function eventId(commandId: string, stream: string, index: number): string {
+  return v5(`${commandId}/${stream}/${index}`, eventNamespace);
+}
+
+/**
+ * The id of something that a command makes: UUIDv7 (RFC 9562, section 5.7) of the command's time, its random bits
+ * derived from the command's id, so that a repetition makes the same thing. `label` tells several apart.
+ */
+export function derivedId(context: Pick<CommandContext, 'commandId' | 'time'>, label: string): string {
+  const random = createHash('sha256').update(`${context.commandId}/${label}`).digest().subarray(0, 16);
+  return v7({ msecs: context.time.getTime(), random, seq: random.readUInt32BE(6) });
+}
