@@ -20,8 +20,7 @@ export interface Projection<Document extends JsonObject, Event extends DomainEve
 }
 
 /** Any projection, where the kinds of its events and documents do not matter. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a list of views is heterogeneous; each was checked where it was defined
-export type AnyProjection = Projection<any, any>;
+export type AnyProjection = Projection<JsonObject, DomainEvent>;
 
 /** `<view>@<version>.<generation>` */
 export function collectionName(

@@ -1,0 +1,79 @@
+import type { Clock } from './clock.js';
+import { StoreUnavailable } from './errors.js';
+import type { Generations } from './generations.js';
+import type { AnyProjection } from './projection.js';
+import type { ReadModelStore, StoredDocument } from './read-model-store.js';
+
+/** Writes the documents of a stream right after an append, so that whoever wrote reads what was written. */
+export interface DocumentWriter {
+  /** The views that fold streams of this category. */
+  viewsOf(category: string): readonly AnyProjection[];
+  /**
+   * Writes folds of a whole stream to every fed generation of their views, within 2 s.
+   * @param documents by name of the view
+   * @throws StoreUnavailable only if `mustSucceed`; otherwise the projector follows, and `onFailure` hears of it
+   */
+  write(
+    documents: ReadonlyMap<string, StoredDocument>,
+    options: { readonly mustSucceed: boolean },
+  ): Promise<void>;
+}
+
+const limitMs = 2_000;
+
+export function makeDocumentWriter(deps: {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Clock;
+  readonly onFailure: (error: unknown) => void;
+}): DocumentWriter {
+  const { generations, readModelStore, clock, onFailure } = deps;
+  const byName = new Map(generations.projections.map((projection) => [projection.name, projection]));
+  const viewsByCategory = new Map<string, AnyProjection[]>();
+  for (const projection of generations.projections) {
+    viewsByCategory.set(projection.category, [
+      ...(viewsByCategory.get(projection.category) ?? []),
+      projection,
+    ]);
+  }
+
+  return {
+    viewsOf: (category) => viewsByCategory.get(category) ?? [],
+    write: async (documents, { mustSucceed }) => {
+      try {
+        await withinLimit(writeAll(documents));
+      } catch (error) {
+        if (mustSucceed) throw error;
+        onFailure(error);
+      }
+    },
+  };
+
+  async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
+    const writes: Promise<unknown>[] = [];
+    for (const [name, document] of documents) {
+      const projection = byName.get(name);
+      if (projection === undefined) continue;
+      for (const collection of generations.fedCollections(projection)) {
+        // Refused means that a document at this revision or a later one stands there: nothing is missing.
+        writes.push(readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]));
+      }
+    }
+    await Promise.all(writes);
+  }
+
+  async function withinLimit(work: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const limit = clock.sleep(limitMs, done.signal).then(
+      () => {
+        throw new StoreUnavailable('the documents could not be written within 2 s');
+      },
+      () => undefined,
+    );
+    try {
+      await Promise.race([work, limit]);
+    } finally {
+      done.abort();
+    }
+  }
+}

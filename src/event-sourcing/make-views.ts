@@ -1,0 +1,43 @@
+import type { JsonObject } from './domain-event.js';
+import type { EventStore } from './event-store.js';
+import { foldWholeStream } from './fold-documents.js';
+import type { Generations } from './generations.js';
+import type { ReadModelStore, StoredDocument } from './read-model-store.js';
+import type { ViewDocument, Views } from './views.js';
+
+/** Views over the live generations of the read-model store. */
+export function makeViews(deps: {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+  readonly eventStore: EventStore;
+}): Views {
+  const { generations, readModelStore, eventStore } = deps;
+  return {
+    of: <Document extends JsonObject>(projection: Parameters<Views['of']>[0]) => ({
+      get: async (id: string) => {
+        const stored = await readModelStore.get(generations.liveCollection(projection), id);
+        // Nothing stored says only that no projector has come this far; the log has the answer.
+        return toViewDocument<Document>(stored ?? (await foldWholeStream(eventStore, projection, id)));
+      },
+      find: async (query) => {
+        const found = await readModelStore.find(generations.liveCollection(projection), query);
+        return found
+          .map((document) => toViewDocument<Document>(document))
+          .filter((document) => document !== null);
+      },
+      changeToken: () => {
+        const collection = generations.liveCollection(projection);
+        const token = readModelStore.changeToken(collection);
+        return token === null ? null : `${collection}/${token}`;
+      },
+    }),
+  };
+}
+
+/** The one place where a stored body becomes a view's document: only the view's own `evolve` has ever written it. */
+function toViewDocument<Document extends JsonObject>(
+  stored: StoredDocument | null,
+): ViewDocument<Document> | null {
+  if (stored?.body == null) return null;
+  return { id: stored.id, revision: stored.revision, body: stored.body as Document };
+}

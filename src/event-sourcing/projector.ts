@@ -1,0 +1,172 @@
+import { LRUCache } from 'lru-cache';
+import { backoff, type Clock, type Random } from './clock.js';
+import { parseStreamName } from './decider.js';
+import type { LogEvent, Position } from './domain-event.js';
+import { StoreDamaged, StoreUnavailable } from './errors.js';
+import type { EventStore, LogPage } from './event-store.js';
+import { foldEvents, foldWholeStream } from './fold-documents.js';
+import type { AnyProjection } from './projection.js';
+import type { DocumentWrite, ReadModelStore, StoredDocument } from './read-model-store.js';
+
+export interface ProjectorDeps {
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What a projector tells of itself. */
+export interface ProjectorProgress {
+  /** The last position whose documents are written; null at the start of the log. */
+  readonly position: Position | null;
+  /** Whether it stood at the end of the log when it last looked. */
+  readonly atHead: boolean;
+  /** When the last event that it took was recorded; null before the first. */
+  readonly lastEventAt: Date | null;
+}
+
+const cachedDocumentsMax = 20_000;
+const checkpointIntervalMs = 1_000;
+
+/**
+ * Feeds one collection from the log until the signal aborts: takes the events of the view's streams, folds them into
+ * the documents, writes these under their guards, then moves the checkpoint. Any number of projectors may feed one
+ * collection; a document takes revision r + 1 and no other, so they all end in the same documents.
+ * A store that is away is waited for. @throws UndecodableEvent, StoreDamaged: the projection must not go on
+ */
+export async function runProjector(
+  deps: ProjectorDeps,
+  { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },
+  options: {
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: ProjectorProgress) => void;
+    readonly onRetry: (error: Error, attempt: number) => void;
+  },
+): Promise<void> {
+  const { eventStore, readModelStore, clock, random } = deps;
+  const { signal, onProgress, onRetry } = options;
+  const aborted = (): boolean => signal.aborted;
+  let attempt = 0;
+  while (!aborted()) {
+    try {
+      await follow();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (aborted()) return;
+      onRetry(error, attempt);
+      // An aborted wait ends the loop.
+      await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
+      attempt += 1;
+    }
+  }
+
+  /** From the durable checkpoint on; nothing that this process remembered from before an error is used. */
+  async function follow(): Promise<void> {
+    const logId = await eventStore.logId();
+    const checkpoint = await readModelStore.loadCheckpoint(collection);
+    if (checkpoint !== null && checkpoint.logId !== logId) {
+      throw new StoreDamaged(
+        `the view ${collection} was built from the log ${checkpoint.logId}, but the configured log is ${logId}: ` +
+          `configure the log it belongs to, or delete the read models and start again`,
+      );
+    }
+    const documents = new LRUCache<string, StoredDocument>({ max: cachedDocumentsMax });
+    let savedAtMs = clock.now().getTime();
+    let lastEventAt: Date | null = null;
+    // The page before is written while the next one is read and folded.
+    let writing: Promise<void> = Promise.resolve();
+    onProgress({ position: checkpoint?.position ?? null, atHead: false, lastEventAt });
+    try {
+      for await (const page of eventStore.subscribe({ after: checkpoint?.position ?? null, signal })) {
+        const writes = await foldPage(page, documents);
+        await writing;
+        writing = finishPage(page, writes, documents);
+        // Awaited at the next page; the handler only keeps an early failure from being unhandled.
+        writing.catch(() => undefined);
+        if (page.atHead) {
+          await writing;
+          // Other writers, such as commands, go first from here on: memory would lag behind them.
+          documents.clear();
+        }
+      }
+    } finally {
+      await writing.catch(() => undefined);
+    }
+    await writing;
+
+    async function finishPage(
+      page: LogPage,
+      writes: readonly DocumentWrite[],
+      cache: LRUCache<string, StoredDocument>,
+    ): Promise<void> {
+      await writeGuarded(writes, cache);
+      const nowMs = clock.now().getTime();
+      lastEventAt = page.events.at(-1)?.recordedAt ?? lastEventAt;
+      const due = nowMs - savedAtMs >= checkpointIntervalMs || (page.atHead && writes.length > 0);
+      if (page.cursor !== null && due) {
+        await readModelStore.saveCheckpoint(collection, { logId, position: page.cursor });
+        savedAtMs = nowMs;
+      }
+      onProgress({ position: page.cursor, atHead: page.atHead, lastEventAt });
+      attempt = 0;
+    }
+  }
+
+  /** The writes that a page asks for, one a document. */
+  async function foldPage(
+    page: LogPage,
+    cache: LRUCache<string, StoredDocument>,
+  ): Promise<readonly DocumentWrite[]> {
+    const byDocument = groupByDocument(page.events);
+    const missing = [...byDocument.keys()].filter((id) => !cache.has(id));
+    const stored = new Map<string, StoredDocument>();
+    if (missing.length > 0) {
+      for (const document of await readModelStore.getMany(collection, missing))
+        stored.set(document.id, document);
+    }
+    const writes: DocumentWrite[] = [];
+    for (const [id, events] of byDocument) {
+      const before = cache.get(id) ?? stored.get(id) ?? null;
+      const folded = foldEvents(projection, before, events);
+      if (folded === 'gap') {
+        const whole = await foldWholeStream(eventStore, projection, id);
+        if (whole !== null) writes.push({ document: whole, foldedFrom: 'whole-stream' });
+      } else if (folded !== null && folded !== before) {
+        writes.push({ document: folded, foldedFrom: before === null ? 'whole-stream' : before.revision });
+      }
+    }
+    for (const { document } of writes) cache.set(document.id, document);
+    return writes;
+  }
+
+  function groupByDocument(events: readonly LogEvent[]): Map<string, LogEvent[]> {
+    const groups = new Map<string, LogEvent[]>();
+    for (const event of events) {
+      const name = parseStreamName(event.stream);
+      if (name?.category !== projection.category) continue;
+      const group = groups.get(name.id);
+      if (group === undefined) groups.set(name.id, [event]);
+      else group.push(event);
+    }
+    return groups;
+  }
+
+  /** Writes; where a guard refused, somebody else wrote the document meanwhile: look again, and fold the whole stream. */
+  async function writeGuarded(
+    writes: readonly DocumentWrite[],
+    cache: LRUCache<string, StoredDocument>,
+  ): Promise<void> {
+    if (writes.length === 0) return;
+    const outcomes = await readModelStore.write(collection, writes);
+    const refused = writes.filter((_, index) => outcomes[index] === 'refused');
+    for (const { document } of refused) cache.delete(document.id);
+    for (const { document } of refused) {
+      const stored = await readModelStore.get(collection, document.id);
+      if (stored !== null && stored.revision >= document.revision) continue;
+      const whole = await foldWholeStream(eventStore, projection, document.id);
+      // Refused once more means that a later fold stands there already.
+      if (whole !== null)
+        await readModelStore.write(collection, [{ document: whole, foldedFrom: 'whole-stream' }]);
+    }
+  }
+}
