@@ -1,0 +1,226 @@
+import type { ExecutionContext, TestFn } from 'ava';
+
+import type {
+  DocumentQuery,
+  ReadModelStore,
+  StoredDocument,
+} from '../../src/event-sourcing/read-model-store.js';
+import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/document-writes.js';
+
+const view = 'projects@2.1';
+const indexes = ['owner', 'settings.region', 'members.user_id', 'labels'];
+
+/** Queries: many by id, by index, in pages; and everything in pages. */
+export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelStore): void {
+  const withProjects = async (t: ExecutionContext) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, indexes);
+    await store.write(view, [
+      wholeFold('p1', 0n, {
+        owner: 'ada',
+        settings: { region: 'eu' },
+        members: [{ user_id: 'ada' }],
+        labels: ['x'],
+      }),
+      wholeFold('p2', 0n, {
+        owner: 'bob',
+        settings: { region: 'us' },
+        members: [{ user_id: 'ada' }, { user_id: 'bob' }],
+      }),
+      wholeFold('p3', 0n, { owner: 'ada', settings: null, members: [], labels: ['y', 'x'] }),
+      wholeFold('p4', 0n, null),
+      wholeFold('p5', 0n, { owner: 'ada', settings: { region: 'eu' } }),
+      wholeFold('p6', 3n, { owner: 'ada' }),
+      wholeFold('p7', 0n, { owner: null, settings: {}, members: [{ user_id: null }, {}] }),
+    ]);
+    await store.write(view, [incrementalFold('p6', 3n, 4n, null)]);
+    return store;
+  };
+
+  test.serial('many by id: those that exist, tombstones included', async (t) => {
+    const store = await withProjects(t);
+    t.deepEqual(ids(await store.getMany(view, ['p6', 'absent', 'p1', 'p1'])).sort(), ['p1', 'p6']);
+    t.deepEqual(await store.getMany(view, []), []);
+    t.deepEqual(await store.getMany(view, ['p6']), [{ id: 'p6', revision: 4n, body: null }]);
+  });
+
+  test.serial('find without a field returns all in order of id, tombstones left out', async (t) => {
+    const store = await withProjects(t);
+    t.deepEqual(await found(store, { limit: 10 }), ['p1', 'p2', 'p3', 'p5', 'p7']);
+    t.deepEqual(await found(store, { limit: 10, descending: true }), ['p7', 'p5', 'p3', 'p2', 'p1']);
+  });
+
+  test.serial('find returns whole documents', async (t) => {
+    const store = await withProjects(t);
+    t.deepEqual(await store.find(view, { where: { field: 'settings.region', equals: 'us' }, limit: 1 }), [
+      {
+        id: 'p2',
+        revision: 0n,
+        body: { owner: 'bob', settings: { region: 'us' }, members: [{ user_id: 'ada' }, { user_id: 'bob' }] },
+      },
+    ]);
+  });
+
+  test.serial('find by an indexed field, in either direction, tombstones left out', async (t) => {
+    const store = await withProjects(t);
+    const where = { field: 'owner', equals: 'ada' };
+    t.deepEqual(await found(store, { where, limit: 10 }), ['p1', 'p3', 'p5']);
+    t.deepEqual(await found(store, { where, limit: 10, descending: true }), ['p5', 'p3', 'p1']);
+    t.deepEqual(await found(store, { where: { field: 'owner', equals: 'nobody' }, limit: 10 }), []);
+  });
+
+  test.serial('find in pages: after an id, at most the limit, in either direction', async (t) => {
+    const store = await withProjects(t);
+    const where = { field: 'owner', equals: 'ada' };
+    t.deepEqual(await found(store, { limit: 2 }), ['p1', 'p2']);
+    t.deepEqual(await found(store, { after: 'p2', limit: 2 }), ['p3', 'p5']);
+    t.deepEqual(await found(store, { after: 'p4', limit: 2 }), ['p5', 'p7']);
+    t.deepEqual(await found(store, { after: 'p3', limit: 10, descending: true }), ['p2', 'p1']);
+    t.deepEqual(await found(store, { where, limit: 2 }), ['p1', 'p3']);
+    t.deepEqual(await found(store, { where, after: 'p1', limit: 10 }), ['p3', 'p5']);
+    t.deepEqual(await found(store, { where, after: 'p5', limit: 1, descending: true }), ['p3']);
+    t.deepEqual(await found(store, { where, after: 'p5', limit: 10 }), []);
+  });
+
+  test.serial('find by a dotted path, through lists on the way and at its end', async (t) => {
+    const store = await withProjects(t);
+    const by = async (field: string, equals: string) => found(store, { where: { field, equals }, limit: 10 });
+    t.deepEqual(await by('settings.region', 'eu'), ['p1', 'p5']);
+    t.deepEqual(await by('members.user_id', 'ada'), ['p1', 'p2']);
+    t.deepEqual(await by('members.user_id', 'bob'), ['p2']);
+    t.deepEqual(await by('labels', 'x'), ['p1', 'p3']);
+    t.deepEqual(await by('labels', 'y'), ['p3']);
+  });
+
+  test.serial('a document that a list names twice is found once', async (t) => {
+    const store = await withProjects(t);
+    await store.write(view, [wholeFold('p8', 0n, { members: [{ user_id: 'eve' }, { user_id: 'eve' }] })]);
+    t.deepEqual(await found(store, { where: { field: 'members.user_id', equals: 'eve' }, limit: 10 }), [
+      'p8',
+    ]);
+  });
+
+  test.serial(
+    'find compares strings exactly: no case folding, patterns, operators or other types',
+    async (t) => {
+      const store = await withProjects(t);
+      await store.write(view, [
+        wholeFold('q1', 0n, { owner: '5' }),
+        wholeFold('q2', 0n, { owner: 5 }),
+        wholeFold('q3', 0n, { owner: 'true' }),
+        wholeFold('q4', 0n, { owner: true }),
+        wholeFold('q5', 0n, { owner: '$ne' }),
+        wholeFold('q6', 0n, { owner: { $ne: 'x' } }),
+        wholeFold('q7', 0n, { owner: '' }),
+        wholeFold('q8', 0n, { owner: '日本 é\u0301 😀' }),
+      ]);
+      const by = async (equals: string) => found(store, { where: { field: 'owner', equals }, limit: 10 });
+      t.deepEqual(await by('5'), ['q1']);
+      t.deepEqual(await by('true'), ['q3']);
+      t.deepEqual(await by('$ne'), ['q5']);
+      t.deepEqual(await by(''), ['q7']);
+      t.deepEqual(await by('日本 é\u0301 😀'), ['q8']);
+      for (const none of ['ADA', 'a%', 'ad_', 'a.*', 'null', '{"$ne":"x"}', 'ada '])
+        t.deepEqual(await by(none), []);
+    },
+  );
+
+  test.serial('a key that contains a dot is not the path of that name', async (t) => {
+    const store = await withProjects(t);
+    await store.write(view, [wholeFold('q1', 0n, { 'settings.region': 'moon' })]);
+    t.deepEqual(await found(store, { where: { field: 'settings.region', equals: 'moon' }, limit: 10 }), []);
+  });
+
+  test.serial('a change of an indexed field moves the document, a tombstone removes it', async (t) => {
+    const store = await withProjects(t);
+    const by = async (equals: string) => found(store, { where: { field: 'owner', equals }, limit: 10 });
+    await store.write(view, [
+      incrementalFold('p1', 0n, 1n, { owner: 'bob' }),
+      incrementalFold('p2', 0n, 1n, null),
+    ]);
+    t.deepEqual(await by('ada'), ['p3', 'p5']);
+    t.deepEqual(await by('bob'), ['p1']);
+  });
+
+  test.serial('scan returns everything in order of id, tombstones included, in pages', async (t) => {
+    const store = await withProjects(t);
+    t.deepEqual(ids(await store.scan(view, { limit: 10 })), ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']);
+    t.deepEqual(ids(await store.scan(view, { limit: 3 })), ['p1', 'p2', 'p3']);
+    t.deepEqual(ids(await store.scan(view, { after: 'p3', limit: 3 })), ['p4', 'p5', 'p6']);
+    t.deepEqual(await store.scan(view, { after: 'p3', limit: 1 }), [{ id: 'p4', revision: 0n, body: null }]);
+    t.deepEqual(await store.scan(view, { after: 'p7', limit: 3 }), []);
+  });
+
+  test.serial('ids sort as bytes and are told apart exactly', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    const sorted = [
+      ' ',
+      '$x',
+      '%',
+      '.',
+      '10',
+      '9',
+      'A',
+      'A_',
+      'AA',
+      'Z',
+      '_',
+      '__proto__',
+      "a'b",
+      'a',
+      'a.b',
+      'a/b',
+    ];
+    sorted.push('constructor', 'é', 'é'.normalize('NFD'), '日本', '日本語');
+    sorted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    await store.write(
+      view,
+      sorted.toReversed().map((id) => wholeFold(id, 0n, { id })),
+    );
+    t.deepEqual(ids(await store.scan(view, { limit: 100 })), sorted);
+    t.deepEqual(await found(store, { limit: 100, descending: true }), sorted.toReversed());
+    for (const id of sorted) t.deepEqual(await store.get(view, id), { id, revision: 0n, body: { id } });
+  });
+
+  test.serial('pages visit every document once, whatever the ids', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    const all = [
+      '\u{ffee}x',
+      '😀',
+      '\u{10fffe}',
+      'z',
+      '',
+      'é',
+      ...Array.from({ length: 20 }, (_, n) => `u-${n}`),
+    ];
+    await store.write(
+      view,
+      all.filter((id) => id !== '').map((id) => wholeFold(id, 0n, { id })),
+    );
+    const visited: string[] = [];
+    for (let page = await store.scan(view, { limit: 4 }); page.length > 0;) {
+      visited.push(...ids(page));
+      page = await store.scan(view, { after: visited.at(-1) ?? '', limit: 4 });
+    }
+    t.deepEqual(visited.toSorted(), all.filter((id) => id !== '').toSorted());
+  });
+
+  test.serial('collections are apart from one another', async (t) => {
+    const store = await withProjects(t);
+    await store.ensureCollection('projects@2.2', indexes);
+    t.deepEqual(await store.scan('projects@2.2', { limit: 10 }), []);
+    await store.write('projects@2.2', [wholeFold('p1', 9n, { owner: 'eve' })]);
+    t.is((await store.get(view, 'p1'))?.revision, 0n);
+    t.is((await store.get('projects@2.2', 'p1'))?.revision, 9n);
+  });
+}
+
+async function found(store: ReadModelStore, query: DocumentQuery): Promise<string[]> {
+  return ids(await store.find(view, query));
+}
+
+function ids(documents: readonly StoredDocument[]): string[] {
+  return documents.map(({ id }) => id);
+}

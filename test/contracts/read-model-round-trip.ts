@@ -1,0 +1,93 @@
+import type { TestFn } from 'ava';
+
+import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
+import { canonical } from '../support/canonical.js';
+import { wholeFold, type MakeReadModelStore } from '../support/document-writes.js';
+
+const view = 'users@1.1';
+
+/** Keys that mean something to a database, a driver or JavaScript. */
+const oddKeys = [
+  'a.b', '.', '$x', '$set', '$ref', '$id', '$db', '__proto__', 'constructor', 'prototype', 'toJSON', 'toBSON', 'toString',
+  '_bsontype', '_id', 'id', 'revision', 'length', '', ' ', '0', '10', '%', '%2E', '%24x', "it's", '"', '\\', '\n',
+  '\u0000', 'a\u0000b', 'é', 'é'.normalize('NFD'), '日本', '😀',
+]; // prettier-ignore
+
+const values: readonly JsonValue[] = [
+  null, true, false, '', 'text', '5', '$ne', '\u0000', 'a\u0000b', '😀', '\u2028', 'é'.normalize('NFD'), "Robert'); --",
+  0, -1, 1.5, 0.1, 2 ** 31, -(2 ** 31) - 1, 2 ** 53 - 1, -(2 ** 53) + 1, 2 ** 53, 1e21, 1.7976931348623157e308, 5e-324,
+  [], {}, [[]], [{}], [null], { a: null }, [[1, [2, [3]]]], { a: { b: { c: [] } } }, '2026-01-01T00:00:00.000Z', 'x'.repeat(200_000),
+]; // prettier-ignore
+
+/** Bodies and record values come back exactly as they were written. */
+export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadModelStore): void {
+  test.serial('every JSON value comes back as it was', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    await store.write(
+      view,
+      values.map((value, n) => wholeFold(`v${n}`, 0n, { value, nested: { list: [value, { value }] } })),
+    );
+    for (const [n, value] of values.entries()) {
+      const body = (await store.get(view, `v${n}`))?.body ?? null;
+      t.is(canonical(body), canonical({ value, nested: { list: [value, { value }] } }));
+    }
+  });
+
+  test.serial('every key comes back as it was, alone and with the others, at any depth', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    const bodies = [...oddKeys.map((key) => [key]), oddKeys].map((keys) => {
+      const inner = objectOf(keys, 'x');
+      return objectOf(keys, { inner, list: [inner, [inner]] });
+    });
+    await store.write(
+      view,
+      bodies.map((body, n) => wholeFold(`k${n}`, 0n, body)),
+    );
+    for (const [n, body] of bodies.entries())
+      t.is(canonical((await store.get(view, `k${n}`))?.body ?? null), canonical(body));
+    t.is(Object.getPrototypeOf((await store.get(view, 'k0'))?.body), Object.prototype);
+  });
+
+  test.serial('an empty body, a body of nulls and a tombstone are three things', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    await store.write(view, [
+      wholeFold('a', 0n, {}),
+      wholeFold('b', 0n, { a: null }),
+      wholeFold('c', 0n, null),
+    ]);
+    t.is(canonical((await store.get(view, 'a'))?.body ?? null), '{}');
+    t.is(canonical((await store.get(view, 'b'))?.body ?? null), '{"a":null}');
+    t.is((await store.get(view, 'c'))?.body, null);
+    t.deepEqual(
+      (await store.find(view, { limit: 9 })).map(({ id }) => id),
+      ['a', 'b'],
+    );
+  });
+
+  test.serial('what was written is a copy', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, []);
+    const list: JsonValue[] = [1];
+    await store.write(view, [wholeFold('a', 0n, { list })]);
+    list.push(2);
+    t.deepEqual((await store.get(view, 'a'))?.body, { list: [1] });
+  });
+
+  test.serial('records take every JSON value and key', async (t) => {
+    const store = await makeStore(t);
+    for (const [n, value] of [...values, objectOf(oddKeys, 'x')].entries()) {
+      const version = await store.putRecord(`r${n}`, value, null);
+      const record = await store.getRecord(`r${n}`);
+      t.is(record?.version, version ?? 'refused');
+      t.is(canonical(record?.value ?? null), canonical(value));
+    }
+  });
+}
+
+/** Own keys only, also where a literal would set the prototype. */
+function objectOf(keys: readonly string[], value: JsonValue): JsonObject {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}

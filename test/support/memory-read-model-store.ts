@@ -1,0 +1,139 @@
+import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
+import type {
+  Checkpoint,
+  DocumentQuery,
+  DocumentWrite,
+  ReadModelStore,
+  StoredDocument,
+  VersionedRecord,
+  WriteOutcome,
+} from '../../src/event-sourcing/read-model-store.js';
+
+interface Collection {
+  readonly indexes: Set<string>;
+  readonly documents: Map<string, StoredDocument>;
+  changes: number;
+}
+
+/** The read-model store as a model in memory, for simulations and as the yardstick of the contract suite. */
+export function makeMemoryReadModelStore(): ReadModelStore {
+  const collections = new Map<string, Collection>();
+  const checkpoints = new Map<string, Checkpoint>();
+  const records = new Map<string, VersionedRecord>();
+  let versions = 0;
+
+  function collection(name: string): Collection {
+    const found = collections.get(name);
+    if (found === undefined) throw new Error(`there is no collection ${name}`);
+    return found;
+  }
+
+  function inOrder(name: string, descending = false): StoredDocument[] {
+    const sign = descending ? -1 : 1;
+    return [...collection(name).documents.values()].sort((a, b) => sign * compareIds(a.id, b.id));
+  }
+
+  function apply(target: Collection, { document, foldedFrom }: DocumentWrite): WriteOutcome {
+    const stored = target.documents.get(document.id);
+    const allowed =
+      foldedFrom === 'whole-stream'
+        ? stored === undefined || stored.revision < document.revision
+        : stored?.revision === foldedFrom;
+    if (!allowed) return 'refused';
+    target.documents.set(document.id, structuredClone(document));
+    target.changes += 1;
+    return 'applied';
+  }
+
+  return {
+    ensureCollection: async (name, indexes) => {
+      const existing = collections.get(name);
+      if (existing === undefined)
+        collections.set(name, { indexes: new Set(indexes), documents: new Map(), changes: 0 });
+      else for (const index of indexes) existing.indexes.add(index);
+      return Promise.resolve();
+    },
+    dropCollection: async (name) => {
+      checkpoints.delete(name);
+      collections.delete(name);
+      return Promise.resolve();
+    },
+    collections: async () => Promise.resolve([...collections.keys()]),
+    get: async (name, id) => Promise.resolve(structuredClone(collection(name).documents.get(id) ?? null)),
+    getMany: async (name, ids) => {
+      const { documents } = collection(name);
+      return Promise.resolve([...new Set(ids)].flatMap((id) => structuredClone(documents.get(id) ?? [])));
+    },
+    find: async (name, query) => {
+      if (query.where !== undefined && !collection(name).indexes.has(query.where.field))
+        throw new Error(`${name} has no index ${query.where.field}`);
+      return Promise.resolve(
+        structuredClone(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit)),
+      );
+    },
+    scan: async (name, { after, limit }) =>
+      Promise.resolve(
+        structuredClone(
+          inOrder(name)
+            .filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+            .slice(0, limit),
+        ),
+      ),
+    write: async (name, writes) => {
+      if (new Set(writes.map((write) => write.document.id)).size < writes.length)
+        throw new Error('a document appears more than once in one write');
+      const target = collection(name);
+      return Promise.resolve(writes.map((write) => apply(target, write)));
+    },
+    changeToken: (name) => String(collection(name).changes),
+    loadCheckpoint: async (name) => Promise.resolve(checkpoints.get(name) ?? null),
+    saveCheckpoint: async (name, checkpoint) => {
+      const stored = checkpoints.get(name);
+      if (stored?.logId !== checkpoint.logId || stored.position < checkpoint.position)
+        checkpoints.set(name, { ...checkpoint });
+      return Promise.resolve();
+    },
+    getRecord: async (name) => Promise.resolve(structuredClone(records.get(name) ?? null)),
+    putRecord: async (name, value, expected) => {
+      if ((records.get(name)?.version ?? null) !== expected) return Promise.resolve(null);
+      versions += 1;
+      records.set(name, { value: structuredClone(value), version: String(versions) });
+      return Promise.resolve(String(versions));
+    },
+    ping: async () => Promise.resolve(),
+    close: async () => Promise.resolve(),
+  };
+}
+
+function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
+  return ({ id, body }) => {
+    if (body === null) return false;
+    if (query.after !== undefined) {
+      const order = compareIds(id, query.after);
+      if (query.descending === true ? order >= 0 : order <= 0) return false;
+    }
+    return query.where === undefined || holds(body, query.where.field.split('.'), query.where.equals);
+  };
+}
+
+/** Whether the dotted path leads to the string; a list on the way, or at its end, counts by each of its elements. */
+function holds(value: JsonValue | undefined, path: readonly string[], equals: string): boolean {
+  if (isList(value)) return value.some((element) => holds(element, path, equals));
+  const [field, ...rest] = path;
+  if (field === undefined) return value === equals;
+  return isObject(value) && Object.hasOwn(value, field) && holds(value[field], rest, equals);
+}
+
+// `Array.isArray` does not narrow a union with readonly arrays.
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+/** Ids sort as their UTF-8 bytes. */
+function compareIds(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
