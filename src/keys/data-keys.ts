@@ -1,0 +1,230 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Clock } from '../event-sourcing/clock.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../event-sourcing/errors.js';
+import type { StateRecord, StateStore } from '../event-sourcing/state-store.js';
+import { DoesNotOpen, KeyMissing } from './errors.js';
+import { openEnvelope, sealEnvelope } from './envelope.js';
+import { dataKeyPrefix, dataKeyRecord } from './key-scope.js';
+import type { LastingScope } from './key-scope.js';
+import type { Keyring } from './keyring.js';
+import type { RandomBytes } from './random-bytes.js';
+
+const dataKeyBytes = 32;
+const writeTriesMax = 5;
+const rewrapPageSize = 200;
+
+/** The storage format of a data key's record: wrapped by a master key, or the marker that it was destroyed. */
+const recordSchema = z.union([
+  z.strictObject({ wrapped: z.string(), master_kid: z.string(), made_at: z.string() }),
+  z.strictObject({ destroyed_at: z.string() }),
+]);
+
+export type FoundDataKey = Buffer | 'destroyed' | 'absent';
+
+/** What a sweep did. `byMasterKey` counts the records by the master key that wraps them now. */
+export interface RewrapReport {
+  readonly rewrapped: number;
+  /** Records whose master key is not in the ring: put that key back and sweep again. */
+  readonly unreadable: number;
+  readonly byMasterKey: ReadonlyMap<string, number>;
+}
+
+/** Data keys, one a lasting scope, wrapped by a master key in the state store. */
+export interface DataKeys {
+  /** @throws KeyMissing, StoreUnavailable, StoreDamaged */
+  find(scope: LastingScope): Promise<FoundDataKey>;
+  /** The scope's key, made on first use and durable before this resolves. @throws as `find` */
+  obtain(scope: LastingScope): Promise<Buffer | 'destroyed'>;
+  /** Leaves a marker, also where there was no key, so that none is ever made. @throws StoreUnavailable */
+  destroy(scope: LastingScope): Promise<void>;
+  /**
+   * Wraps every data key with the active master key; no sealed value changes. A process that has not read the new
+   * ring yet may still wrap with the old key, so sweep again a minute later; the old key may go when its count is 0.
+   */
+  rewrap(signal?: AbortSignal): Promise<RewrapReport>;
+}
+
+export interface DataKeysDeps {
+  readonly stateStore: StateStore;
+  readonly masterKeys: Keyring;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  /** Milliseconds; 60,000 when left out: how long another process may still use a destroyed key. */
+  readonly cacheTimeMs?: number;
+  /** 10,000 when left out. */
+  readonly cacheEntriesMax?: number;
+}
+
+interface Cached {
+  readonly found: Buffer | 'destroyed';
+  readonly readAt: number;
+}
+
+/** @see DataKeys */
+export function makeDataKeys(deps: DataKeysDeps): DataKeys {
+  const { stateStore, masterKeys, clock, randomBytes } = deps;
+  const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
+  const cache = new LRUCache<string, Cached>({ max: deps.cacheEntriesMax ?? 10_000 });
+  const reads = new Map<string, Promise<FoundDataKey>>();
+
+  function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {
+    // A read that began before a destruction must not bring the key back.
+    if (cache.peek(record)?.found === 'destroyed') return;
+    cache.set(record, { found, readAt });
+  }
+
+  function wrap(record: string, key: Buffer): { wrapped: string; master_kid: string } {
+    const master = masterKeys.active();
+    const wrapped = sealEnvelope(master.key, ['data key', record, master.kid], key, randomBytes);
+    return { wrapped, master_kid: master.kid };
+  }
+
+  function unwrap(record: string, masterKid: string, wrapped: string): Buffer {
+    const master = masterKeys.find(masterKid);
+    if (master === undefined) {
+      throw new KeyMissing(`master key ${masterKid} is not in MASTER_KEYS; put it back at the list's end`);
+    }
+    try {
+      return openEnvelope(master, ['data key', record, masterKid], wrapped);
+    } catch (error) {
+      if (!(error instanceof DoesNotOpen)) throw error;
+      throw new StoreDamaged(
+        `the data key ${record} does not open with master key ${masterKid}: the record was changed, or that id now names another key`,
+      );
+    }
+  }
+
+  async function read(record: string): Promise<FoundDataKey> {
+    const readAt = clock.now().getTime();
+    const stored = await stateStore.get(record);
+    if (stored === null) return 'absent';
+    const value = parseRecord(stored);
+    const found =
+      'destroyed_at' in value ? ('destroyed' as const) : unwrap(record, value.master_kid, value.wrapped);
+    remember(record, found, readAt);
+    return found;
+  }
+
+  function findRecord(record: string): Promise<FoundDataKey> {
+    const cached = cache.get(record);
+    if (cached !== undefined) {
+      const age = clock.now().getTime() - cached.readAt;
+      if (cached.found === 'destroyed' || (age >= 0 && age < cacheTimeMs))
+        return Promise.resolve(cached.found);
+    }
+    const running = reads.get(record);
+    if (running !== undefined) return running;
+    const reading = read(record).finally(() => reads.delete(record));
+    reads.set(record, reading);
+    return reading;
+  }
+
+  /** Compare-and-set whose outcome may stay open: false says that a read has to tell. */
+  async function tryWrite(
+    record: string,
+    expected: string | null,
+    value: z.output<typeof recordSchema>,
+  ): Promise<boolean> {
+    try {
+      return (await stateStore.compareAndSet(record, expected, value)) !== null;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return false;
+      throw error;
+    }
+  }
+
+  async function make(record: string): Promise<Buffer | 'destroyed'> {
+    const madeAt = clock.now();
+    const key = randomBytes(dataKeyBytes);
+    // Every try writes the same value, so that a write which arrives late brings no other key.
+    const value = { ...wrap(record, key), made_at: madeAt.toISOString() };
+    for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
+      if (await tryWrite(record, null, value)) {
+        remember(record, key, madeAt.getTime());
+        return key;
+      }
+      const found = await read(record);
+      if (found !== 'absent') return found;
+    }
+    throw new StoreUnavailable('a data key could not be stored');
+  }
+
+  /** Rewraps one record if needed and returns the id of the master key that wraps it afterwards; null for a marker. */
+  async function rewrapRecord(first: StateRecord, count: () => void): Promise<string | null> {
+    let stored: StateRecord | null = first;
+    for (let attempt = 0; stored !== null && attempt < writeTriesMax; attempt += 1) {
+      const value = parseRecord(stored);
+      if ('destroyed_at' in value) return null;
+      const activeKid = masterKeys.active().kid;
+      if (value.master_kid === activeKid) return activeKid;
+      const key = unwrap(stored.key, value.master_kid, value.wrapped);
+      const next = { ...wrap(stored.key, key), made_at: value.made_at };
+      if (await tryWrite(stored.key, stored.version, next)) {
+        count();
+        return next.master_kid;
+      }
+      stored = await stateStore.get(stored.key);
+    }
+    if (stored === null) return null;
+    throw new StoreUnavailable('a data key could not be wrapped anew');
+  }
+
+  return {
+    find: (scope) => findRecord(dataKeyRecord(scope)),
+
+    obtain: async (scope) => {
+      const record = dataKeyRecord(scope);
+      const found = await findRecord(record);
+      return found === 'absent' ? make(record) : found;
+    },
+
+    destroy: async (scope) => {
+      const record = dataKeyRecord(scope);
+      const destroyedAt = clock.now();
+      for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
+        const stored = await stateStore.get(record);
+        const gone = stored !== null && 'destroyed_at' in parseRecord(stored);
+        const marker = { destroyed_at: destroyedAt.toISOString() };
+        if (gone || (await tryWrite(record, stored?.version ?? null, marker))) {
+          cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
+          return;
+        }
+      }
+      throw new StoreUnavailable('a data key could not be destroyed');
+    },
+
+    rewrap: async (signal) => {
+      const byMasterKey = new Map<string, number>();
+      let rewrapped = 0;
+      let unreadable = 0;
+      let after: string | undefined;
+      for (;;) {
+        signal?.throwIfAborted();
+        const page = await stateStore.list(dataKeyPrefix, {
+          limit: rewrapPageSize,
+          ...(after === undefined ? {} : { after }),
+        });
+        for (const stored of page) {
+          try {
+            const kid = await rewrapRecord(stored, () => (rewrapped += 1));
+            if (kid !== null) byMasterKey.set(kid, (byMasterKey.get(kid) ?? 0) + 1);
+          } catch (error) {
+            if (!(error instanceof KeyMissing)) throw error;
+            unreadable += 1;
+          }
+        }
+        after = page.at(-1)?.key;
+        if (after === undefined) return { rewrapped, unreadable, byMasterKey };
+      }
+    },
+  };
+}
+
+function parseRecord(stored: StateRecord): z.output<typeof recordSchema> {
+  const result = recordSchema.safeParse(stored.value);
+  if (!result.success) {
+    throw new StoreDamaged(`the record ${stored.key} of the state store is not a data key; restore it`);
+  }
+  return result.data;
+}

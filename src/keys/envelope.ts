@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { DoesNotOpen } from './errors.js';
+import { decodeBase64url } from './keyring.js';
+import type { RandomBytes } from './random-bytes.js';
+
+/*
+ * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 16-byte tag. GCM does not commit to its key: one
+ * ciphertext can be made that opens under two keys. So, as the AWS Encryption SDK does in its committing suites, HKDF
+ * (RFC 5869) derives from the key, salted with the nonce, an encryption key and a commitment that is stored and
+ * compared. A key for each value also takes the limit of 2^32 values a key away.
+ */
+const cipherName = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const commitmentBytes = 32;
+const tagBytes = 16;
+const headBytes = nonceBytes + commitmentBytes + tagBytes;
+const derivationInfo = 'stowage envelope v1';
+
+/**
+ * What a value is and whose: the additional authenticated data. A list of strings as JSON has exactly one reading,
+ * so no two places share an encoding.
+ */
+export type EnvelopeContext = readonly string[];
+
+function additionalData(context: EnvelopeContext): Buffer {
+  return Buffer.from(JSON.stringify(context), 'utf8');
+}
+
+function derive(key: Buffer, nonce: Buffer): { encryptionKey: Buffer; commitment: Buffer } {
+  const derived = Buffer.from(hkdfSync('sha256', key, nonce, derivationInfo, keyBytes + commitmentBytes));
+  return { encryptionKey: derived.subarray(0, keyBytes), commitment: derived.subarray(keyBytes) };
+}
+
+/** Encrypts for one place. The result is base64url of nonce, commitment, tag and ciphertext: 60 bytes and the text's length. */
+export function sealEnvelope(
+  key: Buffer,
+  context: EnvelopeContext,
+  plaintext: Buffer,
+  randomBytes: RandomBytes,
+): string {
+  const nonce = randomBytes(nonceBytes);
+  const { encryptionKey, commitment } = derive(key, nonce);
+  const cipher = createCipheriv(cipherName, encryptionKey, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(additionalData(context));
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return Buffer.concat([nonce, commitment, cipher.getAuthTag(), ciphertext]).toString('base64url');
+}
+
+/** Decrypts what `sealEnvelope` made with the same key for the same place. @throws DoesNotOpen */
+export function openEnvelope(key: Buffer, context: EnvelopeContext, envelope: string): Buffer {
+  // Only the canonical spelling opens, so that no two stored texts mean the same value.
+  const bytes = decodeBase64url(envelope);
+  if (bytes === null || bytes.length < headBytes) throw new DoesNotOpen();
+  const nonce = bytes.subarray(0, nonceBytes);
+  const storedCommitment = bytes.subarray(nonceBytes, nonceBytes + commitmentBytes);
+  const { encryptionKey, commitment } = derive(key, nonce);
+  if (!timingSafeEqual(storedCommitment, commitment)) throw new DoesNotOpen();
+  const decipher = createDecipheriv(cipherName, encryptionKey, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(additionalData(context));
+  decipher.setAuthTag(bytes.subarray(nonceBytes + commitmentBytes, headBytes));
+  const plaintext = decipher.update(bytes.subarray(headBytes));
+  try {
+    return Buffer.concat([plaintext, decipher.final()]);
+  } catch {
+    throw new DoesNotOpen();
+  }
+}

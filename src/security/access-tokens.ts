@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import type { JWK } from 'jose';
+import { SignJWT, errors, exportJWK, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Clock } from '../event-sourcing/clock.js';
+import { decodeBase64url } from '../keys/keyring.js';
+import type { Keyring } from '../keys/keyring.js';
+import { ed25519KeyPair } from './ed25519.js';
+import type { Ed25519KeyPair } from './ed25519.js';
+
+/** Seconds that an access token lives. */
+export const accessTokenSeconds = 600;
+
+const algorithm = 'EdDSA';
+const type = 'at+jwt';
+const audience = 'stowage';
+/** Seconds by which the clocks of two processes may differ. */
+const toleranceSeconds = 5;
+/** Older than this since its issue no token passes, whatever it says of its end. */
+const ageSecondsMax = 900;
+const tokenLengthMax = 4_096;
+const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'exp', 'amr', 'auth_time'];
+
+const claimsSchema = z.object({
+  sub: z.string().min(1),
+  sid: z.string().min(1),
+  jti: z.string().min(1),
+  iat: z.int().nonnegative(),
+  exp: z.int().nonnegative(),
+  amr: z.array(z.string()),
+  auth_time: z.int().nonnegative(),
+});
+
+/** What a valid token says. Times in whole seconds. */
+export interface AccessClaims {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly tokenId: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+  /** When and how the user last proved who they are (RFC 8176 names: `pwd`, `otp` …). */
+  readonly authenticatedAt: Date;
+  readonly methods: readonly string[];
+}
+
+export type AccessTokenVerdict =
+  | { readonly valid: true; readonly claims: AccessClaims }
+  | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
+
+/** Access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037). */
+export interface AccessTokens {
+  /** Signs with the active key. */
+  sign(grant: {
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly authenticatedAt: Date;
+    readonly methods: readonly string[];
+  }): Promise<{ readonly token: string; readonly expiresAt: Date; readonly expiresInSeconds: number }>;
+  /** `token_expired` only for a token that was ours and right in all but its time. Never throws for a bad token. */
+  verify(token: string): Promise<AccessTokenVerdict>;
+  /** The public keys (RFC 7517), the active one first. */
+  jwks(): Promise<{ readonly keys: readonly JWK[] }>;
+}
+
+export interface AccessTokensDeps {
+  /** `JWT_KEYS`: Ed25519 seeds. */
+  readonly keys: Keyring;
+  /** `PUBLIC_URL`. */
+  readonly issuer: string;
+  readonly clock: Clock;
+  /** Makes the `jti`. */
+  readonly makeId: () => string;
+  /** Tokens whose signature is remembered; 10,000 when left out. */
+  readonly cacheEntriesMax?: number;
+}
+
+interface Verified {
+  readonly claims: AccessClaims;
+  readonly kid: string;
+}
+
+/** @see AccessTokens */
+export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
+  const { keys, issuer, clock, makeId } = deps;
+  const cache = new LRUCache<string, Verified>({ max: deps.cacheEntriesMax ?? 10_000 });
+  const pairs = new Map<string, Ed25519KeyPair>();
+
+  function pairOf(kid: string, seed: Buffer): Ed25519KeyPair {
+    const known = pairs.get(kid);
+    if (known !== undefined) return known;
+    const pair = ed25519KeyPair(seed);
+    pairs.set(kid, pair);
+    return pair;
+  }
+
+  /** Claims and key id of a token with a good signature; throws what jose throws for any other. */
+  async function verifySignature(token: string, now: Date): Promise<Verified> {
+    const { payload, protectedHeader } = await jwtVerify(
+      token,
+      (header) => {
+        // Only what we set ourselves: no key comes with a token (jwk, jku, x5u), nothing is critical.
+        const strange = Object.keys(header).some((name) => !['alg', 'kid', 'typ'].includes(name));
+        const seed = strange || header.kid === undefined ? undefined : keys.find(header.kid);
+        if (seed === undefined || header.kid === undefined) throw new errors.JWSInvalid('no such key');
+        return pairOf(header.kid, seed).publicKey;
+      },
+      {
+        algorithms: [algorithm],
+        typ: type,
+        issuer,
+        audience,
+        requiredClaims,
+        clockTolerance: toleranceSeconds,
+        maxTokenAge: ageSecondsMax,
+        currentDate: now,
+      },
+    );
+    const claims = claimsSchema.parse(payload);
+    return {
+      kid: protectedHeader.kid ?? '',
+      claims: {
+        userId: claims.sub,
+        sessionId: claims.sid,
+        tokenId: claims.jti,
+        issuedAt: fromSeconds(claims.iat),
+        expiresAt: fromSeconds(claims.exp),
+        authenticatedAt: fromSeconds(claims.auth_time),
+        methods: claims.amr,
+      },
+    };
+  }
+
+  return {
+    sign: async ({ userId, sessionId, authenticatedAt, methods }) => {
+      const { kid, key } = keys.active();
+      const issuedAt = toSeconds(clock.now());
+      const expiresAt = issuedAt + accessTokenSeconds;
+      const token = await new SignJWT({
+        sid: sessionId,
+        amr: [...methods],
+        auth_time: toSeconds(authenticatedAt),
+      })
+        .setProtectedHeader({ alg: algorithm, kid, typ: type })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(userId)
+        .setJti(makeId())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(pairOf(kid, key).privateKey);
+      return { token, expiresAt: fromSeconds(expiresAt), expiresInSeconds: accessTokenSeconds };
+    },
+
+    verify: async (token) => {
+      if (!isCanonical(token)) return invalid;
+      const now = clock.now();
+      const digest = createHash('sha256').update(token).digest('base64');
+      const remembered = cache.get(digest);
+      // A key that was taken out of the ring takes its tokens with it, remembered or not.
+      if (remembered !== undefined && keys.find(remembered.kid) !== undefined) {
+        return judgeTimes(remembered.claims, now);
+      }
+      try {
+        const verified = await verifySignature(token, now);
+        cache.set(digest, verified);
+        return judgeTimes(verified.claims, now);
+      } catch (error) {
+        if (error instanceof errors.JWTExpired) return expired;
+        if (error instanceof errors.JOSEError || error instanceof z.ZodError) return invalid;
+        throw error;
+      }
+    },
+
+    jwks: async () => ({
+      keys: await Promise.all(
+        keys.all().map(async ({ kid, key }) => ({
+          ...(await exportJWK(pairOf(kid, key).publicKey)),
+          kid,
+          alg: algorithm,
+          use: 'sig',
+        })),
+      ),
+    }),
+  };
+}
+
+const expired: AccessTokenVerdict = { valid: false, code: 'token_expired' };
+const invalid: AccessTokenVerdict = { valid: false, code: 'invalid_token' };
+
+/** The times, by the same rules as jose's, so that a remembered token ages like a new one. */
+function judgeTimes(claims: AccessClaims, now: Date): AccessTokenVerdict {
+  const nowSeconds = toSeconds(now);
+  const issuedAt = toSeconds(claims.issuedAt);
+  if (issuedAt > nowSeconds + toleranceSeconds) return invalid;
+  const tooOld = nowSeconds - issuedAt > ageSecondsMax + toleranceSeconds;
+  if (tooOld || toSeconds(claims.expiresAt) <= nowSeconds - toleranceSeconds) return expired;
+  return { valid: true, claims };
+}
+
+/** Three parts of canonical base64url: decoders forgive stray bits in the last character, and no two texts may be one token. */
+function isCanonical(token: string): boolean {
+  if (token.length > tokenLengthMax) return false;
+  const parts = token.split('.');
+  return parts.length === 3 && parts.every((part) => decodeBase64url(part) !== null);
+}
+
+function toSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1_000);
+}
+
+function fromSeconds(seconds: number): Date {
+  return new Date(seconds * 1_000);
+}

@@ -1,0 +1,44 @@
+import { domainToASCII } from 'node:url';
+
+/** An e-mail address as it was given (NFC, trimmed) and as it is compared. */
+export interface EmailAddress {
+  readonly address: string;
+  /** Lower case, with the domain in its ASCII form: equal for addresses that count as one. */
+  readonly canonical: string;
+  /** What stands before the `@`, as it was given. */
+  readonly localPart: string;
+}
+
+/** RFC 5321, section 4.5.3.1, in octets; 254 follows from the 256 of a path with its angle brackets (RFC 3696, erratum 1690). */
+const addressBytesMax = 254;
+const localPartBytesMax = 64;
+const domainLengthMax = 253;
+
+/** Dot-string of RFC 5321 with the letters and digits of all scripts (RFC 6531). No quoted strings, no comments. */
+const localPartPattern =
+  /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const domainPattern = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
+const asciiLabelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Parses an address; null when it is not one that mail can be sent to: a host name of two labels at least, no address literal. */
+export function parseEmailAddress(text: string): EmailAddress | null {
+  const address = text.trim().normalize('NFC');
+  const at = address.lastIndexOf('@');
+  if (at <= 0 || Buffer.byteLength(address) > addressBytesMax) return null;
+  const localPart = address.slice(0, at);
+  if (!localPartPattern.test(localPart) || Buffer.byteLength(localPart) > localPartBytesMax) return null;
+  const domain = canonicalDomain(address.slice(at + 1));
+  if (domain === null) return null;
+  // Lower-casing can leave NFC, so it is restored.
+  return { address, localPart, canonical: `${localPart.toLowerCase().normalize('NFC')}@${domain}` };
+}
+
+function canonicalDomain(domain: string): string | null {
+  if (!domainPattern.test(domain)) return null;
+  const ascii = domainToASCII(domain).toLowerCase();
+  const labels = ascii.split('.');
+  const [top = ''] = labels.slice(-1);
+  // A numeric last label would make it an IPv4 address (WHATWG URL, host parsing).
+  if (ascii.length > domainLengthMax || labels.length < 2 || /^[0-9]+$/.test(top)) return null;
+  return labels.every((label) => asciiLabelPattern.test(label)) ? ascii : null;
+}

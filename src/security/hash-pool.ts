@@ -1,0 +1,67 @@
+import { Tinypool } from 'tinypool';
+import { z } from 'zod';
+import { Overloaded } from '../event-sourcing/errors.js';
+import { chooseScrypt } from './scrypt.js';
+import type { ScryptInput } from './scrypt.js';
+
+/**
+ * Password hashes in threads of their own: in libuv's pool four of them would hold up every fsync and look-up of the
+ * process for seconds.
+ */
+export interface HashPool {
+  /** @throws Overloaded when the queue is full, or the result is not there within the time limit */
+  hash(input: ScryptInput): Promise<Buffer>;
+  /** Ends the threads; what is waiting is refused. */
+  close(): Promise<void>;
+}
+
+const outputSchema = z.instanceof(Uint8Array);
+
+/**
+ * Threads start with the first hash and end after a minute without any.
+ * @param threads hashes computed at once; 2 when left out
+ * @param queue hashes that may wait beyond those; 32 when left out
+ * @param timeLimitMs for waiting and computing; 8,000 when left out
+ */
+export function makeHashPool({
+  threads = 2,
+  queue = 32,
+  timeLimitMs = 8_000,
+}: { readonly threads?: number; readonly queue?: number; readonly timeLimitMs?: number } = {}): HashPool {
+  // A wrong scrypt must stop the start, not the first registration.
+  chooseScrypt();
+  const pool = new Tinypool({
+    filename: new URL('./hash-worker.js', import.meta.url).href,
+    name: 'hash',
+    minThreads: 0,
+    maxThreads: threads,
+    idleTimeout: 60_000,
+  });
+  let accepted = 0;
+  let closed = false;
+
+  return {
+    hash: async (input) => {
+      if (closed || accepted >= threads + queue) throw new Overloaded('too many passwords are being checked');
+      accepted += 1;
+      const limit = AbortSignal.timeout(timeLimitMs);
+      try {
+        return Buffer.from(outputSchema.parse(await pool.run(input, { signal: limit })));
+      } catch (error) {
+        // The cause stays out: it could name what was hashed.
+        if (limit.aborted || isClosed()) throw new Overloaded('a password check took too long');
+        throw error;
+      } finally {
+        accepted -= 1;
+      }
+    },
+    close: async () => {
+      closed = true;
+      await pool.destroy();
+    },
+  };
+
+  function isClosed(): boolean {
+    return closed;
+  }
+}
