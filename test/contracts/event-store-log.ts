@@ -1,0 +1,235 @@
+import type { TestFn } from 'ava';
+import type { Position } from '../../src/event-sourcing/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import {
+  type EventStoreHarness,
+  eventsOf,
+  follow,
+  makeEvent,
+  makeEvents,
+  readLog,
+  uniqueStream,
+} from './event-store-fixtures.js';
+
+/** The whole log: order, positions, pages, foreign streams and subscriptions. */
+export function eventStoreLogContract(
+  test: TestFn,
+  deps: {
+    readonly harness: () => EventStoreHarness;
+    readonly makeStore: () => Promise<EventStoreHarness>;
+  },
+): void {
+  const store = () => deps.harness().store;
+
+  test('the log has one id, which is not empty', async (t) => {
+    const id = await store().logId();
+    t.not(id, '');
+    t.is(await store().logId(), id);
+  });
+
+  test('the log holds the events of all streams in the order they were appended', async (t) => {
+    const [one, two] = [uniqueStream(), uniqueStream()];
+    const before = await store().head();
+    await store().append(one, 'no-stream', makeEvents(2));
+    await store().append(two, 'no-stream', makeEvents(2));
+    await store().append(one, 1n, makeEvents(1));
+    const events = eventsOf(await readLog(store(), before), one, two);
+    t.deepEqual(
+      events.map((event) => [event.stream, event.revision]),
+      [
+        [one, 0n],
+        [one, 1n],
+        [two, 0n],
+        [two, 1n],
+        [one, 2n],
+      ],
+    );
+    const inStream = await store().read(one);
+    const inLog = events.filter((event) => event.stream === one);
+    t.deepEqual(
+      inLog.map(({ position: _position, ...event }) => event),
+      [...inStream],
+    );
+  });
+
+  test('positions rise strictly when compared as bytes, and are the same in appends, the log and its head', async (t) => {
+    const stream = uniqueStream();
+    const before = await store().head();
+    const appended: Position[] = [];
+    for (let revision = -1n; revision < 29n; revision += 2n) {
+      const result = await store().append(stream, revision < 0n ? 'no-stream' : revision, makeEvents(2));
+      appended.push(result?.position ?? 'none');
+      t.true(bytesCompare(await store().head(), result?.position) >= 0);
+    }
+    const positions = eventsOf(await readLog(store(), before), stream).map((event) => event.position);
+    t.is(positions.length, 30);
+    t.deepEqual(
+      positions.filter((_, index) => index % 2 === 1),
+      appended,
+    );
+    const chain = [before, ...positions];
+    t.true(chain.every((position, index) => index === 0 || bytesCompare(chain[index - 1], position) < 0));
+  });
+
+  test('the head of a quiet log is the position of its last event', async (t) => {
+    const stream = uniqueStream();
+    // Others may write to the same log, so the head is compared until nothing came in between.
+    for (let attempt = 0; attempt <= 50; attempt += 1) {
+      const expected = attempt === 0 ? 'no-stream' : BigInt(attempt - 1);
+      const appended = await store().append(stream, expected, [makeEvent()]);
+      if ((await store().head()) === appended?.position) break;
+      t.true(attempt < 50, 'the head never was the last append');
+    }
+  });
+
+  test('pages of any size give the same events, and each begins after the cursor of the one before', async (t) => {
+    const stream = uniqueStream();
+    const before = await store().head();
+    await store().append(stream, 'no-stream', makeEvents(7));
+    const whole = eventsOf(await readLog(store(), before), stream);
+    t.is(whole.length, 7);
+    for (const limit of [1, 2, 3, 7, 8]) {
+      const pages = await readLog(store(), before, limit);
+      t.true(pages.every((page) => page.events.length <= limit));
+      t.deepEqual(eventsOf(pages, stream), whole);
+      const cursors = [before, ...pages.map((page) => page.cursor)];
+      t.true(cursors.every((cursor, index) => index === 0 || bytesCompare(cursors[index - 1], cursor) <= 0));
+    }
+    const middle = whole[3]?.position ?? null;
+    t.deepEqual(eventsOf(await readLog(store(), middle), stream), whole.slice(4));
+  });
+
+  test('the end of the log says so, and its cursor is where the read began', async (t) => {
+    await store().append(uniqueStream(), 'no-stream', makeEvents(2));
+    let cursor = await store().head();
+    // Others may write to the same log, so it may take some pages to find its end.
+    for (let attempt = 0; attempt <= 50; attempt += 1) {
+      const page = await store().readAll({ after: cursor, limit: 100 });
+      t.true(attempt < 50, 'the log never ended');
+      if (page.events.length === 0 && page.cursor === cursor) {
+        t.true(page.atHead);
+        break;
+      }
+      cursor = page.cursor;
+    }
+  });
+
+  test('streams without the prefix are left out, but the cursor and the head pass them', async (t) => {
+    const stream = uniqueStream();
+    const before = await store().head();
+    await store().append(stream, 'no-stream', makeEvents(1));
+    for (let count = 0; count < 5; count += 1) await deps.harness().appendForeign();
+    const after = (await store().append(stream, 0n, makeEvents(1)))?.position;
+    for (let count = 0; count < 5; count += 1) await deps.harness().appendForeign();
+    const head = await store().head();
+    t.true(bytesCompare(after, head) < 0);
+    for (const limit of [1, 2, 100]) {
+      const pages = await readLog(store(), before, limit);
+      t.is(eventsOf(pages, stream).length, 2);
+      t.false(pages.flatMap((page) => page.events).some((event) => event.stream.includes('foreign-')));
+      t.true(bytesCompare(pages.at(-1)?.cursor, head) >= 0);
+    }
+  });
+
+  test('positions and order are the same after the store was opened anew', async (t) => {
+    const own = await deps.makeStore();
+    t.teardown(() => own.close());
+    const [one, two] = [uniqueStream(), uniqueStream()];
+    const before = await own.store.head();
+    await own.store.append(one, 'no-stream', makeEvents(3));
+    const last = await own.store.append(two, 'no-stream', makeEvents(2));
+    const events = eventsOf(await readLog(own.store, before), one, two);
+    const reopened = await own.reopen();
+    t.deepEqual(eventsOf(await readLog(reopened, before), one, two), events);
+    t.true(bytesCompare(await reopened.head(), last?.position) >= 0);
+    const next = await reopened.append(one, 2n, makeEvents(1));
+    t.true(bytesCompare(last?.position, next?.position) < 0);
+  });
+
+  test('a subscription goes from catching up to live without a gap, while others append', async (t) => {
+    const streams = Array.from({ length: 5 }, () => uniqueStream());
+    const before = await store().head();
+    const rounds = 30;
+    for (const stream of streams) await appendRounds(store(), stream, { from: 0, to: 5 });
+    const following = follow(store(), before, { streams, count: rounds * streams.length });
+    await Promise.all(streams.map((stream) => appendRounds(store(), stream, { from: 5, to: rounds })));
+    const followed = await following;
+    t.deepEqual(followed, eventsOf(await readLog(store(), before), ...streams));
+    for (const stream of streams) {
+      const revisions = followed.filter((event) => event.stream === stream).map((event) => event.revision);
+      t.deepEqual(
+        revisions,
+        Array.from({ length: rounds }, (_, index) => BigInt(index)),
+      );
+    }
+  });
+
+  test('subscriptions from different positions each get everything that follows theirs', async (t) => {
+    const stream = uniqueStream();
+    const before = await store().head();
+    const middle = (await store().append(stream, 'no-stream', makeEvents(4)))?.position ?? null;
+    const followings = [
+      follow(store(), before, { streams: [stream], count: 8 }),
+      follow(store(), middle, { streams: [stream], count: 4 }),
+      follow(store(), before, { streams: [stream], count: 8 }),
+    ];
+    await store().append(stream, 3n, makeEvents(4));
+    const [all, later, again] = await Promise.all(followings);
+    t.is(all?.length, 8);
+    t.deepEqual(all?.slice(4), later);
+    t.deepEqual(all, again);
+  });
+
+  test('a subscriber that takes its time loses nothing', async (t) => {
+    const stream = uniqueStream();
+    const before = await store().head();
+    const controller = new AbortController();
+    const revisions: bigint[] = [];
+    await store().append(stream, 'no-stream', makeEvents(1));
+    for await (const page of store().subscribe({ after: before, signal: controller.signal })) {
+      for (const event of eventsOf([page], stream)) {
+        revisions.push(event.revision);
+        // More is written while the page is being worked on.
+        if (event.revision < 20n) await store().append(stream, event.revision, makeEvents(1));
+        else controller.abort();
+      }
+    }
+    t.deepEqual(
+      revisions,
+      Array.from({ length: 21 }, (_, index) => BigInt(index)),
+    );
+  });
+
+  test('aborting ends a subscription that waits at the end of the log', async (t) => {
+    const controller = new AbortController();
+    const pages = store().subscribe({ after: await store().head(), signal: controller.signal });
+    const iterator = pages[Symbol.asyncIterator]();
+    const ended = (async () => {
+      while ((await iterator.next()).done !== true);
+    })();
+    controller.abort();
+    await t.notThrowsAsync(ended);
+    t.true((await iterator.next()).done);
+  });
+
+  test('a subscription that is aborted before it begins yields nothing', async (t) => {
+    await store().append(uniqueStream(), 'no-stream', makeEvents(1));
+    const pages = store().subscribe({ after: null, signal: AbortSignal.abort() });
+    t.true((await pages[Symbol.asyncIterator]().next()).done);
+  });
+}
+
+async function appendRounds(
+  store: EventStore,
+  stream: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  for (let round = from; round < to; round += 1) {
+    await store.append(stream, round === 0 ? 'no-stream' : BigInt(round - 1), makeEvents(1));
+  }
+}
+
+/** Compares positions as bytes; nothing (an empty log) comes first. */
+function bytesCompare(one: Position | null | undefined, other: Position | null | undefined): number {
+  return Buffer.compare(Buffer.from(one ?? ''), Buffer.from(other ?? ''));
+}

@@ -1,0 +1,24 @@
+import type { TestFn } from 'ava';
+import { eventStoreAppendContract } from './event-store-append.js';
+import type { EventStoreHarness } from './event-store-fixtures.js';
+import { eventStoreLogContract } from './event-store-log.js';
+
+/**
+ * DESIGN section 2, items 1 to 5, for every adapter of the EventStore port. The suite shares one store, and takes it
+ * that others write to the same log, so that it also runs against a server in use.
+ */
+export function eventStoreContract(test: TestFn, makeStore: () => Promise<EventStoreHarness>): void {
+  let shared: EventStoreHarness | undefined;
+  const harness = (): EventStoreHarness => {
+    if (shared === undefined) throw new Error('the store under test is not open');
+    return shared;
+  };
+  test.before(async () => {
+    shared = await makeStore();
+  });
+  test.after.always(async () => {
+    await shared?.close();
+  });
+  eventStoreAppendContract(test, { harness, makeStore });
+  eventStoreLogContract(test, { harness, makeStore });
+}
