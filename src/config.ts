@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
+export const secretNames = [
+  'NODE_AGENT_SECRET',
+  'NODE_AGENT_SECRET_PREVIOUS',
+  'JWT_KEYS',
+  'MASTER_KEYS',
+  'REFRESH_KEYS',
+  'CODE_KEYS',
+  'PEPPERS',
+  'INDEX_KEY',
+  'AUDIT_SIGNING_KEYS',
+] as const;
+
+export type SecretName = (typeof secretNames)[number];
+
+/** Named limits of LIMITS_FILE: so many in so many seconds. */
+export type Limits = Readonly<Record<string, { readonly limit: number; readonly seconds: number }>>;
+
+/** Everything that the environment decides, checked and complete. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute path of the directory of the embedded stores, the key file and the control socket. */
+  readonly dataDirectory: string;
+  readonly eventStoreDbUrl: string | undefined;
+  readonly mongoDbUrl: string | undefined;
+  readonly streamPrefix: string;
+  /** Origin under which clients reach the service, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly metricsPort: number | undefined;
+  /** CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
+  readonly defaultCapacityBytes: number;
+  readonly limits: Limits;
+  /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
+  readonly storageAllowedCidrs: readonly string[];
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
+  /**
+   * The current text of a secret, read anew from its file if it is given as one; undefined when not configured or blank.
+   * @throws ConfigProblem when the file cannot be read
+   */
+  readonly secret: (name: SecretName) => string | undefined;
+}
+
+/** The environment does not make a configuration. The message names every problem, one a line, and no value of a secret. */
+export class ConfigProblem extends Error {
+  override readonly name = 'ConfigProblem';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+const cidrList = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
+  .refine(
+    (items) => items.every(isCidr),
+    'must be a list of CIDR ranges such as 10.0.0.0/8, separated by commas',
+  );
+
+const origin = z.string().refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
+
+const environmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(8080),
+  DATA_DIR: z.string().default('./data'),
+  EVENTSTOREDB_URL: z
+    .string()
+    .regex(
+      /^(esdb|kurrentdb)(\+discover)?:\/\//,
+      'must be a connection string that starts with esdb:// or esdb+discover://',
+    )
+    .optional(),
+  MONGODB_URL: z
+    .string()
+    .regex(
+      /^mongodb(\+srv)?:\/\//,
+      'must be a connection string that starts with mongodb:// or mongodb+srv://',
+    )
+    .optional(),
+  STREAM_PREFIX: z
+    .string()
+    .regex(
+      /^[A-Za-z][A-Za-z0-9_.]{0,31}$/,
+      'must be 1 to 32 letters, digits, dots or underscores, a letter first',
+    )
+    .default('stowage.'),
+  PUBLIC_URL: origin.optional(),
+  METRICS_PORT: port.optional(),
+  TRUSTED_PROXIES: cidrList.default([]),
+  PASSWORD_EXTRA_CHECKS: z
+    .string()
+    .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
+    .pipe(z.array(z.enum(['local-part', 'common'])))
+    .default(['local-part', 'common']),
+  DEFAULT_CAPACITY_BYTES: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
+    .transform(Number)
+    .default(1_073_741_824),
+  LIMITS_FILE: z.string().optional(),
+  STORAGE_ALLOWED_CIDRS: cidrList.default([]),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+});
+
+const limitsSchema = z.record(
+  z.string(),
+  z.strictObject({ limit: z.int().positive(), seconds: z.number().positive() }),
+);
+
+/**
+ * Reads the configuration (DESIGN section 6). An empty variable counts as not set.
+ * @throws ConfigProblem naming every problem at once
+ */
+export function readConfig(environment: Environment): Config {
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environmentSchema.safeParse(set);
+  const problems = parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+  const secret = (name: SecretName): string | undefined => readSecret(set, name);
+  const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
+  for (const name of secretNames) collect(problems, () => secret(name));
+  if (!parsed.success || problems.length > 0) {
+    throw new ConfigProblem(
+      `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    );
+  }
+  const values = parsed.data;
+  return Object.freeze({
+    host: values.HOST,
+    port: values.PORT,
+    dataDirectory: resolve(values.DATA_DIR),
+    eventStoreDbUrl: values.EVENTSTOREDB_URL,
+    mongoDbUrl: values.MONGODB_URL,
+    streamPrefix: values.STREAM_PREFIX,
+    publicUrl: (values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT)).replace(/\/$/, ''),
+    metricsPort: values.METRICS_PORT,
+    trustedProxies: values.TRUSTED_PROXIES,
+    passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
+    defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
+    limits,
+    storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
+    logLevel: values.LOG_LEVEL,
+    secret,
+  });
+}
+
+function collect<Result>(problems: string[], read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}
+
+function readSecret(environment: Environment, name: SecretName): string | undefined {
+  const file = environment[`${name}_FILE`];
+  const direct = environment[name];
+  if (file !== undefined && direct !== undefined)
+    throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
+  const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
+  return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+function readLimits(file: string | undefined): Limits {
+  if (file === undefined) return {};
+  let json: unknown;
+  try {
+    json = JSON.parse(readFile('LIMITS_FILE', file));
+  } catch (error) {
+    if (error instanceof ConfigProblem) throw error;
+    throw new ConfigProblem(`LIMITS_FILE ${file} is not JSON`);
+  }
+  const parsed = limitsSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ConfigProblem(
+    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
+}
+
+function readFile(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new ConfigProblem(`${variable} names ${file}, which cannot be read (${code})`);
+  }
+}
+
+function defaultPublicUrl(host: string, portNumber: number): string {
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${portNumber}`;
+}
+
+function isCidr(text: string): boolean {
+  return ipaddr.isValidCIDR(text);
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const bare =
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === '';
+  return (url.protocol === 'http:' || url.protocol === 'https:') && bare;
+}

@@ -1,0 +1,46 @@
+import { connect, type Socket } from 'node:net';
+import { readLine } from './control-server.js';
+import { type ControlReply, type ControlRequest, replySchema } from './protocol.js';
+
+const answerMsMax = 60_000;
+
+/**
+ * Asks the running service of a data directory to carry an operation out.
+ * @returns its reply, or null when no service listens there
+ */
+export async function callControl(path: string, request: ControlRequest): Promise<ControlReply | null> {
+  const socket = await connectTo(path);
+  if (socket === null) return null;
+  try {
+    socket.setTimeout(answerMsMax, () => socket.destroy());
+    const line = readLine(socket);
+    socket.write(`${JSON.stringify(request)}\n`);
+    const answer = await line;
+    if (answer === null) {
+      return {
+        ok: false,
+        code: 'no_answer',
+        message:
+          'the service ended or gave no answer in 60 s; whether the command was carried out is not known: ask again',
+      };
+    }
+    return replySchema.parse(JSON.parse(answer));
+  } finally {
+    socket.destroy();
+  }
+}
+
+function connectTo(path: string): Promise<Socket | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.on('error', () => socket.destroy());
+      resolve(socket);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      // No socket, or one that a killed service left.
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null);
+      else reject(error);
+    });
+  });
+}

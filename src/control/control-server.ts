@@ -1,0 +1,99 @@
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ControlReply, type ControlRequest, lineBytesMax, requestSchema } from './protocol.js';
+
+export interface ControlServer {
+  /** Takes no more requests, lets running ones finish (5 s at most), removes the socket. */
+  close(): Promise<void>;
+}
+
+const idleMsMax = 10_000;
+const closeMsMax = 5_000;
+
+/**
+ * Listens for the command line of this service. The caller owns the data directory, so a socket that lies there is what
+ * a killed process left.
+ * @param run carries a request out; a rejection must have been turned into a reply
+ */
+export async function startControlServer(deps: {
+  readonly path: string;
+  readonly run: (request: ControlRequest) => Promise<ControlReply>;
+}): Promise<ControlServer> {
+  const { path, run } = deps;
+  const running = new Set<Promise<void>>();
+  const sockets = new Set<Socket>();
+  await rm(path, { force: true });
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // A client that goes away has nobody to be told.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(idleMsMax, () => socket.destroy());
+    const work = serve(socket).finally(() => running.delete(work));
+    running.add(work);
+  });
+  server.maxConnections = 32;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  await chmod(path, 0o600);
+
+  return {
+    close: async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+      await Promise.race([Promise.all(running), wait(closeMsMax, undefined, { ref: false })]);
+      for (const socket of sockets) socket.destroy();
+      await closed;
+      await rm(path, { force: true });
+    },
+  };
+
+  async function serve(socket: Socket): Promise<void> {
+    const line = await readLine(socket);
+    if (line === null) {
+      socket.destroy();
+      return;
+    }
+    // From here on the operation decides how long it takes.
+    socket.setTimeout(0);
+    socket.end(`${JSON.stringify(await reply(line))}\n`);
+  }
+
+  function reply(line: string): Promise<ControlReply> {
+    let request: ControlRequest;
+    try {
+      request = requestSchema.parse(JSON.parse(line));
+    } catch {
+      return Promise.resolve({
+        ok: false,
+        code: 'invalid_request',
+        message: 'the request is not a line of JSON of the right form',
+      });
+    }
+    return run(request);
+  }
+}
+
+/** The first line that arrives, or null when the peer ends or exceeds the limit before one is complete. */
+export function readLine(socket: Socket): Promise<string | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      const end = chunk.indexOf(10);
+      chunks.push(end < 0 ? chunk : chunk.subarray(0, end));
+      bytes += chunk.length;
+      if (end >= 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else if (bytes > lineBytesMax) resolve(null);
+    });
+    socket.once('close', () => {
+      resolve(null);
+    });
+  });
+}
