@@ -1,0 +1,120 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+
+/** The real service in a process of its own, over a data directory that outlives it. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly directory: string;
+  /** Everything that the service has written to standard output and standard error so far. */
+  output(): string;
+  /** SIGKILL, and the end of the process. */
+  kill(): Promise<void>;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  /** Resolves with the exit code when the process ends by itself. */
+  readonly exited: Promise<number | null>;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+export async function makeDataDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'stowage-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** Starts `serve` and waits until it is ready, 30 s at most. */
+export async function startService(options: {
+  readonly directory: string;
+  readonly port: number;
+  readonly environment?: Environment;
+}): Promise<ServiceProcess> {
+  const { directory, port } = options;
+  const service = spawnService(options);
+  const deadline = Date.now() + 30_000;
+  while (Date.now() < deadline) {
+    const ready = await fetch(`${service.url}/readyz`).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (ready) return service;
+    const ended = await Promise.race([
+      service.exited,
+      new Promise((resolve) => setTimeout(resolve, 25, 'running')),
+    ]);
+    if (ended !== 'running') break;
+  }
+  throw new Error(`the service on ${directory}:${port} did not become ready:\n${service.output()}`);
+}
+
+/** Starts `serve` and does not wait: for starts that are meant to fail. */
+export function spawnService(options: {
+  readonly directory: string;
+  readonly port: number;
+  readonly environment?: Environment;
+}): ServiceProcess {
+  const { directory, port, environment = {} } = options;
+  const child = spawn(process.execPath, [cli, 'serve'], {
+    env: { ...baseEnvironment(), DATA_DIR: directory, PORT: String(port), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const exited = exitOf(child);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    directory,
+    output: () => Buffer.concat(chunks).toString('utf8'),
+    exited,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+/** Runs one command of the CLI to its end. */
+export function runCli(
+  directory: string,
+  args: readonly string[],
+  environment: Environment = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { ...baseEnvironment(), DATA_DIR: directory, ...environment };
+    execFile(process.execPath, [cli, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+    });
+  });
+}
+
+/** Nothing of the caller's configuration reaches the service: only what a shell needs. */
+function baseEnvironment(): Environment {
+  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir() };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code;
+}
