@@ -47,6 +47,17 @@ export default defineConfig(
     },
   },
   {
+    // One place names every setting, checks it and says what is wrong with it.
+    files: ['src/**/*.ts', 'projections/**/*.ts'],
+    ignores: ['src/config.ts', 'src/config/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Only the configuration reads the environment.' },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.test.ts'],
     extends: [ava.configs.recommended[0]],
     // The rule compares these files with the ones that AVA runs, and AVA runs their compiled form.
