@@ -1,15 +1,18 @@
 import { join, relative } from 'node:path';
 import { z } from 'zod';
+import type { JsonValue } from '../event-sourcing/domain-event.js';
+
+const jsonValue: z.ZodType<JsonValue> = z.json();
 
 /** One request a connection: a line of JSON. The socket belongs to the service's user alone (mode 0600). */
 export const requestSchema = z.strictObject({
   operation: z.string(),
-  input: z.record(z.string(), z.json()),
+  input: z.record(z.string(), jsonValue),
 });
 
 /** The answer: a line of JSON. `message` is for a person at a terminal. */
 export const replySchema = z.discriminatedUnion('ok', [
-  z.strictObject({ ok: z.literal(true), result: z.json() }),
+  z.strictObject({ ok: z.literal(true), result: jsonValue }),
   z.strictObject({ ok: z.literal(false), code: z.string(), message: z.string() }),
 ]);
 

@@ -1,0 +1,104 @@
+import test from 'ava';
+import {
+  freePort,
+  makeDataDirectory,
+  runCli,
+  spawnService,
+  startService,
+} from '../support/service-process.js';
+
+type Json = Record<string, unknown>;
+
+const agentSecret = 'the-agents-secret';
+const secretKey = 'canary-secret-key-7f3a';
+const password = 'Correct-Horse-9';
+
+test('register, create a project, be granted allow_s3, bind a storage, list peers; and read again after kill -9', async (t) => {
+  // Given a served process on an empty data directory
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const port = await freePort();
+  const environment = { NODE_AGENT_SECRET: agentSecret };
+  const service = await startService({ directory: directory.path, port, environment });
+  const api = `${service.url}/api/v1`;
+  const post = (path: string, body: Json, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${api}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  // When somebody registers
+  const registered = await post('/auth/register', { email: 'Ada@Example.org', password });
+  t.is(registered.status, 201);
+  const { data } = (await registered.json()) as { data: { user: Json; tokens: { access_token: string } } };
+  t.is(data.user['nickname'], 'Ada');
+  t.is(data.user['capacity_bytes'], 1_073_741_824);
+  const session = { authorization: `Bearer ${data.tokens.access_token}` };
+  t.is((await post('/auth/register', { email: 'ada@example.ORG', password })).status, 409);
+
+  // and creates a project
+  const project = (await (await post('/projects', { name: 'Film' }, session)).json()) as {
+    id: string;
+    role: string;
+  };
+  t.is(project.role, 'owner');
+  const storages = `/projects/${project.id}/storages`;
+  const storage = {
+    name: 'Rushes',
+    provider: 's3',
+    bucket: 'rushes',
+    region: 'eu-central-1',
+    credentials: { access_key: 'AKIAEXAMPLE', secret_key: secretKey },
+  };
+
+  // Then storages need the entitlement, which the operator grants while the service runs
+  const refused = await post(storages, storage, session);
+  t.is(refused.status, 403);
+  t.is(((await refused.json()) as Json)['code'], 'entitlement_required');
+  const grant = await runCli(directory.path, ['project', 'grant', project.id, 'allow_s3']);
+  t.is(grant.code, 0, `the command line said: ${grant.stderr}`);
+  const bound = await post(storages, storage, session);
+  const boundText = await bound.text();
+  t.is(bound.status, 201, `the reply was: ${boundText}`);
+  t.false(boundText.includes(secretKey) || boundText.includes('AKIAEXAMPLE'));
+  const configuration = JSON.parse(boundText) as Json & { id: string };
+  t.is(configuration['status'], 'pending');
+  t.true(configuration['has_credentials']);
+
+  // and what was bound is read, and agents see their peers
+  const added = await runCli(directory.path, ['node', 'add', '--name', 'edge-1', '--address', '192.0.2.10']);
+  t.is(added.code, 0, `the command line said: ${added.stderr}`);
+  const readAll = async (): Promise<{ readonly storage: unknown; readonly peers: unknown }> => {
+    const got = await fetch(`${api}${storages}/${configuration.id}`, { headers: session });
+    const peers = await fetch(`${api}/internal/peer-list`, { headers: { 'x-agent-secret': agentSecret } });
+    t.deepEqual([got.status, peers.status], [200, 200]);
+    return { storage: await got.json(), peers: await peers.json() };
+  };
+  const before = await readAll();
+  t.deepEqual(before.storage, configuration);
+  t.like(before.peers, { items: [{ name: 'edge-1', ip_address: '192.0.2.10', node_type: 'normal' }] });
+
+  // When the process is killed and started again, then the same is read
+  await service.kill();
+  const again = await startService({ directory: directory.path, port, environment });
+  t.deepEqual(await readAll(), before);
+  t.is(await again.stop(), 0);
+  for (const secret of [secretKey, password, agentSecret, data.tokens.access_token]) {
+    t.false(again.output().includes(secret) || service.output().includes(secret), 'a secret in the log');
+  }
+});
+
+test('a second serve on the same directory stops with a sentence that says what to do', async (t) => {
+  // Given a service that owns the directory
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const first = await startService({ directory: directory.path, port: await freePort() });
+  // When another one starts
+  const second = spawnService({ directory: directory.path, port: await freePort() });
+  // Then it exits, and the first goes on
+  t.not(await second.exited, 0);
+  t.regex(second.output(), /another process|already/i);
+  t.true((await fetch(`${first.url}/healthz`)).ok);
+  t.is(await first.stop(), 0);
+});
