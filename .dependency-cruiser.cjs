@@ -6,6 +6,10 @@ const ours = '^(src|projections|test)/';
 const kernel = '^src/event-sourcing/';
 /** What several aggregates share: field schemas, roles. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
+/** What puts the parts together: it alone may import everything. */
+const entries = '^src/(main|cli|composition)(\\.ts$|/)';
+/** What stored events are made of. */
+const eventTypes = '^src/domain/[^/]+/(events|stream|role)\\.ts$';
 
 /** `from` may import, of our own files, only what stands in `allowed` (and itself). */
 const only = (name, from, allowed, comment) => ({
@@ -68,7 +72,7 @@ module.exports = {
     only(
       'projections-read-events-only',
       '^projections/',
-      ['^src/domain/[^/]+/(events|stream)\\.ts$', sharedDomain, kernel, '^src/keys/'],
+      [eventTypes, sharedDomain, kernel, '^src/keys/'],
       'A view is a fold of stored events: with the rules that decided them in reach it would decide again on replay.',
     ),
     {
@@ -106,7 +110,7 @@ module.exports = {
         '^projections/[^/]+/reader\\.ts$',
         '^src/security/',
         '^src/integrations/',
-        '^src/domain/[^/]+/(events|stream)\\.ts$',
+        eventTypes,
         sharedDomain,
         kernel,
       ],
@@ -151,6 +155,12 @@ module.exports = {
       'A provider is spoken to in its own words; who asks, and why, is not its business.',
     ),
     only(
+      'control-carries-requests',
+      '^src/control/',
+      [kernel],
+      'The socket carries requests of operators; what these do is given to it.',
+    ),
+    only(
       'keys-use-ports',
       '^src/keys/',
       [kernel],
@@ -167,7 +177,7 @@ module.exports = {
       comment:
         'Only the entries read the configuration; everything else is given what it needs, in tests too.',
       severity: 'error',
-      from: { pathNot: ['^src/(main|cli|config)(\\.ts$|/)', '^test/'] },
+      from: { pathNot: [entries, '^src/config(/|\\.ts$)', '^test/'] },
       to: { path: '^src/config(\\.ts$|/)' },
     },
     {
@@ -175,8 +185,8 @@ module.exports = {
       comment:
         'Entries put the parts together; a part that imported one could not be used without the whole.',
       severity: 'error',
-      from: { pathNot: ['^src/(main|cli)(\\.ts$|/)', '^test/'] },
-      to: { path: '^src/(main|cli)(\\.ts$|/)' },
+      from: { pathNot: [entries, '^test/'] },
+      to: { path: entries },
     },
     {
       name: 'nothing-imports-tests',
