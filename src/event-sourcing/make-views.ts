@@ -2,8 +2,8 @@ import type { JsonObject } from './domain-event.js';
 import type { EventStore } from './event-store.js';
 import { foldWholeStream } from './fold-documents.js';
 import type { Generations } from './generations.js';
-import type { ReadModelStore, StoredDocument } from './read-model-store.js';
-import type { ViewDocument, Views } from './views.js';
+import type { ReadModelStore } from './read-model-store.js';
+import { toViewDocument, type Views } from './views.js';
 
 /** Views over the live generations of the read-model store. */
 export function makeViews(deps: {
@@ -32,12 +32,4 @@ export function makeViews(deps: {
       },
     }),
   };
-}
-
-/** The one place where a stored body becomes a view's document: only the view's own `evolve` has ever written it. */
-function toViewDocument<Document extends JsonObject>(
-  stored: StoredDocument | null,
-): ViewDocument<Document> | null {
-  if (stored?.body == null) return null;
-  return { id: stored.id, revision: stored.revision, body: stored.body as Document };
 }

@@ -1,6 +1,6 @@
 import type { DomainEvent, JsonObject } from './domain-event.js';
 import type { Projection } from './projection.js';
-import type { DocumentQuery } from './read-model-store.js';
+import type { DocumentQuery, StoredDocument } from './read-model-store.js';
 
 /** A document as readers see it: never a tombstone. */
 export interface ViewDocument<Document extends JsonObject> {
@@ -24,4 +24,12 @@ export interface Views {
   of<Document extends JsonObject, Event extends DomainEvent>(
     projection: Projection<Document, Event>,
   ): View<Document>;
+}
+
+/** The one place where a stored body becomes a view's document: only the view's own `evolve` has ever written it. */
+export function toViewDocument<Document extends JsonObject>(
+  stored: StoredDocument | null,
+): ViewDocument<Document> | null {
+  if (stored?.body == null) return null;
+  return { id: stored.id, revision: stored.revision, body: stored.body as Document };
 }

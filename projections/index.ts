@@ -1,0 +1,15 @@
+import type { AnyProjection } from '../src/event-sourcing/projection.js';
+import { peerNodesProjection } from './peer-nodes/projection.js';
+import { projectsProjection } from './projects/projection.js';
+import { sessionsProjection } from './sessions/projection.js';
+import { storageConfigsProjection } from './storage-configs/projection.js';
+import { usersProjection } from './users/projection.js';
+
+/** Every view there is. */
+export const projections: readonly AnyProjection[] = [
+  usersProjection,
+  sessionsProjection,
+  projectsProjection,
+  storageConfigsProjection,
+  peerNodesProjection,
+];

@@ -1,0 +1,90 @@
+import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import { projectsProjection } from '../projects/projection.js';
+import type { Page, Versioned } from '../versioned.js';
+import { type StorageDocument, storageConfigsProjection } from './projection.js';
+
+/** The storage configuration of the API document, 2.1. */
+export type StorageResource = {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly provider: 'oss' | 'cos' | 's3';
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly base_path: string;
+  readonly cdn_domain: string;
+  readonly status: 'pending' | 'testing' | 'active' | 'failed' | 'disabled';
+  readonly is_default: boolean;
+  readonly last_test_at: string | null;
+  readonly last_error: string;
+  readonly has_credentials: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** @throws StoreUnavailable */
+export interface StorageReader {
+  /** Null when the project has no such storage. */
+  find(projectId: string, storageId: string): Promise<Versioned<StorageResource> | null>;
+  /** The project's storages, newest first. */
+  list(projectId: string, page: Page): Promise<readonly Versioned<StorageResource>[]>;
+  /** The ids of the project's storages, at most `limit`. */
+  ids(projectId: string, limit: number): Promise<readonly string[]>;
+}
+
+export function makeStorageReader({ views }: { readonly views: Views }): StorageReader {
+  const storages = views.of(storageConfigsProjection);
+  const projects = views.of(projectsProjection);
+  return {
+    find: async (projectId, storageId) => {
+      const [document, defaultId] = await Promise.all([storages.get(storageId), defaultStorageId(projectId)]);
+      return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;
+    },
+    list: async (projectId, page) => {
+      const [documents, defaultId] = await Promise.all([
+        storages.find({ where: inProject(projectId), descending: true, ...page }),
+        defaultStorageId(projectId),
+      ]);
+      return documents.map((document) => presentStorage(document, defaultId));
+    },
+    ids: async (projectId, limit) => {
+      const documents = await storages.find({ where: inProject(projectId), limit });
+      return documents.map(({ id }) => id);
+    },
+  };
+
+  async function defaultStorageId(projectId: string): Promise<string | null> {
+    return (await projects.get(projectId))?.body.default_storage_id ?? null;
+  }
+}
+
+function inProject(projectId: string): { readonly field: string; readonly equals: string } {
+  return { field: 'project_id', equals: projectId };
+}
+
+/** @param defaultId the default storage of the project, null when it has none */
+export function presentStorage(
+  { id, revision, body }: ViewDocument<StorageDocument>,
+  defaultId: string | null,
+): Versioned<StorageResource> {
+  const resource = {
+    id,
+    project_id: body.project_id,
+    name: body.name,
+    provider: body.provider,
+    endpoint: body.endpoint,
+    bucket: body.bucket,
+    region: body.region,
+    base_path: body.base_path,
+    cdn_domain: body.cdn_domain,
+    status: body.status,
+    is_default: id === defaultId,
+    last_test_at: body.last_test_at,
+    last_error: body.last_error,
+    has_credentials: body.has_credentials,
+    created_at: body.created_at,
+    updated_at: body.updated_at,
+  };
+  return { revision, resource };
+}

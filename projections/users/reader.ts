@@ -1,0 +1,80 @@
+import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import { erased, type Sealer } from '../../src/keys/sealer.js';
+import type { Versioned } from '../versioned.js';
+import { type UserDocument, usersProjection } from './projection.js';
+
+/** `user` of DESIGN 4.1. */
+export type UserResource = {
+  readonly id: string;
+  readonly email: string;
+  readonly nickname: string;
+  readonly email_verified: boolean;
+  readonly two_factor_enabled: boolean;
+  readonly capacity_bytes: number;
+  readonly used_bytes: number;
+  readonly created_at: string;
+};
+
+/** What authentication asks of a user, on every request. */
+export interface UserAccess {
+  /** Sessions of an older epoch are over. */
+  readonly epoch: number;
+  readonly twoFactorEnabled: boolean;
+  readonly platformRoles: readonly string[];
+}
+
+/** @throws StoreUnavailable; and where personal data is opened what `Sealer.open` throws */
+export interface UserReader {
+  find(userId: string): Promise<Versioned<UserResource> | null>;
+  access(userId: string): Promise<UserAccess | null>;
+  /** The resource that a document shows; what was erased meanwhile reads `erased`. */
+  present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
+}
+
+export function makeUserReader({
+  views,
+  sealer,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): UserReader {
+  const users = views.of(usersProjection);
+  return {
+    find: async (userId) => {
+      const document = await users.get(userId);
+      return document === null ? null : present(document);
+    },
+    access: async (userId) => {
+      const document = await users.get(userId);
+      if (document === null) return null;
+      const { session_epoch: epoch, two_factor_enabled, platform_roles: platformRoles } = document.body;
+      return { epoch, twoFactorEnabled: two_factor_enabled, platformRoles };
+    },
+    present,
+  };
+
+  async function present({
+    id,
+    revision,
+    body,
+  }: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
+    const open = async (field: string, sealed: Sealed): Promise<string> => {
+      const text = await sealer.open({ kind: 'person', userId: id }, field, sealed);
+      return text === erased ? 'erased' : text;
+    };
+    const [email, nickname] = await Promise.all([open('email', body.email), open('nickname', body.nickname)]);
+    const resource = {
+      id,
+      email,
+      nickname,
+      email_verified: body.email_verified,
+      two_factor_enabled: body.two_factor_enabled,
+      capacity_bytes: body.capacity.reduce((sum, { bytes }) => sum + bytes, 0),
+      // Nothing can be stored before there are assets.
+      used_bytes: 0,
+      created_at: body.created_at,
+    };
+    return { revision, resource };
+  }
+}

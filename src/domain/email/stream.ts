@@ -1,0 +1,2 @@
+/** Streams `email-<keyed digest of the address>`, so that the log holds no address. */
+export const emailCategory = 'email';

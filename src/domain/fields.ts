@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** An id of ours: UUIDv7 (RFC 9562), lower case. */
+export const entityId = z.uuid();
+
+/** A moment: RFC 3339, UTC, milliseconds. */
+export const instant = z.iso.datetime({ precision: 3 });
+
+/** A keyed digest or SHA-256 in lower-case hexadecimal. */
+export const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What a grant of capacity or of an entitlement comes from; an order is named by its id. */
+export const grantSource = z.union([z.enum(['registration', 'operator']), entityId]);
+export type GrantSource = z.infer<typeof grantSource>;
+
+/** A size in bytes. */
+export const byteCount = z.int().nonnegative();

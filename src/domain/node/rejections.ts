@@ -1,0 +1,7 @@
+import { CommandRejected } from '../../event-sourcing/errors.js';
+
+export type NodeRejection = 'node_not_found';
+
+export function rejectNode(code: NodeRejection, message: string): never {
+  throw new CommandRejected<NodeRejection>(code, message);
+}

@@ -1,0 +1,2 @@
+/** Streams `node-<node id>`. */
+export const nodeCategory = 'node';

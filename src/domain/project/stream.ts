@@ -1,0 +1,2 @@
+/** Streams `project-<project id>`. */
+export const projectCategory = 'project';

@@ -1,0 +1,2 @@
+/** Streams `session-<session id>`. */
+export const sessionCategory = 'session';

@@ -1,0 +1,33 @@
+import { invalid } from '../invalid-request.js';
+import { isPrintable } from '../text.js';
+import type { StorageProvider } from './provider.js';
+
+/** The keys of a provider's credentials (API document 2.2): the public one first, then the secret. */
+export const credentialKeys = {
+  oss: ['access_key', 'secret_key'],
+  cos: ['secret_id', 'secret_key'],
+  s3: ['access_key', 'secret_key'],
+} as const satisfies Record<StorageProvider, readonly [string, string]>;
+
+const lengthMax = 1_024;
+
+/** Checks that exactly the provider's two keys are given, each with a value. @throws CommandRejected invalid_request */
+export function checkCredentials(
+  provider: StorageProvider,
+  credentials: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  const keys: readonly string[] = credentialKeys[provider];
+  const given = new Map(Object.entries(credentials));
+  if (given.size !== keys.length || keys.some((key) => !given.has(key))) {
+    invalid('credentials', `must have exactly the keys ${keys.join(' and ')}`);
+  }
+  for (const [key, value] of given) {
+    const field = `credentials.${key}`;
+    if (value.trim() === '') invalid(field, 'must not be blank');
+    if (value !== value.trim()) invalid(field, 'must not begin or end with white space');
+    if (value.length > lengthMax || !isPrintable(value)) {
+      invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
+    }
+  }
+  return given;
+}

@@ -1,0 +1,49 @@
+import { isIP } from 'node:net';
+import { invalid } from '../invalid-request.js';
+import { isHostName } from './host-name.js';
+import type { StorageProvider } from './provider.js';
+import { serviceHost } from './region.js';
+
+/** Which addresses may be spoken to in the clear: those that the operator listed in `STORAGE_ALLOWED_CIDRS`. */
+export type AllowsHttp = (address: string) => boolean;
+
+/**
+ * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. A leading `bucket.` is cut off, except
+ * from a host that is the provider's own as it stands. A host without a scheme means https.
+ * @throws CommandRejected invalid_request
+ */
+export function checkEndpoint(
+  { provider, bucket, endpoint }: { provider: StorageProvider; bucket: string; endpoint: string },
+  allowsHttp: AllowsHttp,
+): string {
+  if (endpoint === '') return '';
+  const url = parseOrigin(endpoint);
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const literal = isIP(address) !== 0;
+  if (!literal && !isHostName(url.hostname)) invalid('endpoint', 'must name a host');
+  if (url.protocol === 'http:' && !(literal && allowsHttp(address))) {
+    invalid('endpoint', 'must use https; http is for addresses that the operator has allowed');
+  }
+  if (!literal) url.hostname = withoutBucket(provider, bucket, url.hostname);
+  return url.origin;
+}
+
+function parseOrigin(endpoint: string): URL {
+  // The URL parser drops or rewrites these silently.
+  if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint))
+    invalid('endpoint', 'must be an origin such as https://host');
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
+  if (!URL.canParse(text)) invalid('endpoint', 'must be an origin such as https://host');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') invalid('endpoint', 'must use https');
+  const bare = url.pathname === '/' && !/[?#@]/.test(text);
+  if (!bare) invalid('endpoint', 'must be an origin, without path, query or credentials');
+  return url;
+}
+
+function withoutBucket(provider: StorageProvider, bucket: string, host: string): string {
+  const prefix = `${bucket.toLowerCase()}.`;
+  if (serviceHost(provider, host).known || !host.startsWith(prefix)) return host;
+  const rest = host.slice(prefix.length);
+  return isHostName(rest) ? rest : host;
+}

@@ -1,0 +1,56 @@
+import { invalid } from '../invalid-request.js';
+import type { StorageProvider } from './provider.js';
+
+interface ServiceHosts {
+  readonly provider: StorageProvider;
+  /** The first group is the region; none where the host serves several. */
+  readonly pattern: RegExp;
+  readonly region?: string;
+}
+
+const hosts: readonly ServiceHosts[] = [
+  // Amazon S3, "Endpoints and quotas", with dual-stack, FIPS, the older spelling with a hyphen, and China.
+  {
+    provider: 's3',
+    pattern: /^s3(?:-fips)?(?:\.dualstack)?[.-]((?:[a-z]+-)+[0-9]+)\.amazonaws\.com(?:\.cn)?$/,
+  },
+  { provider: 's3', pattern: /^s3(?:-accelerate(?:\.dualstack)?)?\.amazonaws\.com$/ },
+  // Cloudflare R2: one region, whatever the jurisdiction.
+  { provider: 's3', pattern: /^[0-9a-f]{32}\.(?:[a-z]+\.)?r2\.cloudflarestorage\.com$/, region: 'auto' },
+  { provider: 's3', pattern: /^s3\.([a-z0-9-]+)\.backblazeb2\.com$/ },
+  { provider: 's3', pattern: /^s3\.oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$/ },
+  // Alibaba Cloud OSS, "Regions and endpoints": acceleration first, for it looks like a region.
+  { provider: 'oss', pattern: /^oss-accelerate(?:-overseas)?\.aliyuncs\.com$/ },
+  { provider: 'oss', pattern: /^oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$/ },
+  { provider: 'oss', pattern: /^([a-z0-9-]+)\.oss\.aliyuncs\.com$/ },
+  // Tencent Cloud COS, "Regions and access endpoints".
+  { provider: 'cos', pattern: /^cos\.accelerate\.(?:myqcloud\.com|tencentcos\.cn)$/ },
+  {
+    provider: 'cos',
+    pattern: /^cos(?:-internal)?\.([a-z0-9-]+)\.(?:myqcloud\.com|tencentcos\.cn)$/,
+  },
+];
+
+/** What a provider's own host says of the region; `known` false: not a host of the provider's, so it says nothing. */
+export function serviceHost(
+  provider: StorageProvider,
+  host: string,
+): { readonly known: boolean; readonly region: string | null } {
+  for (const entry of hosts) {
+    if (entry.provider !== provider) continue;
+    const match = entry.pattern.exec(host);
+    if (match !== null) return { known: true, region: entry.region ?? match[1] ?? null };
+  }
+  return { known: false, region: null };
+}
+
+/** A region's id: `oss-` in front, as Alibaba's console shows it, is cut off. @throws CommandRejected invalid_request */
+export function checkRegion(provider: StorageProvider, region: string): string {
+  if (region === '') return '';
+  const id = provider === 'oss' ? region.replace(/^oss-/, '') : region;
+  // Compatible services name their regions as they like; the large providers do not.
+  const pattern = provider === 's3' ? /^[A-Za-z0-9_-]{1,64}$/ : /^[a-z0-9-]{1,64}$/;
+  return pattern.test(id)
+    ? id
+    : invalid('region', 'must be the id of a region, such as those of the provider’s console');
+}

@@ -1,0 +1,2 @@
+/** Streams `storage-<storage id>`. */
+export const storageCategory = 'storage';

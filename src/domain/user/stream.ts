@@ -1,0 +1,2 @@
+/** Streams `user-<user id>`. */
+export const userCategory = 'user';

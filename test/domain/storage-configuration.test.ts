@@ -1,0 +1,218 @@
+import test from 'ava';
+import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { checkConfiguration, type StorageConfiguration } from '../../src/domain/storage/configuration.js';
+import { checkCredentials } from '../../src/domain/storage/credentials.js';
+import { configuration } from '../support/examples/storage.js';
+
+const bare: StorageConfiguration = {
+  ...configuration,
+  endpoint: '',
+  region: '',
+  base_path: '',
+  cdn_domain: '',
+};
+const s3 = { ...bare, provider: 's3', bucket: 'media' } as const;
+const oss = { ...bare, provider: 'oss', bucket: 'media' } as const;
+const cos = { ...bare, provider: 'cos', bucket: 'media-1250000000', region: 'ap-guangzhou' } as const;
+
+const allowsHttp = (address: string): boolean => address === '10.1.2.3' || address === 'fd00::9';
+const check = (input: StorageConfiguration): StorageConfiguration => checkConfiguration(input, allowsHttp);
+
+const normalised: readonly [string, StorageConfiguration, Partial<StorageConfiguration>][] = [
+  ['nothing but the bucket', s3, { endpoint: '', region: '', base_path: '', cdn_domain: '' }],
+  ['white space around a name', { ...s3, name: '  Media ' }, { name: 'Media' }],
+  [
+    'a slash after the host',
+    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com/' },
+    { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
+  ],
+  [
+    'a host without a scheme',
+    { ...s3, endpoint: 'minio.example.com:9000' },
+    { endpoint: 'https://minio.example.com:9000' },
+  ],
+  [
+    'capitals in a host',
+    { ...s3, endpoint: 'HTTPS://MinIO.Example.COM' },
+    { endpoint: 'https://minio.example.com' },
+  ],
+  [
+    'the usual port',
+    { ...s3, endpoint: 'https://minio.example.com:443' },
+    { endpoint: 'https://minio.example.com' },
+  ],
+  [
+    'the bucket before the host',
+    { ...s3, endpoint: 'https://media.s3.eu-west-1.amazonaws.com' },
+    { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
+  ],
+  [
+    'the bucket before a host of one’s own',
+    { ...s3, endpoint: 'https://media.minio.example.com' },
+    { endpoint: 'https://minio.example.com' },
+  ],
+  [
+    'a bucket called like the service',
+    { ...s3, bucket: 's3-eu-west-1', endpoint: 'https://s3-eu-west-1.amazonaws.com' },
+    { endpoint: 'https://s3-eu-west-1.amazonaws.com' },
+  ],
+  [
+    'http to an allowed address',
+    { ...s3, endpoint: 'http://10.1.2.3:9000' },
+    { endpoint: 'http://10.1.2.3:9000' },
+  ],
+  [
+    'http to an allowed IPv6 address',
+    { ...s3, endpoint: 'http://[fd00::9]:9000' },
+    { endpoint: 'http://[fd00::9]:9000' },
+  ],
+  [
+    'the region of the endpoint',
+    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com', region: 'eu-west-1' },
+    { region: 'eu-west-1' },
+  ],
+  [
+    'any region with a host of one’s own',
+    { ...s3, endpoint: 'https://minio.example.com', region: 'RegionOne' },
+    { region: 'RegionOne' },
+  ],
+  [
+    'R2',
+    { ...s3, endpoint: `https://${'0a'.repeat(16)}.eu.r2.cloudflarestorage.com`, region: 'auto' },
+    { region: 'auto' },
+  ],
+  ['capitals in an s3 bucket', { ...s3, bucket: 'Old_Bucket.One' }, { bucket: 'Old_Bucket.One' }],
+  ['oss- before a region', { ...oss, region: 'oss-cn-hangzhou' }, { region: 'cn-hangzhou' }],
+  [
+    'an internal endpoint of oss',
+    { ...oss, endpoint: 'https://media.oss-cn-hangzhou-internal.aliyuncs.com', region: 'cn-hangzhou' },
+    { endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com' },
+  ],
+  [
+    'acceleration, which has no region',
+    { ...oss, endpoint: 'https://oss-accelerate.aliyuncs.com', region: 'cn-beijing' },
+    { region: 'cn-beijing' },
+  ],
+  [
+    'cos with a full endpoint alone',
+    { ...cos, region: '', endpoint: 'https://media-1250000000.cos.ap-guangzhou.myqcloud.com' },
+    { endpoint: 'https://cos.ap-guangzhou.myqcloud.com', region: '' },
+  ],
+  ['outer and double slashes', { ...s3, base_path: '//a//b/ c/' }, { base_path: 'a/b/ c' }],
+  ['a path of slashes', { ...s3, base_path: '///' }, { base_path: '' }],
+  [
+    'a CDN host with capitals and an umlaut',
+    { ...s3, cdn_domain: 'CDN.Bücher.example' },
+    { cdn_domain: 'cdn.xn--bcher-kva.example' },
+  ],
+];
+
+for (const [what, input, expected] of normalised) {
+  test(`Taken and normalised: ${what}`, (t) => {
+    const once = check(input);
+    t.like(once, expected);
+    t.deepEqual(check(once), once, 'normalising again changes nothing');
+  });
+}
+
+const refused: readonly [string, keyof StorageConfiguration, StorageConfiguration][] = [
+  ['no name', 'name', { ...s3, name: '   ' }],
+  ['a long name', 'name', { ...s3, name: 'é'.repeat(65) }],
+  ['a control character in a name', 'name', { ...s3, name: 'a\u0007b' }],
+  ['http to a name', 'endpoint', { ...s3, endpoint: 'http://minio.example.com' }],
+  ['http to an address that is not allowed', 'endpoint', { ...s3, endpoint: 'http://10.1.2.4' }],
+  [
+    'http to an allowed address that is only the start of a name',
+    'endpoint',
+    { ...s3, endpoint: 'http://10.1.2.3.example.com' },
+  ],
+  ['another scheme', 'endpoint', { ...s3, endpoint: 'ftp://example.com' }],
+  ['a path', 'endpoint', { ...s3, endpoint: 'https://example.com/media' }],
+  ['a query', 'endpoint', { ...s3, endpoint: 'https://example.com?x=1' }],
+  ['an empty fragment', 'endpoint', { ...s3, endpoint: 'https://example.com/#' }],
+  ['credentials', 'endpoint', { ...s3, endpoint: 'https://user:secret@example.com' }],
+  ['a backslash', 'endpoint', { ...s3, endpoint: 'https:\\\\example.com' }],
+  ['white space', 'endpoint', { ...s3, endpoint: 'https://exa mple.com' }],
+  ['no host', 'endpoint', { ...s3, endpoint: 'https://' }],
+  ['an underscore in a host', 'endpoint', { ...s3, endpoint: 'https://a_b.example.com' }],
+  [
+    'another region than the endpoint',
+    'region',
+    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com', region: 'us-east-1' },
+  ],
+  [
+    'another region than the endpoint with the bucket in front',
+    'region',
+    { ...oss, endpoint: 'https://media.oss-cn-hangzhou.aliyuncs.com', region: 'cn-beijing' },
+  ],
+  ['a region that is none', 'region', { ...oss, region: 'cn hangzhou' }],
+  ['cos without region and endpoint', 'region', { ...cos, region: '' }],
+  ['a short bucket', 'bucket', { ...s3, bucket: 'ab' }],
+  ['an address as bucket', 'bucket', { ...s3, bucket: '192.168.5.4' }],
+  ['two dots in a bucket', 'bucket', { ...s3, bucket: 'a..b' }],
+  ['a slash in a bucket', 'bucket', { ...s3, bucket: 'a/b' }],
+  ['a dot in an oss bucket', 'bucket', { ...oss, bucket: 'a.b.c' }],
+  ['a capital in an oss bucket', 'bucket', { ...oss, bucket: 'Media' }],
+  ['a hyphen at the end of an oss bucket', 'bucket', { ...oss, bucket: 'media-' }],
+  ['a cos bucket without APPID', 'bucket', { ...cos, bucket: 'media' }],
+  ['a cos bucket with a long name', 'bucket', { ...cos, bucket: `${'m'.repeat(51)}-125` }],
+  ['a dot segment', 'base_path', { ...s3, base_path: 'a/./b' }],
+  ['a double-dot segment', 'base_path', { ...s3, base_path: '../b' }],
+  ['a line feed in a path', 'base_path', { ...s3, base_path: 'a\nb' }],
+  ['half a character in a path', 'base_path', { ...s3, base_path: 'a\ud800' }],
+  ['a path of 513 bytes', 'base_path', { ...s3, base_path: `${'é'.repeat(256)}a` }],
+  ['a scheme before a CDN host', 'cdn_domain', { ...s3, cdn_domain: 'https://cdn.example.com' }],
+  ['a port after a CDN host', 'cdn_domain', { ...s3, cdn_domain: 'cdn.example.com:8443' }],
+  ['an address as CDN host', 'cdn_domain', { ...s3, cdn_domain: '192.0.2.1' }],
+  ['one label as CDN host', 'cdn_domain', { ...s3, cdn_domain: 'cdn' }],
+];
+
+for (const [what, field, input] of refused) {
+  test(`Refused: ${what}`, (t) => {
+    const error = t.throws(() => check(input), { instanceOf: CommandRejected });
+    t.is(error.code, 'invalid_request');
+    t.true(error.message.startsWith(`${field}: `), error.message);
+  });
+}
+
+test('A path of 512 bytes is taken', (t) => {
+  t.is(check({ ...s3, base_path: 'é'.repeat(256) }).base_path.length, 256);
+});
+
+test('Credentials are exactly the two keys of the provider', (t) => {
+  t.deepEqual(
+    [...checkCredentials('cos', { secret_id: 'a', secret_key: 'b' })],
+    [
+      ['secret_id', 'a'],
+      ['secret_key', 'b'],
+    ],
+  );
+  for (const provider of ['oss', 's3'] as const) {
+    t.is(checkCredentials(provider, { access_key: 'a', secret_key: 'b' }).size, 2);
+  }
+});
+
+const badCredentials: readonly [string, Readonly<Record<string, string>>][] = [
+  ['credentials', { access_key: 'a' }],
+  ['credentials', { access_key: 'a', secret_key: 'b', token: 'c' }],
+  ['credentials', { secret_id: 'a', secret_key: 'b' }],
+  ['credentials', {}],
+  ['credentials.access_key', { access_key: ' ', secret_key: 'b' }],
+  ['credentials.secret_key', { access_key: 'a', secret_key: 'b\n' }],
+  ['credentials.secret_key', { access_key: 'a', secret_key: 'b\u0000c' }],
+];
+
+for (const [field, credentials] of badCredentials) {
+  test(`Refused credentials: ${JSON.stringify(credentials)}`, (t) => {
+    const error = t.throws(() => checkCredentials('s3', credentials), { instanceOf: CommandRejected });
+    t.true(error.message.startsWith(`${field}: `), error.message);
+  });
+}
+
+test('No refusal repeats what was sent', (t) => {
+  const canary = 'CANARY-0815';
+  for (const credentials of [{ [canary]: canary }, { access_key: ` ${canary}`, secret_key: canary }]) {
+    const error = t.throws(() => checkCredentials('s3', credentials), { instanceOf: CommandRejected });
+    t.false(error.message.includes(canary));
+  }
+});

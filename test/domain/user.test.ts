@@ -1,0 +1,67 @@
+import test from 'ava';
+import { holdsAddress, userAggregate } from '../../src/domain/user/user.js';
+import { digest, otherDigest } from '../support/examples/ids.js';
+import {
+  capacityGranted,
+  operatorGranted,
+  operatorRevoked,
+  register,
+  registrationAbandoned,
+  userRegistered,
+} from '../support/examples/user.js';
+import { given } from '../support/given.js';
+
+test('Registering makes the user and grants the default capacity in one append', (t) => {
+  given(userAggregate).when(register).then(t, userRegistered, capacityGranted);
+});
+
+test('An abandoned registration cannot happen any more', (t) => {
+  given(userAggregate, registrationAbandoned).when(register).thenRejected(t, 'registration_abandoned');
+});
+
+test('A registration that has not happened can be abandoned', (t) => {
+  given(userAggregate).when({ type: 'AbandonRegistration' }).then(t, registrationAbandoned);
+});
+
+test('A registration that has happened cannot be abandoned', (t) => {
+  given(userAggregate, userRegistered, capacityGranted)
+    .when({ type: 'AbandonRegistration' })
+    .thenRejected(t, 'already_registered');
+});
+
+test('A platform role is granted once', (t) => {
+  given(userAggregate, userRegistered)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .then(t, operatorGranted);
+});
+
+test('A platform role that is held can be revoked, and granted again', (t) => {
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'operator' })
+    .then(t, operatorRevoked);
+  given(userAggregate, userRegistered, operatorGranted, operatorRevoked)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .then(t, operatorGranted);
+});
+
+test('A platform role that is not held is revoked without an event', (t) => {
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'auditor' })
+    .thenNothing(t);
+});
+
+test('Platform roles are for registered users', (t) => {
+  for (const type of ['GrantPlatformRole', 'RevokePlatformRole'] as const) {
+    given(userAggregate).when({ type, role: 'auditor' }).thenRejected(t, 'user_not_found');
+    given(userAggregate, registrationAbandoned)
+      .when({ type, role: 'auditor' })
+      .thenRejected(t, 'user_not_found');
+  }
+});
+
+test('A user holds the address that was registered, and no other', (t) => {
+  t.true(holdsAddress(given(userAggregate, userRegistered).state, digest));
+  t.false(holdsAddress(given(userAggregate, userRegistered).state, otherDigest));
+  t.false(holdsAddress(given(userAggregate).state, digest));
+  t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest));
+});

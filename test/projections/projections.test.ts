@@ -1,0 +1,158 @@
+import test from 'ava';
+import { projections } from '../../projections/index.js';
+import { peerNodesProjection } from '../../projections/peer-nodes/projection.js';
+import { type ProjectDocument, projectsProjection } from '../../projections/projects/projection.js';
+import { sessionsProjection } from '../../projections/sessions/projection.js';
+import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
+import { type UserDocument, usersProjection } from '../../projections/users/projection.js';
+import { orderId, otherUserId, projectId, storageId, userId } from '../support/examples/ids.js';
+import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../support/examples/node.js';
+import {
+  defaultStorageChanged,
+  grantedByOperator,
+  grantedByOrder,
+  projectCreated,
+  revokedByOperator,
+  viewerAdded,
+} from '../support/examples/project.js';
+import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
+import { configuration, storageCreated } from '../support/examples/storage.js';
+import {
+  capacityBytes,
+  capacityGranted,
+  operatorGranted,
+  operatorRevoked,
+  register,
+  registrationAbandoned,
+  userRegistered,
+} from '../support/examples/user.js';
+import { eventTime, firstEventAt } from '../support/given-events.js';
+import { givenProjection } from '../support/given-projection.js';
+
+const created = { created_at: firstEventAt, updated_at: firstEventAt };
+
+const user: UserDocument = {
+  email: register.email,
+  nickname: register.nickname,
+  email_verified: false,
+  two_factor_enabled: false,
+  capacity: [],
+  session_epoch: 0,
+  platform_roles: [],
+  ...created,
+};
+
+test('users: a registration shows the user', (t) => {
+  givenProjection(usersProjection, userRegistered).then(t, user);
+});
+
+test('users: an abandoned registration shows nothing', (t) => {
+  givenProjection(usersProjection, registrationAbandoned).then(t, null);
+});
+
+test('users: capacity is kept per source, the last grant of a source counts', (t) => {
+  const larger = { ...capacityGranted, data: { source: 'registration', bytes: 2 * capacityBytes } } as const;
+  const bought = { type: 'CapacityGranted', data: { source: orderId, bytes: 5 } } as const;
+  givenProjection(usersProjection, userRegistered, capacityGranted, bought, larger).then(t, {
+    ...user,
+    capacity: [bought.data, larger.data],
+    updated_at: eventTime(3),
+  });
+});
+
+test('users: platform roles come and go', (t) => {
+  givenProjection(usersProjection, userRegistered, operatorGranted).then(t, {
+    ...user,
+    platform_roles: ['operator'],
+    updated_at: eventTime(1),
+  });
+  givenProjection(usersProjection, userRegistered, operatorGranted, operatorRevoked).then(t, {
+    ...user,
+    updated_at: eventTime(2),
+  });
+});
+
+test('sessions: a session is shown until it is revoked, and nothing of its refresh token', (t) => {
+  givenProjection(sessionsProjection, sessionStarted).then(t, {
+    user_id: userId,
+    epoch: 0,
+    amr: ['pwd'],
+    auth_time: '2026-01-02T03:04:05.000Z',
+    strengthened_at: null,
+    expires_at: '2026-04-02T03:04:05.000Z',
+    ...created,
+  });
+  givenProjection(sessionsProjection, sessionStarted, sessionRevoked).then(t, null);
+});
+
+const project: ProjectDocument = {
+  name: 'Rivers',
+  require_2fa: false,
+  members: [{ user_id: userId, role: 'owner' }],
+  entitlements: [],
+  api_keys: [],
+  default_storage_id: null,
+  ...created,
+};
+
+test('projects: a new project has its owner as member', (t) => {
+  givenProjection(projectsProjection, projectCreated).then(t, project);
+});
+
+test('projects: members are added', (t) => {
+  givenProjection(projectsProjection, projectCreated, viewerAdded).then(t, {
+    ...project,
+    members: [...project.members, { user_id: otherUserId, role: 'viewer' }],
+    updated_at: eventTime(1),
+  });
+});
+
+test('projects: entitlements are kept per source', (t) => {
+  const events = [projectCreated, grantedByOperator, grantedByOrder, revokedByOperator] as const;
+  givenProjection(projectsProjection, ...events.slice(0, 3)).then(t, {
+    ...project,
+    entitlements: [grantedByOperator.data, grantedByOrder.data],
+    updated_at: eventTime(2),
+  });
+  givenProjection(projectsProjection, ...events).then(t, {
+    ...project,
+    entitlements: [grantedByOrder.data],
+    updated_at: eventTime(3),
+  });
+});
+
+test('projects: the default storage is a fact of the project', (t) => {
+  givenProjection(projectsProjection, projectCreated, defaultStorageChanged).then(t, {
+    ...project,
+    default_storage_id: storageId,
+    updated_at: eventTime(1),
+  });
+});
+
+test('storage_configs: a storage is pending, and its credentials stay in the log', (t) => {
+  givenProjection(storageConfigsProjection, storageCreated).then(t, {
+    project_id: projectId,
+    ...configuration,
+    status: 'pending',
+    last_test_at: null,
+    last_error: '',
+    has_credentials: true,
+    ...created,
+  });
+});
+
+test('peer_nodes: a node is shown as it was last described, until it is removed', (t) => {
+  const node = { ...description, status: 'unknown', status_changed_at: null, ...created } as const;
+  givenProjection(peerNodesProjection, nodeRegistered).then(t, node);
+  givenProjection(peerNodesProjection, nodeRegistered, nodeChanged).then(t, {
+    ...node,
+    lb_weight: 10,
+    updated_at: eventTime(1),
+  });
+  givenProjection(peerNodesProjection, nodeRegistered, nodeChanged, nodeRemoved).then(t, null);
+});
+
+test('Every view is registered under a name of its own', (t) => {
+  const names = projections.map(({ name }) => name);
+  t.deepEqual([...names].sort(), ['peer_nodes', 'projects', 'sessions', 'storage_configs', 'users']);
+});

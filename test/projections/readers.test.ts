@@ -1,0 +1,235 @@
+import test from 'ava';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import { nodeAggregate } from '../../src/domain/node/node.js';
+import { projectAggregate } from '../../src/domain/project/project.js';
+import { sessionAggregate } from '../../src/domain/session/session.js';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
+import { makeProjectReader } from '../../projections/projects/reader.js';
+import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUserReader } from '../../projections/users/reader.js';
+import {
+  digest,
+  nodeId,
+  otherProjectId,
+  otherUserId,
+  projectId,
+  sessionId,
+  storageId,
+  userId,
+} from '../support/examples/ids.js';
+import { description } from '../support/examples/node.js';
+import { sessionStarted } from '../support/examples/session.js';
+import { configuration, credentials } from '../support/examples/storage.js';
+import { capacityBytes, register } from '../support/examples/user.js';
+import { givenContext, givenStores, type GivenStores } from '../support/given-stores.js';
+
+const firstAt = '2026-01-02T03:04:05.000Z';
+const laterAt = '2026-01-02T03:05:05.000Z';
+let commands = 0;
+
+async function run<State, Command, Event extends DomainEvent>(
+  stores: GivenStores,
+  target: readonly [Aggregate<State, Command, Event>, string],
+  command: Command,
+  at = firstAt,
+): Promise<void> {
+  const [aggregate, id] = target;
+  await stores.handler.handle({ aggregate, id }, command, givenContext((commands += 1), new Date(at)));
+}
+
+async function givenUser(stores: GivenStores): Promise<void> {
+  const seal = (field: string, text: string) => stores.sealer.seal({ kind: 'person', userId }, field, text);
+  await run(stores, [userAggregate, userId], {
+    ...register,
+    email: await seal('email', 'Ada@Example.com'),
+    nickname: await seal('nickname', 'Ada'),
+    passwordHash: await seal('password_hash', 'a hash'),
+  });
+}
+
+test('A user is shown as the document describes', async (t) => {
+  const stores = await givenStores();
+  await givenUser(stores);
+  const reader = makeUserReader(stores);
+  t.deepEqual(await reader.find(userId), {
+    revision: 1n,
+    resource: {
+      id: userId,
+      email: 'Ada@Example.com',
+      nickname: 'Ada',
+      email_verified: false,
+      two_factor_enabled: false,
+      capacity_bytes: capacityBytes,
+      used_bytes: 0,
+      created_at: firstAt,
+    },
+  });
+  t.is(await reader.find(otherUserId), null);
+});
+
+test('A user whose key was destroyed reads as erased', async (t) => {
+  const stores = await givenStores();
+  await givenUser(stores);
+  await stores.sealer.destroy({ kind: 'person', userId });
+  t.like(await makeUserReader(stores).find(userId), { resource: { email: 'erased', nickname: 'erased' } });
+});
+
+test('Authentication finds epoch, roles and second factor of a user', async (t) => {
+  const stores = await givenStores();
+  await givenUser(stores);
+  await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
+  const reader = makeUserReader(stores);
+  t.deepEqual(await reader.access(userId), { epoch: 0, twoFactorEnabled: false, platformRoles: ['auditor'] });
+  t.is(await reader.access(otherUserId), null);
+});
+
+test('Authentication finds a session until it is revoked', async (t) => {
+  const stores = await givenStores();
+  const reader = makeSessionReader(stores);
+  t.is(await reader.access(sessionId), null);
+  await run(stores, [sessionAggregate, sessionId], { type: 'Start', start: sessionStarted.data });
+  t.deepEqual(await reader.access(sessionId), {
+    userId,
+    epoch: 0,
+    strengthenedAt: null,
+    expiresAt: new Date('2026-04-02T03:04:05.000Z'),
+  });
+  await run(stores, [sessionAggregate, sessionId], { type: 'Revoke', reason: 'signed_out' });
+  t.is(await reader.access(sessionId), null);
+});
+
+test('A project is shown to its members, each with their role', async (t) => {
+  const stores = await givenStores();
+  const reader = makeProjectReader(stores);
+  await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
+  const grant = { type: 'GrantEntitlement', entitlement: 'allow_s3', source: 'operator' } as const;
+  await run(stores, [projectAggregate, projectId], grant, laterAt);
+  t.deepEqual(await reader.find(projectId, userId), {
+    revision: 1n,
+    resource: {
+      id: projectId,
+      name: 'Rivers',
+      role: 'owner',
+      require_2fa: false,
+      entitlements: { allow_s3: true },
+      created_at: firstAt,
+      updated_at: laterAt,
+    },
+  });
+  t.is(await reader.find(projectId, otherUserId), null);
+  t.is(await reader.find(otherProjectId, userId), null);
+});
+
+test('Projects are listed by member, newest first', async (t) => {
+  const stores = await givenStores();
+  const reader = makeProjectReader(stores);
+  for (const id of [projectId, otherProjectId]) {
+    await run(stores, [projectAggregate, id], { type: 'Create', name: id, ownerId: userId });
+  }
+  await run(stores, [projectAggregate, projectId], {
+    type: 'AddMember',
+    userId: otherUserId,
+    role: 'viewer',
+  });
+  const ids = async (user: string, page: { limit: number; after?: string }) =>
+    (await reader.list(user, page)).map(({ resource }) => resource.id);
+  t.deepEqual(await ids(userId, { limit: 50 }), [otherProjectId, projectId]);
+  t.deepEqual(await ids(userId, { limit: 50, after: otherProjectId }), [projectId]);
+  t.deepEqual(await ids(otherUserId, { limit: 50 }), [projectId]);
+});
+
+test('Access to a project is told by role and entitlement', async (t) => {
+  const stores = await givenStores();
+  const reader = makeProjectReader(stores);
+  await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
+  const access = await reader.access(projectId);
+  t.like(access, { id: projectId, requireTwoFactor: false, entitlements: { allow_s3: false } });
+  t.is(access?.roleOf(userId), 'owner');
+  t.is(access?.roleOf(otherUserId), null);
+  t.is(await reader.access(otherProjectId), null);
+  t.is(await reader.apiKey(digest), null);
+});
+
+test('A storage is shown in its own project only, default if the project says so', async (t) => {
+  const stores = await givenStores();
+  const reader = makeStorageReader(stores);
+  await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
+  const create = { type: 'Create', projectId, configuration, credentialsVersion: 1, credentials } as const;
+  await run(stores, [storageAggregate, storageId], create);
+  const expected = {
+    revision: 0n,
+    resource: {
+      id: storageId,
+      project_id: projectId,
+      ...configuration,
+      status: 'pending',
+      is_default: false,
+      last_test_at: null,
+      last_error: '',
+      has_credentials: true,
+      created_at: firstAt,
+      updated_at: firstAt,
+    },
+  };
+  t.deepEqual(await reader.find(projectId, storageId), expected);
+  t.is(await reader.find(otherProjectId, storageId), null);
+  t.is(await reader.find(projectId, projectId), null);
+  t.deepEqual(await reader.list(projectId, { limit: 50 }), [expected]);
+  t.deepEqual(await reader.ids(projectId, 21), [storageId]);
+  t.deepEqual(await reader.ids(otherProjectId, 21), []);
+
+  await run(stores, [projectAggregate, projectId], { type: 'ChangeDefaultStorage', storageId });
+  t.like(await reader.find(projectId, storageId), { revision: 0n, resource: { is_default: true } });
+});
+
+test('Peers are all nodes but the asking one, by id or by address', async (t) => {
+  const stores = await givenStores();
+  const reader = makeNodeReader(stores);
+  const otherNodeId = nodeId.replace(/1$/, '2');
+  await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
+  const other = { ...description, name: 'edge-2', ip_address: '2001:db8::1', ip_version: 6 } as const;
+  await run(stores, [nodeAggregate, otherNodeId], { type: 'Register', description: other });
+  t.deepEqual(await reader.find(nodeId), {
+    revision: 0n,
+    resource: {
+      id: nodeId,
+      ...description,
+      status: 'unknown',
+      consecutive_failures: 0,
+      consecutive_successes: 0,
+      last_checked_at: null,
+      status_changed_at: null,
+      created_at: firstAt,
+      updated_at: firstAt,
+    },
+  });
+  const names = async (of: Parameters<typeof reader.peers>[0]) =>
+    (await reader.peers(of)).map(({ name }) => name);
+  t.deepEqual(await names({ nodeId }), ['edge-2']);
+  t.deepEqual(await names({ nodeId: userId }), ['edge-1', 'edge-2']);
+  t.deepEqual(await names({ address: '2001:db8::1' }), ['edge-1']);
+  t.deepEqual(await names({ address: '198.51.100.1' }), ['edge-1', 'edge-2']);
+});
+
+test('The list of nodes is read again only after a change', async (t) => {
+  const stores = await givenStores();
+  const reader = makeNodeReader(stores);
+  await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
+  const before = await reader.list();
+  t.is(await reader.list(), before);
+  await run(stores, [nodeAggregate, nodeId], { type: 'Change', changes: { lb_enabled: false } }, laterAt);
+  t.like(await reader.list(), [{ lb_enabled: false, updated_at: laterAt }]);
+});
+
+test('More nodes than a page are all listed', async (t) => {
+  const stores = await givenStores();
+  for (let index = 0; index < 401; index += 1) {
+    const id = nodeId.slice(0, -3) + String(index).padStart(3, '0');
+    await run(stores, [nodeAggregate, id], { type: 'Register', description });
+  }
+  t.is((await makeNodeReader(stores).list()).length, 401);
+});

@@ -1,0 +1,23 @@
+import type { SessionEvent } from '../../../src/domain/session/events.js';
+import { digest, otherDigest, userId } from './ids.js';
+
+export const sessionStarted = {
+  type: 'SessionStarted',
+  data: {
+    user_id: userId,
+    epoch: 0,
+    amr: ['pwd'],
+    auth_time: '2026-01-02T03:04:05.000Z',
+    refresh_generation: 1,
+    refresh_key_id: 'r1',
+    refresh_token_digest: digest,
+    idle_expires_at: '2026-01-16T03:04:05.000Z',
+    expires_at: '2026-04-02T03:04:05.000Z',
+    client_ip_digest: otherDigest,
+  },
+} satisfies SessionEvent;
+
+export const sessionRevoked = {
+  type: 'SessionRevoked',
+  data: { reason: 'signed_out' },
+} as const satisfies SessionEvent;

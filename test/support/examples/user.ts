@@ -1,0 +1,40 @@
+import type { UserEvent } from '../../../src/domain/user/events.js';
+import type { UserCommand } from '../../../src/domain/user/user.js';
+import { digest } from './ids.js';
+import { sealedExample } from './sealed.js';
+
+export const capacityBytes = 1_073_741_824;
+
+export const register = {
+  type: 'Register',
+  email: sealedExample('ada@example.com'),
+  emailDigest: digest,
+  nickname: sealedExample('ada'),
+  passwordHash: sealedExample('a hash'),
+  capacityBytes,
+} as const satisfies UserCommand;
+
+export const userRegistered = {
+  type: 'UserRegistered',
+  data: {
+    email: register.email,
+    email_digest: digest,
+    nickname: register.nickname,
+    password_hash: register.passwordHash,
+  },
+} as const satisfies UserEvent;
+
+export const capacityGranted = {
+  type: 'CapacityGranted',
+  data: { source: 'registration', bytes: capacityBytes },
+} as const satisfies UserEvent;
+
+export const registrationAbandoned = { type: 'RegistrationAbandoned', data: {} } as const satisfies UserEvent;
+export const operatorGranted = {
+  type: 'PlatformRoleGranted',
+  data: { role: 'operator' },
+} as const satisfies UserEvent;
+export const operatorRevoked = {
+  type: 'PlatformRoleRevoked',
+  data: { role: 'operator' },
+} as const satisfies UserEvent;
