@@ -1,0 +1,84 @@
+import type { Document, Filter } from 'mongodb';
+import { z } from 'zod';
+
+import { StoreDamaged } from '../../event-sourcing/errors.js';
+import type { DocumentQuery, StoredDocument } from '../../event-sourcing/read-model-store.js';
+import { decodeBody, storedPath } from './body-fields.js';
+import type { Calls } from './calls.js';
+import type { Commands } from './commands.js';
+
+type StringId = Filter<{ _id: string; [field: string]: unknown }>;
+
+const storedDocument = z.object({
+  _id: z.string(),
+  revision: z.bigint(),
+  body: z.record(z.string(), z.unknown()).nullable(),
+});
+
+/** Reads of one collection's documents, in order of id. */
+export interface DocumentQueries {
+  getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
+  find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  scan(
+    collection: string,
+    options: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly StoredDocument[]>;
+}
+
+export function makeDocumentQueries({
+  calls,
+  commands,
+}: {
+  readonly calls: Calls;
+  readonly commands: Commands;
+}): DocumentQueries {
+  async function query(
+    collection: string,
+    filter: StringId,
+    { limit, descending }: { readonly limit: number; readonly descending: boolean },
+  ): Promise<readonly StoredDocument[]> {
+    // To the server a limit of 0 is no limit.
+    if (limit < 1) return [];
+    const found = await calls.read(`read of ${collection}`, async (signal) =>
+      commands.find(
+        collection,
+        filter,
+        { sort: { _id: descending ? -1 : 1 }, limit, batchSize: limit },
+        signal,
+      ),
+    );
+    return found.map((document) => decodeDocument(collection, document));
+  }
+
+  return {
+    getMany: async (collection, ids) =>
+      query(collection, { _id: { $in: [...ids] } }, { limit: ids.length, descending: false }),
+    find: async (collection, { where, after, descending = false, limit }) =>
+      query(
+        collection,
+        {
+          ...idAfter(after, descending),
+          body: { $ne: null },
+          ...(where === undefined ? {} : { [storedPath(where.field)]: { $eq: where.equals } }),
+        },
+        { limit, descending },
+      ),
+    scan: async (collection, { after, limit }) =>
+      query(collection, idAfter(after, false), { limit, descending: false }),
+  };
+}
+
+function idAfter(after: string | undefined, descending: boolean): StringId {
+  if (after === undefined) return {};
+  return { _id: descending ? { $lt: after } : { $gt: after } };
+}
+
+function decodeDocument(collection: string, stored: Document): StoredDocument {
+  const parsed = storedDocument.safeParse(stored);
+  if (!parsed.success)
+    throw new StoreDamaged(
+      `collection ${collection} holds a document that is not ours; drop it and rebuild the projection`,
+    );
+  const { _id: id, revision, body } = parsed.data;
+  return { id, revision, body: body === null ? null : decodeBody(body) };
+}
