@@ -112,7 +112,6 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
         audience,
         requiredClaims,
         clockTolerance: toleranceSeconds,
-        maxTokenAge: ageSecondsMax,
         currentDate: now,
       },
     );
@@ -188,7 +187,7 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
 const expired: AccessTokenVerdict = { valid: false, code: 'token_expired' };
 const invalid: AccessTokenVerdict = { valid: false, code: 'invalid_token' };
 
-/** The times, by the same rules as jose's, so that a remembered token ages like a new one. */
+/** The times: jose's rules (RFC 7519, section 4.1) again, so that a remembered token ages, and ours about its issue. */
 function judgeTimes(claims: AccessClaims, now: Date): AccessTokenVerdict {
   const nowSeconds = toSeconds(now);
   const issuedAt = toSeconds(claims.issuedAt);

@@ -59,11 +59,19 @@ export function makeRateLimiter<Name extends string>({
     }));
   }
 
+  function leastRecent(count: number): readonly string[] {
+    const oldest: string[] = [];
+    for (const id of arrivals.rkeys()) {
+      oldest.push(id);
+      if (oldest.length === count) break;
+    }
+    return oldest;
+  }
+
   /** Whether there is room for a key not seen, after forgetting one that says no more than a fresh key would. */
   function makeRoom(nowMs: number): boolean {
     if (arrivals.size < capacity) return true;
-    let probes = 0;
-    for (const oldest of arrivals.rkeys()) {
+    for (const oldest of leastRecent(evictionProbesMax)) {
       const arrivalMs = arrivals.peek(oldest);
       if (arrivalMs === undefined || arrivalMs <= nowMs) {
         arrivals.delete(oldest);
@@ -71,8 +79,6 @@ export function makeRateLimiter<Name extends string>({
       }
       // A second chance: it still counts, so it goes to the end of the queue.
       arrivals.get(oldest);
-      probes += 1;
-      if (probes === evictionProbesMax) break;
     }
     return false;
   }

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import test from 'ava';
+import type { ExecutionContext } from 'ava';
+import { KeyProblem } from '../../src/keys/errors.js';
+import {
+  addKey,
+  changeKeyFile,
+  newKeyFile,
+  promoteKey,
+  readKeyFile,
+  readOrMakeKeyFile,
+} from '../../src/keys/key-file.js';
+import { loadKeys } from '../../src/keys/key-rings.js';
+
+function givenDirectory(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-keys-'));
+  t.teardown(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return directory;
+}
+
+test('a missing key file is made for this user alone, and read the next time', (t) => {
+  const directory = join(givenDirectory(t), 'data');
+  const path = join(directory, 'keys.json');
+  const made = readOrMakeKeyFile(path, randomBytes);
+  t.is(statSync(path).mode & 0o777, 0o600);
+  t.is(statSync(directory).mode & 0o777, 0o700);
+  t.deepEqual(readdirSync(directory), ['keys.json']);
+  t.deepEqual(readOrMakeKeyFile(path, randomBytes), made);
+  const keys = loadKeys({ settings: {}, keyFile: path, randomBytes });
+  t.is(keys.jwt.active().key.length, 32);
+  t.is(keys.indexKey.length, 32);
+});
+
+test('of several that make the key file at once one wins, and all have its keys', async (t) => {
+  const directory = givenDirectory(t);
+  const racers = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const gate = new SharedArrayBuffer(4);
+      const path = join(directory, 'keys.json');
+      const worker = new Worker(new URL('./key-file-racer.js', import.meta.url), {
+        workerData: { path, gate },
+      });
+      await once(worker, 'message');
+      return { worker, gate: new Int32Array(gate) };
+    }),
+  );
+  const answers = racers.map(async ({ worker }) => {
+    const [file] = (await once(worker, 'message')) as [unknown];
+    return JSON.stringify(file);
+  });
+  for (const { gate } of racers) {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  }
+  const files = await Promise.all(answers);
+  t.is(new Set(files).size, 1);
+  t.deepEqual(readdirSync(directory), ['keys.json']);
+  t.deepEqual(JSON.parse(readFileSync(join(directory, 'keys.json'), 'utf8')), JSON.parse(files[0] ?? ''));
+});
+
+test('a key file that others may read is refused with what to do', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  readOrMakeKeyFile(path, randomBytes);
+  for (const mode of [0o640, 0o604, 0o660, 0o601]) {
+    chmodSync(path, mode);
+    const error = t.throws(() => readKeyFile(path), { instanceOf: KeyProblem });
+    t.true(error.message.includes(`(mode ${mode.toString(8)}); run chmod 600 on it`));
+  }
+});
+
+test('a damaged key file is refused, and nothing of it is shown', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  const text = JSON.stringify(newKeyFile(randomBytes));
+  const damages = [
+    text.slice(0, 100),
+    '[]',
+    text.replace('"format":1', '"format":2'),
+    text.replace('jwt', 'jot'),
+  ];
+  for (const damaged of damages) {
+    writeFileSync(path, damaged, { mode: 0o600 });
+    const { message } = t.throws(() => readOrMakeKeyFile(path, randomBytes), { instanceOf: KeyProblem });
+    t.regex(message, /restore it from a backup$/);
+    t.false([...text.matchAll(/[A-Za-z0-9_-]{43}/g)].some(([key]) => message.includes(key)));
+    t.is(readFileSync(path, 'utf8'), damaged, 'it is left as it was');
+  }
+});
+
+test('what is set explicitly goes before the key file, ring by ring', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  const master = `m1:${randomBytes(32).toString('base64url')}`;
+  const keys = loadKeys({ settings: { master }, keyFile: path, randomBytes });
+  t.is(keys.master.active().kid, 'm1');
+  t.is(keys.master.all().length, 1);
+  t.is(keys.jwt.active().kid, readKeyFile(path)?.rings.jwt[0]?.split(':')[0] ?? 'none');
+});
+
+test('rotation: a new key is added without being active, then promoted', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  const before = readOrMakeKeyFile(path, randomBytes);
+  let kid = '';
+  const added = changeKeyFile(path, (file) => {
+    const result = addKey(file, 'master', randomBytes);
+    kid = result.kid;
+    return result.file;
+  });
+  t.is(added.rings.master[0], before.rings.master[0]);
+  t.is(added.rings.master.length, 2);
+  changeKeyFile(path, (file) => promoteKey(file, 'master', kid));
+  const keys = loadKeys({ settings: {}, keyFile: path, randomBytes });
+  t.is(keys.master.active().kid, kid);
+  t.is(keys.master.all().length, 2);
+  t.deepEqual({ ...readKeyFile(path)?.rings, master: null }, { ...before.rings, master: null });
+  t.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('promoting a key that is not there changes nothing and names those that are', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  const before = readOrMakeKeyFile(path, randomBytes);
+  const kid = before.rings.jwt[0]?.split(':')[0] ?? '';
+  t.throws(() => changeKeyFile(path, (file) => promoteKey(file, 'jwt', 'other')), {
+    instanceOf: KeyProblem,
+    message: `the ring jwt has no such key; it has ${kid}`,
+  });
+  t.deepEqual(readKeyFile(path), before);
+});
+
+test('two commands do not change the key file at once', (t) => {
+  const directory = givenDirectory(t);
+  const path = join(directory, 'keys.json');
+  readOrMakeKeyFile(path, randomBytes);
+  changeKeyFile(path, (file) => {
+    t.throws(() => changeKeyFile(path, (inner) => inner), {
+      instanceOf: KeyProblem,
+      message: /another command is changing .* delete .*keys\.json\.lock and try again/,
+    });
+    return file;
+  });
+  t.deepEqual(readdirSync(directory), ['keys.json']);
+});

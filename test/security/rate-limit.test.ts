@@ -1,0 +1,173 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { ipBuckets } from '../../src/security/client-ip.js';
+import type { NamedLimit } from '../../src/security/rate-limit.js';
+import { makeRateLimiter } from '../../src/security/rate-limit.js';
+import { makeTestClock } from '../support/clock.js';
+
+function given<Name extends string>(limits: Record<Name, NamedLimit>, capacity = 1_000) {
+  const clock = makeTestClock();
+  return {
+    clock,
+    limiter: makeRateLimiter({ clock, limits, capacity }),
+  };
+}
+
+const allowed = { allowed: true, retryAfterSeconds: 0 };
+
+test('the whole limit may come at once; then one more an interval', (t) => {
+  const { limiter, clock } = given({ login: { limit: 20, seconds: 60 } });
+  for (let index = 0; index < 20; index += 1) t.deepEqual(limiter.check('login', 'a'), allowed);
+  t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 3 });
+  t.deepEqual(limiter.check('login', 'b'), allowed, 'another key has its own');
+  clock.advance(2_999);
+  t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 1 });
+  clock.advance(1);
+  t.deepEqual(limiter.check('login', 'a'), allowed);
+  t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 3 });
+});
+
+test('after the whole time a key is as fresh as a new one', (t) => {
+  const { limiter, clock } = given({ login: { limit: 7, seconds: 60 } });
+  const burst = () =>
+    Array.from({ length: 10 }, () => limiter.check('login', 'a').allowed).filter(Boolean).length;
+  t.is(burst(), 7);
+  clock.advance(60_000);
+  t.is(burst(), 7);
+});
+
+test('for all schedules, no stretch of time passes more than the limit and what it earns', (t) => {
+  const limits = fc.record({
+    limit: fc.integer({ min: 1, max: 20 }),
+    seconds: fc.integer({ min: 1, max: 100 }),
+  });
+  const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 30_000 })), { maxLength: 120 });
+  fc.assert(
+    fc.property(limits, pauses, (limit, schedule) => {
+      const { limiter, clock } = given({ x: limit });
+      const passed: number[] = [];
+      for (const pause of schedule) {
+        clock.advance(pause);
+        if (limiter.check('x', 'k').allowed) passed.push(clock.now().getTime());
+      }
+      for (const [index, from] of passed.entries()) {
+        for (const [later, to] of passed.slice(index).entries()) {
+          const earned = ((to - from) / 1_000) * (limit.limit / limit.seconds);
+          if (later + 1 > limit.limit + earned + 1e-6) return false;
+        }
+      }
+      return true;
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+test('whoever waits as long as Retry-After says is let through', (t) => {
+  const limits = fc.record({
+    limit: fc.integer({ min: 1, max: 50 }),
+    seconds: fc.integer({ min: 1, max: 3_600 }),
+  });
+  fc.assert(
+    fc.property(limits, fc.array(fc.nat(5_000), { maxLength: 80 }), (limit, schedule) => {
+      const { limiter, clock } = given({ x: limit });
+      for (const pause of schedule) {
+        clock.advance(pause);
+        const verdict = limiter.check('x', 'k');
+        if (verdict.allowed) continue;
+        if (verdict.retryAfterSeconds < 1) return false;
+        clock.advance(verdict.retryAfterSeconds * 1_000);
+        if (!limiter.check('x', 'k').allowed) return false;
+      }
+      return true;
+    }),
+    { numRuns: 200 },
+  );
+  t.pass();
+});
+
+test('what counts by its outcome is looked at first and charged later', (t) => {
+  const { limiter } = given({ register: { limit: 2, seconds: 60 } });
+  for (let index = 0; index < 50; index += 1) t.true(limiter.peek('register', 'a').allowed);
+  limiter.charge('register', 'a');
+  t.true(limiter.peek('register', 'a').allowed);
+  limiter.charge('register', 'a');
+  t.deepEqual(limiter.peek('register', 'a'), { allowed: false, retryAfterSeconds: 30 });
+});
+
+test('what passed at the same moment is paid for later', (t) => {
+  const { limiter, clock } = given({ register: { limit: 2, seconds: 60 } });
+  for (let index = 0; index < 4; index += 1) limiter.charge('register', 'a');
+  t.deepEqual(limiter.peek('register', 'a'), { allowed: false, retryAfterSeconds: 90 });
+  clock.advance(90_000);
+  t.true(limiter.peek('register', 'a').allowed);
+});
+
+test('an IPv6 client is held by its /64, and its neighbours by ten times that on the /48', (t) => {
+  const { limiter } = given({ x: { limit: 3, seconds: 60 } });
+  const burst = (ip: string) =>
+    Array.from({ length: 9 }, () => limiter.check('x', ipBuckets(ip)).allowed).filter(Boolean).length;
+  t.is(burst('2001:db8:1:0::1'), 3);
+  t.is(burst('2001:db8:1:0::2'), 0, 'the same /64');
+  let total = 3;
+  for (let network = 1; network < 20; network += 1) total += burst(`2001:db8:1:${network.toString(16)}::1`);
+  t.is(total, 30);
+  t.is(burst('2001:db8:2::1'), 3, 'another /48');
+});
+
+test('what is refused by one of several keys counts for none', (t) => {
+  const { limiter } = given({ x: { limit: 2, seconds: 60 } });
+  const both = [
+    { key: 'narrow', factor: 1 },
+    { key: 'wide', factor: 2 },
+  ];
+  for (let index = 0; index < 10; index += 1) limiter.check('x', both);
+  t.true(limiter.check('x', [{ key: 'wide', factor: 2 }]).allowed);
+  t.true(limiter.check('x', [{ key: 'wide', factor: 2 }]).allowed);
+  t.false(limiter.check('x', [{ key: 'wide', factor: 2 }]).allowed);
+});
+
+test('keys that are names of objects, and names that end as keys begin, are keys like others', (t) => {
+  const { limiter } = given({ a: { limit: 1, seconds: 60 }, 'a b': { limit: 1, seconds: 60 } });
+  for (const key of ['__proto__', 'constructor', 'toString', '']) {
+    t.true(limiter.check('a', key).allowed);
+    t.false(limiter.check('a', key).allowed);
+  }
+});
+
+test('a full table forgets keys that count no more before those that do', (t) => {
+  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 3);
+  for (let index = 0; index < 3; index += 1) limiter.charge('x', 'exhausted');
+  limiter.charge('x', 'light-1');
+  limiter.charge('x', 'light-2');
+  clock.advance(30_000);
+  t.true(limiter.check('x', 'new-1').allowed, 'in the place of a light one');
+  t.true(limiter.check('x', 'new-2').allowed, 'in the place of the other');
+  t.false(limiter.peek('x', 'exhausted').allowed, 'the oldest is still held');
+  t.false(limiter.check('x', 'new-3').allowed, 'no place is left');
+});
+
+test('keys that count and were quiet for long do not block the table', (t) => {
+  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 20);
+  for (let index = 0; index < 10; index += 1) {
+    for (let times = 0; times < 3; times += 1) limiter.charge('x', `exhausted-${index}`);
+  }
+  for (let index = 0; index < 10; index += 1) limiter.charge('x', `light-${index}`);
+  clock.advance(30_000);
+  limiter.check('x', 'new');
+  t.true(limiter.check('x', 'new').allowed);
+  for (let index = 0; index < 10; index += 1) t.false(limiter.peek('x', `exhausted-${index}`).allowed);
+});
+
+test('a table full of keys that count refuses new ones where the limit fails closed, and only there', (t) => {
+  const { limiter, clock } = given(
+    { login: { limit: 2, seconds: 60, failsClosed: true }, list: { limit: 2, seconds: 60 } },
+    10,
+  );
+  for (let index = 0; index < 10; index += 1) limiter.check('login', `k${index}`);
+  t.deepEqual(limiter.check('login', 'new'), { allowed: false, retryAfterSeconds: 1 });
+  t.true(limiter.check('login', 'k3').allowed, 'known keys go on');
+  t.true(limiter.check('list', 'new').allowed);
+  clock.advance(60_000);
+  t.true(limiter.check('login', 'new').allowed);
+});
