@@ -1,0 +1,184 @@
+/** A node's address, in the client's words. */
+interface EndPoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What a connection string says, checked. */
+export interface ConnectionSettings {
+  readonly endpoints: readonly EndPoint[];
+  /** Whether the nodes are asked by gossip who leads; one `esdb://` host is used as it is. */
+  readonly cluster: boolean;
+  readonly tls: boolean;
+  readonly tlsCAFile: string | null;
+  readonly credentials: { readonly username: string; readonly password: string } | null;
+  /** Whole numbers that are handed to the client under the same names. */
+  readonly tuning: Readonly<Partial<Record<TuningOption, number>>>;
+}
+
+/** What else decides whether a connection is acceptable. */
+export interface ConnectionPolicy {
+  /** The environment variable DEBUG. */
+  readonly debug?: string | undefined;
+  readonly production?: boolean;
+  /** Accept `tls=false` beyond loopback: for test servers on a network that nobody else is on. */
+  readonly allowInsecureNetwork?: boolean;
+}
+
+const shape =
+  /^(?<scheme>esdb|esdb\+discover):\/\/(?:(?<username>[^:@/?#\s]+):(?<password>[^:@/?#\s]+)@)?(?<hosts>[^@/?#\s]+)\/?(?:\?(?<query>[^?#\s]*))?$/;
+const host = /^(?<address>[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
+const defaultPort = 2113;
+
+/** With the least value of each; gossipTimeout is in seconds, the others in milliseconds or a count. */
+const tuningOptions = {
+  maxDiscoverAttempts: 1,
+  discoveryInterval: 1,
+  gossipTimeout: 1,
+  keepAliveInterval: 10_000,
+  keepAliveTimeout: 1,
+} as const;
+type TuningOption = keyof typeof tuningOptions;
+
+/** Options of the client that would break a promise of this adapter, and why they are refused. */
+const refusedOptions: Readonly<Record<string, string>> = {
+  throwOnAppendFailure: 'failed appends are always errors here',
+  defaultDeadline: 'every call has its own time limit here',
+  tlsVerifyCert: 'certificates are always verified; name the authority with tlsCAFile',
+  userCertFile: 'sign in with user:password@ in front of the host',
+  userKeyFile: 'sign in with user:password@ in front of the host',
+};
+
+/**
+ * Takes an EventStoreDB connection string apart, more strictly than the client: the client prints the whole string,
+ * password included, when it meets an option it does not know (`parseConnectionString.js` of 6.2.1).
+ * @returns the settings, or every problem as a sentence that never repeats the string
+ */
+export function parseConnectionString(
+  url: string,
+  policy: ConnectionPolicy = {},
+): { readonly settings: ConnectionSettings } | { readonly problems: readonly string[] } {
+  const { scheme, username, password, hosts, query } = shape.exec(url)?.groups ?? {};
+  if (scheme === undefined || hosts === undefined) {
+    return {
+      problems: [
+        'must look like esdb://user:password@host:2113 or esdb+discover://user:password@host:2113, with percent-encoded user and password',
+      ],
+    };
+  }
+  const problems: string[] = [];
+  const endpoints = parseHosts(hosts, problems);
+  const options = parseOptions(query ?? '', problems);
+  const credentials = parseCredentials(username, password, problems);
+  const settings: ConnectionSettings = {
+    endpoints,
+    cluster: scheme === 'esdb+discover' || endpoints.length > 1,
+    credentials,
+    ...options,
+  };
+  problems.push(...policyProblems(settings, policy));
+  return problems.length === 0 ? { settings } : { problems };
+}
+
+/** Every problem of a connection string as a sentence that goes after the name of its variable; none when it is fine. */
+export function eventStoreDbProblems(url: string, policy: ConnectionPolicy = {}): readonly string[] {
+  const parsed = parseConnectionString(url, policy);
+  return 'problems' in parsed ? parsed.problems : [];
+}
+
+function parseHosts(hosts: string, problems: string[]): EndPoint[] {
+  return hosts.split(',').map((text) => {
+    const { address = '', port } = host.exec(text)?.groups ?? {};
+    const number = port === undefined ? defaultPort : Number(port);
+    if (address === '' || number === 0 || number > 65_535) {
+      problems.push('must name hosts as name:port or IPv4:port, separated by commas');
+    }
+    return { address, port: number };
+  });
+}
+
+function parseCredentials(
+  username: string | undefined,
+  password: string | undefined,
+  problems: string[],
+): ConnectionSettings['credentials'] {
+  if (username === undefined || password === undefined) return null;
+  try {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    problems.push('has a user or password with a percent sign that encodes nothing; write % as %25');
+    return null;
+  }
+}
+
+function parseOptions(
+  query: string,
+  problems: string[],
+): Pick<ConnectionSettings, 'tls' | 'tlsCAFile' | 'tuning'> {
+  const parameters = new URLSearchParams(query);
+  const tuning: Partial<Record<TuningOption, number>> = {};
+  for (const [name, value] of parameters) {
+    if (isTuningOption(name)) {
+      tuning[name] = Number(value);
+      if (!/^\d{1,9}$/.test(value) || Number(value) < tuningOptions[name]) {
+        problems.push(`has ${name}, which must be a whole number of at least ${tuningOptions[name]}`);
+      }
+    } else {
+      const problem = optionProblem(name, value);
+      if (problem !== null) problems.push(problem);
+    }
+  }
+  if (new Set(parameters.keys()).size !== parameters.size) problems.push('has an option twice');
+  return { tls: parameters.get('tls') !== 'false', tlsCAFile: parameters.get('tlsCAFile'), tuning };
+}
+
+function optionProblem(name: string, value: string): string | null {
+  switch (name) {
+    case 'tls':
+      return value === 'true' || value === 'false' ? null : 'has tls, which must be true or false';
+    case 'nodePreference':
+      return value === 'leader'
+        ? null
+        : 'has nodePreference, which must be leader: an append must be visible to the next read';
+    case 'tlsCAFile':
+    case 'connectionName':
+      return value === '' ? `has ${name} without a value` : null;
+  }
+  const reason = refusedOptions[name];
+  if (reason !== undefined) return `must not have ${name}: ${reason}`;
+  // The name of an unknown option is not repeated: a password with a stray & or ? would end up in it.
+  return 'has an option that is not known here';
+}
+
+function policyProblems(settings: ConnectionSettings, policy: ConnectionPolicy): string[] {
+  const problems: string[] = [];
+  if (settings.tls && settings.credentials === null) {
+    problems.push('needs user:password@ in front of the host, because the connection is secured');
+  }
+  const loopback = settings.endpoints.every(({ address }) => /^(localhost|127(\.\d{1,3}){3})$/.test(address));
+  if (!settings.tls && !loopback && policy.allowInsecureNetwork !== true) {
+    problems.push('has tls=false, which is accepted for loopback addresses only');
+  }
+  if (policy.production === true && debugShowsSecrets(policy.debug ?? '')) {
+    problems.push('cannot be used while DEBUG includes esdb: passwords and events would be printed');
+  }
+  return problems;
+}
+
+/** Whether the variable DEBUG switches on any of the client's messages (the rules of the package `debug`). */
+function debugShowsSecrets(debug: string): boolean {
+  const names = ['esdb:command', 'esdb:command:grpc', 'esdb:connection', 'esdb:events'];
+  return debug
+    .split(/[\s,]+/)
+    .filter((pattern) => pattern !== '' && !pattern.startsWith('-'))
+    .map((pattern) => pattern.split('*').map(escapeRegExp).join('.*'))
+    .some((pattern) => names.some((name) => new RegExp(`^${pattern}$`).test(name)));
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function isTuningOption(name: string): name is TuningOption {
+  return Object.hasOwn(tuningOptions, name);
+}

@@ -1,0 +1,22 @@
+import type { NewEvent } from '../../event-sourcing/domain-event.js';
+import { EventTooLarge } from '../../event-sourcing/errors.js';
+import { maxAppendBytes, maxEventBytes } from '../../event-sourcing/event-store.js';
+
+/** Refuses what is too large before anything is sent. @throws EventTooLarge */
+export function checkSizes(stream: string, events: readonly NewEvent[]): void {
+  let total = 0;
+  for (const { type, data, metadata } of events) {
+    const bytes = Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+    if (bytes > maxEventBytes) {
+      throw new EventTooLarge(
+        `an event ${type} for stream ${stream} takes ${bytes} bytes; ${maxEventBytes} are allowed`,
+      );
+    }
+    total += bytes;
+  }
+  if (total > maxAppendBytes) {
+    throw new EventTooLarge(
+      `an append to stream ${stream} takes ${total} bytes; ${maxAppendBytes} are allowed`,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { eventStoreContract } from '../contracts/event-store.js';
+import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
+
+// The port's contract over EventStoreDB's real wire, against the server of these tests.
+eventStoreContract(test, async () => {
+  const server = await startEventStoreDbServer();
+  let store = openTestStore(server.url);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = openTestStore(server.url);
+      return store;
+    },
+    appendForeign: () => {
+      server.log.append(`foreign-${randomUUID()}`, 'no-stream', [
+        {
+          id: randomUUID(),
+          type: 'ElsewhereHappened',
+          contentType: 'application/json',
+          data: Buffer.from('{}'),
+          metadata: Buffer.alloc(0),
+        },
+      ]);
+      return Promise.resolve();
+    },
+    close: async () => {
+      await store.close();
+      await server.close();
+    },
+  };
+});
