@@ -1,0 +1,114 @@
+import type { StoredEvent } from '../../event-sourcing/domain-event.js';
+import { StoreDamaged } from '../../event-sourcing/errors.js';
+import type { Connection } from './database.js';
+import { decodeRow, eventColumns, type EventRow } from './event-rows.js';
+import { damage } from './failures.js';
+import { eventsFormat } from './formats.js';
+
+/** A page of the log ends early once it holds this many bytes, so that large events do not hold up the process. */
+const pageBytesMax = 2 * 1024 * 1024;
+const rowsPerQuery = 100;
+
+/** Reads of events.db, synchronous. What does not fit together is StoreDamaged, never a shorter answer. */
+export interface EventReader {
+  logId(): string;
+  /** The sequence of the last event, 0 when there is none. */
+  head(): number;
+  /** Events of one stream, named with its prefix. */
+  readStream(stream: string, from: bigint, limit: number): StoredEvent[];
+  /** Events of all streams after a sequence; `end` is the last one passed. */
+  readLog(
+    after: number,
+    limit: number,
+  ): {
+    readonly events: readonly { readonly event: StoredEvent; readonly sequence: number }[];
+    readonly end: number;
+    readonly atHead: boolean;
+  };
+  /** Says that the log was seen to reach this sequence: from now on a shorter one is damaged. */
+  mustHold(sequence: number): void;
+}
+
+type NoEvent = readonly [null, null, null, null];
+
+export function makeEventReader(connection: Connection): EventReader {
+  const selectLogId = connection.query<readonly [Buffer]>('SELECT CAST(log_id AS BLOB) FROM log');
+  const selectHead = connection.query<readonly [bigint]>(
+    'SELECT max(sequence) FROM events HAVING max(sequence) > 0',
+  );
+  const selectLog = connection.query<EventRow>(
+    `SELECT ${eventColumns} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+  );
+  // One statement for both, so that they are of one moment.
+  const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
+    `SELECT streams.revision, sequence, events.revision, CAST(content AS BLOB), checksum
+     FROM streams LEFT JOIN events ON events.stream = streams.stream AND events.revision >= ?2
+     WHERE streams.stream = ?1 ORDER BY events.revision LIMIT ?3`,
+  );
+  const selectAny = connection.query('SELECT 1 FROM events WHERE stream = ? LIMIT 1');
+  let known = 0;
+  mustHold(head());
+
+  return { logId: () => String(selectLogId.get()?.[0]), head, readStream, readLog, mustHold };
+
+  function mustHold(sequence: number): void {
+    known = Math.max(known, sequence);
+  }
+
+  function head(): number {
+    const last = Number(selectHead.get()?.[0] ?? 0);
+    if (last < known) throw damage(eventsFormat, `its last ${known - last} events are missing`);
+    return last;
+  }
+
+  function readStream(stream: string, from: bigint, limit: number): StoredEvent[] {
+    if (limit <= 0 || from > BigInt(Number.MAX_SAFE_INTEGER)) return [];
+    const rows = selectStream.all(stream, from, limit);
+    if (rows[0] === undefined) {
+      if (selectAny.get(stream) !== undefined) throw gap(stream);
+      return [];
+    }
+    const [last] = rows[0];
+    // Where the stream ends before `from`, the left join gives one row without an event.
+    const events = rows.flatMap(([, ...row]) => (row[0] === null ? [] : [decodeRow(row)]));
+    const wrong = events.some(
+      (event, index) => event.stream !== stream || event.revision !== from + BigInt(index),
+    );
+    const end = from + BigInt(events.length) - 1n;
+    if (wrong || (events.length < limit && end < last)) throw gap(stream);
+    return events;
+  }
+
+  function readLog(after: number, limit: number): ReturnType<EventReader['readLog']> {
+    const events: { event: StoredEvent; sequence: number }[] = [];
+    let end = after;
+    let bytes = 0;
+    while (events.length < limit && bytes < pageBytesMax) {
+      const asked = Math.min(rowsPerQuery, limit - events.length);
+      const rows = selectLog.all(end, asked);
+      for (const row of rows) {
+        const sequence = Number(row[0]);
+        if (sequence !== end + 1) throw damage(eventsFormat, `the event at sequence ${end + 1} is missing`);
+        events.push({ event: decodeRow(row), sequence });
+        end = sequence;
+        bytes += row[2].length;
+      }
+      if (rows.length < asked) break;
+    }
+    const last = head();
+    if (end > last) throw olderLog(end, last);
+    return { events, end, atHead: end >= last };
+  }
+
+  function gap(stream: string): StoreDamaged {
+    return damage(eventsFormat, `events of the stream ${stream} are missing`);
+  }
+}
+
+/** A reader is further than the log: the log is an older one than what was built from it. */
+function olderLog(position: number, last: number): StoreDamaged {
+  return new StoreDamaged(
+    `events.db ends at ${last}, and a reader of it has been at ${position}: it was replaced by an older one. ` +
+      'Restore the newest backup of it, or stop the service and delete read-models.db to build the read models anew.',
+  );
+}

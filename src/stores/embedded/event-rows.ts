@@ -1,0 +1,67 @@
+import { crc32 } from 'node:zlib';
+import type {
+  JsonObject,
+  EventMetadata,
+  NewEvent,
+  Position,
+  StoredEvent,
+} from '../../event-sourcing/domain-event.js';
+import { damage } from './failures.js';
+import { eventsFormat } from './formats.js';
+
+/** An event's columns; queries select them as `eventColumns`. */
+export type EventRow = readonly [sequence: bigint, revision: bigint, content: Buffer, checksum: bigint];
+export const eventColumns = 'sequence, revision, CAST(content AS BLOB), checksum';
+
+/** The stored form of an event: the names and their spelling are the storage format. */
+interface StoredContent {
+  readonly stream: string;
+  readonly recorded_at: string;
+  readonly id: string;
+  readonly type: string;
+  readonly metadata: EventMetadata;
+  readonly data: JsonObject;
+}
+
+/** Writes an event as JSON, from parts that are JSON already where they can be large. */
+export function encodeContent(
+  event: Pick<NewEvent, 'id' | 'type'>,
+  json: { readonly stream: string; readonly metadata: string; readonly data: string },
+  recordedAt: string,
+): string {
+  return `{"stream":${json.stream},"recorded_at":"${recordedAt}","id":${JSON.stringify(event.id)},"type":${JSON.stringify(
+    event.type,
+  )},"metadata":${json.metadata},"data":${json.data}}`;
+}
+
+/** CRC-32 (ISO 3309) of an event's content, mixed with where it stands: its revision and its sequence in the log. */
+export function eventChecksum(content: string | Buffer, sequence: number, revision: number): number {
+  return (crc32(content, revision) ^ sequence) >>> 0;
+}
+
+/** Reads an event from its row; `stream` still has the prefix. @throws StoreDamaged when the row is not what was written */
+export function decodeRow([sequence, revision, content, checksum]: EventRow): StoredEvent {
+  if (BigInt(eventChecksum(content, Number(sequence), Number(revision))) !== checksum) {
+    throw damage(eventsFormat, `the event at sequence ${sequence} is not the one that was written`);
+  }
+  // The checksum vouches that this is what `encodeContent` wrote.
+  const { stream, recorded_at, id, type, metadata, data } = JSON.parse(content.toString()) as StoredContent;
+  return { id, type, data, metadata, stream, revision, recordedAt: new Date(recorded_at) };
+}
+
+/** CRC-32 of the log's own row. */
+export function logChecksum(logId: string, head: number): number {
+  return crc32(`${logId}/${head}`);
+}
+
+/** A sequence as the port's position: 16 digits hold every safe integer. */
+export function positionOf(sequence: bigint | number): Position {
+  return String(sequence).padStart(16, '0');
+}
+
+/** @throws RangeError when the position is not one of this store */
+export function sequenceOf(position: Position | null): number {
+  if (position === null) return 0;
+  if (!/^\d{16}$/.test(position)) throw new RangeError('the position is not one of an embedded log');
+  return Number(position);
+}

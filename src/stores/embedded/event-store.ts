@@ -1,0 +1,145 @@
+import type { Clock, Random } from '../../event-sourcing/clock.js';
+import type { LogEvent, NewEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
+import { EventTooLarge, WrongExpectedRevision } from '../../event-sourcing/errors.js';
+import {
+  type EventStore,
+  type ExpectedRevision,
+  type LogPage,
+  maxAppendBytes,
+  maxEventBytes,
+} from '../../event-sourcing/event-store.js';
+import { makeLogFollower } from '../../event-sourcing/log-follower.js';
+import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
+import { makeAnswer, openReader } from './database.js';
+import { type EventReader, makeEventReader } from './event-reader.js';
+import { encodeContent, positionOf, sequenceOf } from './event-rows.js';
+import type { AppendReply, AppendRequest } from './event-writer.js';
+import { eventsFormat } from './formats.js';
+import { type GroupWriter, startGroupWriter } from './group-writer.js';
+
+/** An open events.db, which stores with different prefixes can share. */
+export interface EventLog {
+  readonly logId: string;
+  readonly reader: EventReader;
+  readonly writer: GroupWriter<AppendRequest, AppendReply>;
+  /** Calls back after every commit that made the log longer. */
+  onGrown(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** Opens events.db. @throws StoreDamaged, StoreUnavailable */
+export async function openEventLog(context: EmbeddedContext): Promise<EventLog> {
+  const listeners: (() => void)[] = [];
+  const writer = await startGroupWriter<AppendRequest, AppendReply>({
+    ...writerOptions(context, eventsFormat),
+    onCommitted: (_, replies) => {
+      const sequences = replies.flatMap((reply) => (reply === null ? [] : [reply[1]]));
+      if (sequences.length === 0) return;
+      reader.mustHold(Math.max(...sequences));
+      for (const listener of listeners) listener();
+    },
+  });
+  const connection = openReader(pathOf(context, eventsFormat));
+  const reader = makeEventReader(connection);
+  let closed: Promise<void> | undefined;
+  return {
+    logId: reader.logId(),
+    reader,
+    writer,
+    onGrown: (listener) => listeners.push(listener),
+    close: () =>
+      (closed ??= writer.close().then(() => {
+        connection.close();
+      })),
+  };
+}
+
+/**
+ * The EventStore port over events.db: reads are synchronous queries on this thread, appends go to the file's writing
+ * thread and share transactions.
+ * @param deps.streamPrefix begins the stored name of every stream of ours; others are passed over
+ */
+export function makeEmbeddedEventStore(deps: {
+  readonly log: EventLog;
+  readonly streamPrefix: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}): EventStore {
+  const { log, streamPrefix, clock } = deps;
+  const { reader, writer } = log;
+  const follower = makeLogFollower({ ...deps, readAll });
+  log.onGrown(() => {
+    follower.wake();
+  });
+  const answer = makeAnswer(eventsFormat, () => {
+    writer.assertUsable();
+  });
+
+  return {
+    logId: () => Promise.resolve(log.logId),
+    read: (stream, { from = 0n, limit = 500 } = {}) =>
+      answer(() => reader.readStream(streamPrefix + stream, from, limit).map(withoutPrefix)),
+    append,
+    readAll,
+    head: () =>
+      answer(() => {
+        const head = reader.head();
+        return head === 0 ? null : positionOf(head);
+      }),
+    subscribe: (options) => follower.subscribe(options),
+    close: () => log.close(),
+  };
+
+  async function append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): ReturnType<EventStore['append']> {
+    if (events.length === 0) return null;
+    const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
+    const revision = expected === 'no-stream' ? -1n : expected;
+    const reply = await writer.write([streamPrefix + stream, revision, ...contents], bytes);
+    if (reply === null) throw new WrongExpectedRevision(stream, expected);
+    return { revision: BigInt(reply[0]), position: positionOf(reply[1]) };
+  }
+
+  function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
+    return answer(() => {
+      const { events, end, atHead } = reader.readLog(sequenceOf(after), limit);
+      const ours: LogEvent[] = [];
+      for (const { event, sequence } of events) {
+        if (!event.stream.startsWith(streamPrefix)) continue;
+        ours.push({ ...withoutPrefix(event), position: positionOf(sequence) });
+      }
+      return { events: ours, cursor: end === 0 ? null : positionOf(end), atHead };
+    });
+  }
+
+  function withoutPrefix(event: StoredEvent): StoredEvent {
+    return { ...event, stream: event.stream.slice(streamPrefix.length) };
+  }
+}
+
+/** The ids and contents of an append's events, one after the other. @throws EventTooLarge */
+function encode(
+  stream: string,
+  events: readonly NewEvent[],
+  recordedAt: string,
+): { readonly contents: readonly string[]; readonly bytes: number } {
+  const streamJson = JSON.stringify(stream);
+  const contents: string[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
+    const size = Buffer.byteLength(data) + Buffer.byteLength(metadata);
+    if (size > maxEventBytes) {
+      throw new EventTooLarge(`an event of ${size} bytes; the limit is ${maxEventBytes}`);
+    }
+    bytes += size;
+    contents.push(event.id, encodeContent(event, { stream: streamJson, metadata, data }, recordedAt));
+  }
+  if (bytes > maxAppendBytes) {
+    throw new EventTooLarge(`an append of ${bytes} bytes; the limit is ${maxAppendBytes}`);
+  }
+  return { contents, bytes };
+}

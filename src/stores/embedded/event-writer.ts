@@ -1,0 +1,102 @@
+import type { Connection } from './database.js';
+import { decodeRow, eventChecksum, eventColumns, type EventRow, logChecksum } from './event-rows.js';
+import { damage } from './failures.js';
+import { eventsFormat } from './formats.js';
+import type { FileWriter, Prepare } from './transactions.js';
+
+/** An append: the stream with its prefix, the revision it must have (-1: none), and for each event its id and content. */
+export type AppendRequest = readonly [stream: string, expected: bigint, ...idsAndContents: string[]];
+
+/** Where the append's last event stands; null: the stream is not at the expected revision. */
+export type AppendReply = readonly [revision: number, sequence: number] | null;
+
+/** The writing side of events.db. `newLogId` is for a log that has none yet. */
+export function makeEventWriter(
+  connection: Connection,
+  prepare: Prepare,
+  newLogId: string,
+): FileWriter<AppendRequest, AppendReply> {
+  const selectRevision = connection.query<readonly [bigint]>('SELECT revision FROM streams WHERE stream = ?');
+  const selectRange = connection.query<EventRow>(
+    `SELECT ${eventColumns} FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
+  );
+  const insertEvent = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?)');
+  const insertStream = prepare('INSERT INTO streams VALUES (?, ?)');
+  const updateStream = prepare('UPDATE streams SET revision = ? WHERE stream = ?');
+  const updateHead = prepare('UPDATE log SET head = ?, checksum = ?');
+  if (connection.query('SELECT 1 FROM log').get() === undefined) {
+    connection.statement('INSERT INTO log VALUES (?, 0, ?)')(newLogId, logChecksum(newLogId, 0));
+  }
+  let { logId, head } = readHead(connection);
+  let sequence = head;
+
+  return { apply, beforeCommit, reload };
+
+  function apply(request: AppendRequest): AppendReply {
+    const [stream, expected] = request;
+    const found = selectRevision.get(stream);
+    const current = found === undefined ? -1 : Number(found[0]);
+    if (BigInt(current) !== expected) return whereWritten(request, current);
+    let revision = current;
+    for (let index = 2; index < request.length; index += 2) {
+      const content = request[index + 1] as string;
+      revision += 1;
+      sequence += 1;
+      insertEvent(sequence, stream, revision, content, eventChecksum(content, sequence, revision));
+    }
+    if (found === undefined) insertStream(stream, revision);
+    else updateStream(revision, stream);
+    return [revision, sequence];
+  }
+
+  /** Finds out whether an append that comes late is one that was written before: the same ids at its revisions. */
+  function whereWritten([stream, expected, ...idsAndContents]: AppendRequest, current: number): AppendReply {
+    const ids = idsAndContents.filter((_, index) => index % 2 === 0);
+    const last = expected + BigInt(ids.length);
+    if (last > BigInt(current)) return null;
+    const rows = selectRange.all(stream, expected + 1n, last);
+    const sequenceOfLast = rows.at(-1)?.[0];
+    if (rows.length !== ids.length || sequenceOfLast === undefined) {
+      throw damage(eventsFormat, 'a stream has a gap');
+    }
+    return rows.every((row, index) => decodeRow(row).id === ids[index])
+      ? [Number(last), Number(sequenceOfLast)]
+      : null;
+  }
+
+  function beforeCommit(): void {
+    if (sequence === head) return;
+    updateHead(sequence, logChecksum(logId, sequence));
+    head = sequence;
+  }
+
+  function reload(): 'there' | 'not there' | 'cannot tell' {
+    const expected = sequence;
+    ({ logId, head } = readHead(connection));
+    sequence = head;
+    return head === expected ? 'there' : 'not there';
+  }
+}
+
+/** Reads where the log ends, and checks that its first and last events are what was written. @throws StoreDamaged */
+function readHead(connection: Connection): { logId: string; head: number } {
+  const [id, end, checksum] =
+    connection
+      .query<readonly [Buffer, bigint, bigint]>('SELECT CAST(log_id AS BLOB), head, checksum FROM log')
+      .get() ?? [];
+  const logId = String(id);
+  const head = Number(end);
+  if (BigInt(logChecksum(logId, head)) !== checksum)
+    throw damage(eventsFormat, 'its head is not the one that was written');
+  for (const [order, expected] of [
+    ['ASC', Math.min(head, 1)],
+    ['DESC', head],
+  ] as const) {
+    const row = connection
+      .query<EventRow>(`SELECT ${eventColumns} FROM events ORDER BY sequence ${order} LIMIT 1`)
+      .get();
+    if (Number(row?.[0] ?? 0) !== expected) throw damage(eventsFormat, `it should have ${head} events`);
+    if (row !== undefined) decodeRow(row);
+  }
+  return { logId, head };
+}

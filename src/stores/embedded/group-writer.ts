@@ -1,0 +1,203 @@
+import { Worker } from 'node:worker_threads';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { errorOf } from './failures.js';
+import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
+
+/** The main thread's side of a file's writing thread. */
+export interface GroupWriter<Request, Reply> {
+  /**
+   * Writes, in one transaction with whatever else is asked for meanwhile; resolves once it is committed.
+   * @param bytes about how much memory the request takes
+   * @throws StoreUnavailable, OutcomeUnknown, StoreDamaged
+   */
+  write(request: Request, bytes: number): Promise<Reply>;
+  /** @throws StoreUnavailable, StoreDamaged when the file was given up or closed */
+  assertUsable(): void;
+  close(): Promise<void>;
+}
+
+export interface GroupWriterOptions<Request, Reply> {
+  readonly thread: ThreadData;
+  /** How long a write may take in all, waiting included (milliseconds). */
+  readonly limitMs: number;
+  /** Told of every committed batch before those who asked are; also of one that comes after its time. */
+  readonly onCommitted: (requests: readonly Request[], replies: readonly Reply[]) => void;
+  /** Told once, when nothing can be written any more and the process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+interface Pending<Request, Reply> {
+  readonly request: Request;
+  readonly bytes: number;
+  readonly askedMs: number;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A transaction takes at most so much, and so much may wait for its turn. */
+const batchMax = { requests: 1_000, bytes: 8 * 1024 * 1024 };
+const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
+
+/**
+ * Starts the writing thread of a file and opens the file in it. While a batch is being committed, what is asked for
+ * is collected and becomes the next batch: many writers share one sync (group commit).
+ * @throws StoreDamaged, StoreUnavailable when the file cannot be opened
+ */
+export async function startGroupWriter<Request, Reply>(
+  options: GroupWriterOptions<Request, Reply>,
+): Promise<GroupWriter<Request, Reply>> {
+  const { thread, limitMs, onCommitted, onFatal } = options;
+  const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: thread });
+  const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
+  await opened(worker);
+
+  let waiting: Pending<Request, Reply>[] = [];
+  let waitingBytes = 0;
+  let inFlight: readonly Pending<Request, Reply>[] | null = null;
+  let scheduled = false;
+  let watch: NodeJS.Timeout | null = null;
+  let unusable: Error | null = null;
+  let closing: Promise<void> | null = null;
+  let onIdle: (() => void) | null = null;
+
+  worker.on('message', receive);
+  worker.on('error', (error) => {
+    giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`, { cause: error }));
+  });
+  worker.on('exit', () => {
+    if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
+  });
+  return { write, assertUsable, close };
+
+  function write(request: Request, bytes: number): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      assertUsable();
+      if (waiting.length >= waitingMax.requests || waitingBytes + bytes > waitingMax.bytes) {
+        throw new StoreUnavailable(`too many writes wait for ${thread.file}`);
+      }
+      waiting.push({ request, bytes, askedMs: performance.now(), resolve, reject });
+      waitingBytes += bytes;
+      watch ??= setInterval(expire, Math.max(5, limitMs / 20));
+      schedule();
+    });
+  }
+
+  function assertUsable(): void {
+    if (closing !== null) throw new StoreUnavailable(`${thread.file} is closed`);
+    if (unusable instanceof StoreDamaged) throw unusable;
+    if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
+  }
+
+  /** Sends the next batch once the callers that run now have asked for what they want. */
+  function schedule(): void {
+    if (scheduled || inFlight !== null || unusable !== null) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      if (inFlight === null && unusable === null) send();
+    });
+  }
+
+  function send(): void {
+    let [count, bytes] = [0, 0];
+    for (const { bytes: more } of waiting) {
+      if (count > 0 && (count === batchMax.requests || bytes + more > batchMax.bytes)) break;
+      count += 1;
+      bytes += more;
+    }
+    if (count === 0) return;
+    inFlight = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    waitingBytes -= bytes;
+    post({ kind: 'batch', requests: inFlight.map(({ request }) => request) });
+  }
+
+  function receive(message: FromThread<Reply>): void {
+    const batch = inFlight ?? [];
+    inFlight = null;
+    if (message.kind === 'committed') {
+      const { replies } = message;
+      onCommitted(
+        batch.map(({ request }) => request),
+        replies,
+      );
+      for (const [index, { resolve }] of batch.entries()) resolve(replies[index] as Reply);
+    } else if (message.kind === 'failed') {
+      const { failure } = message;
+      const error = errorOf(failure);
+      for (const { reject } of batch) reject(error);
+      if (failure.kind === 'io' || failure.kind === 'damaged') giveUp(error);
+    }
+    if (waiting.length > 0) schedule();
+    else settle();
+  }
+
+  /** Answers for what took too long: what was sent may still happen, what waited will not. */
+  function expire(): void {
+    const since = performance.now() - limitMs;
+    for (const { askedMs, reject } of inFlight ?? []) {
+      if (askedMs < since) reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
+    }
+    const expired = waiting.findIndex(({ askedMs }) => askedMs >= since);
+    for (const { bytes, reject } of waiting.splice(0, expired === -1 ? waiting.length : expired)) {
+      waitingBytes -= bytes;
+      reject(new StoreUnavailable(`${thread.file} had no time for it within ${limitMs} ms`));
+    }
+  }
+
+  /** Nothing is under way: the clock of the limits stops, and whoever waits to close goes on. */
+  function settle(): void {
+    if (watch !== null) clearInterval(watch);
+    watch = null;
+    onIdle?.();
+  }
+
+  function giveUp(error: Error): void {
+    if (unusable !== null) return;
+    unusable = error;
+    for (const { reject } of inFlight ?? []) reject(error);
+    for (const { reject } of waiting) reject(new StoreUnavailable(error.message, { cause: error }));
+    inFlight = null;
+    waiting = [];
+    settle();
+    onFatal(error);
+  }
+
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      if (inFlight !== null || waiting.length > 0) {
+        await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
+      }
+      if (watch !== null) clearInterval(watch);
+      // A file whose disk failed is not touched again, not even to tidy it.
+      if (unusable === null && inFlight === null) post({ kind: 'close' });
+      else await worker.terminate();
+      if (!(await withLimit(exited))) await worker.terminate();
+    })();
+    return closing;
+  }
+
+  async function withLimit(event: Promise<void>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, limitMs * 1.1, false)));
+    const inTime = await Promise.race([event.then(() => true), late]);
+    clearTimeout(timer);
+    return inTime;
+  }
+
+  function post(message: ToThread<Request>): void {
+    worker.postMessage(message);
+  }
+}
+
+/** Resolves when the thread has opened its file. */
+function opened(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('message', (message: FromThread<unknown>) => {
+      worker.off('error', reject);
+      if (message.kind === 'refused') reject(errorOf(message.failure));
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { type Connection, openConnection } from './database.js';
+import { damage } from './failures.js';
+import { applicationId, type FileFormat } from './formats.js';
+
+/** Pages of 4 KiB that the write-ahead log grows to before it is copied into the database. */
+const checkpointPages = 4_000;
+
+/**
+ * Opens a file's one writing connection, makes the schema in a new file and checks it in an old one.
+ * The cost does not depend on what the file holds.
+ * @throws StoreDamaged, StoreUnavailable
+ */
+export function openWriter(path: string, format: FileFormat): Connection {
+  const connection = openConnection(path);
+  const [mode] = connection.query<readonly [string & Buffer]>('PRAGMA journal_mode = WAL').get() ?? [];
+  if (String(mode) !== 'wal') {
+    throw new StoreUnavailable(`${path} is on a file system without shared memory; use a local disk`);
+  }
+  connection.execute(`PRAGMA synchronous = ${format.synchronous}; PRAGMA cell_size_check = ON;
+    PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${checkpointPages * 4_096}`);
+  const [id, version] = [
+    pragmaNumber(connection, 'application_id'),
+    pragmaNumber(connection, 'user_version'),
+  ];
+  const found = connection
+    .query<readonly [Buffer]>(
+      "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE sql IS NOT NULL AND substr(name, 1, 7) <> 'sqlite_' ORDER BY rowid",
+    )
+    .all()
+    .map(([sql]) => sql.toString());
+  if (found.length === 0 && id === 0 && version === 0) create(connection, format);
+  else check(format, { id, version, found });
+  return connection;
+}
+
+function create(connection: Connection, format: FileFormat): void {
+  connection.execute('BEGIN IMMEDIATE');
+  for (const sql of format.schema) connection.execute(sql);
+  connection.execute(
+    `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format.version}; COMMIT`,
+  );
+}
+
+function check(
+  format: FileFormat,
+  {
+    id,
+    version,
+    found,
+  }: { readonly id: number; readonly version: number; readonly found: readonly string[] },
+): void {
+  if (id === applicationId && version > format.version) {
+    throw new StoreDamaged(
+      `${format.fileName} has format ${version}, this program knows up to ${format.version}. Run the newer version.`,
+    );
+  }
+  if (id !== applicationId || version !== format.version || found.join(';') !== format.schema.join(';')) {
+    throw damage(format, 'its schema is not the one that this program made');
+  }
+}
+
+function pragmaNumber(connection: Connection, name: string): number {
+  return Number(connection.query<readonly [bigint]>(`PRAGMA ${name}`).get()?.[0] ?? 0);
+}

@@ -1,0 +1,133 @@
+import type { JsonObject, JsonValue } from '../../event-sourcing/domain-event.js';
+import type {
+  Checkpoint,
+  DocumentQuery,
+  StoredDocument,
+  VersionedRecord,
+} from '../../event-sourcing/read-model-store.js';
+import type { Connection, Parameter, Query } from './database.js';
+import { damage } from './failures.js';
+import { readModelsFormat } from './formats.js';
+
+type DocumentColumns = readonly [id: Buffer, revision: bigint, body: Buffer | null];
+const documentColumns = 'CAST(documents.id AS BLOB), documents.revision, CAST(documents.body AS BLOB)';
+const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
+
+/** Reads of read-models.db, synchronous, one statement each. */
+export interface ReadModelQueries {
+  get(collection: string, id: string): StoredDocument | null;
+  getMany(collection: string, ids: readonly string[]): StoredDocument[];
+  find(collection: string, query: DocumentQuery): StoredDocument[];
+  scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
+  collections(): string[];
+  checkpoint(collection: string): Checkpoint | null;
+  record(name: string): VersionedRecord | null;
+}
+
+export function makeReadModelQueries(connection: Connection): ReadModelQueries {
+  const selectDocument = connection.query<readonly [revision: bigint, body: Buffer | null]>(
+    `SELECT revision, CAST(body AS BLOB) FROM documents WHERE collection = ${collectionNumber} AND id = ?`,
+  );
+  const selectMany = connection.query<DocumentColumns>(
+    `SELECT ${documentColumns} FROM documents WHERE collection = ${collectionNumber}
+     AND id IN (SELECT value FROM json_each(?))`,
+  );
+  const selectIndex = connection.query(
+    `SELECT 1 FROM indexes WHERE collection = ${collectionNumber} AND field = ?`,
+  );
+  const selectNames = connection.query<readonly [Buffer]>(
+    'SELECT CAST(name AS BLOB) FROM collections ORDER BY name',
+  );
+  const selectCheckpoint = connection.query<readonly [logId: Buffer, position: Buffer]>(
+    `SELECT CAST(log_id AS BLOB), CAST(position AS BLOB) FROM checkpoints WHERE collection = ${collectionNumber}`,
+  );
+  const selectRecord = connection.query<readonly [value: Buffer, version: bigint]>(
+    'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
+  );
+  const pageQueries = new Map<string, Query<DocumentColumns>>();
+
+  return {
+    get: (collection, id) => {
+      const row = selectDocument.get(collection, id);
+      return row === undefined ? null : { id, revision: row[0], body: parseBody(row[1]) };
+    },
+    getMany: (collection, ids) => selectMany.all(collection, JSON.stringify(ids)).map(toDocument),
+    find: (collection, { where, after, descending = false, limit }) => {
+      const page = { after, descending, limit };
+      if (where === undefined) {
+        return select(
+          `documents WHERE collection = ${collectionNumber} AND body IS NOT NULL`,
+          [collection],
+          page,
+        );
+      }
+      assertIndexed(collection, where.field);
+      return select(
+        // The index entries lead, and give the order; the planner is not to turn the join round.
+        `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
+           AND documents.id = index_entries.id
+         WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
+        [collection, where.field, where.equals],
+        { ...page, order: 'index_entries.id' },
+      );
+    },
+    scan: (collection, { after, limit }) =>
+      select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
+    collections: () => selectNames.all().map(([name]) => name.toString()),
+    checkpoint: (collection) => {
+      const row = selectCheckpoint.get(collection);
+      return row === undefined ? null : { logId: row[0].toString(), position: row[1].toString() };
+    },
+    record: (name) => {
+      const row = selectRecord.get(name);
+      return row === undefined ? null : { value: parse(row[0]) as JsonValue, version: String(row[1]) };
+    },
+  };
+
+  /** One page of documents, in order of id; the queries differ in text, so each is prepared when first needed. */
+  function select(
+    source: string,
+    parameters: readonly string[],
+    page: {
+      readonly after: string | undefined;
+      readonly limit: number;
+      readonly descending?: boolean;
+      readonly order?: string;
+    },
+  ): StoredDocument[] {
+    const { after, limit, descending = false, order = 'documents.id' } = page;
+    const following = after === undefined ? '' : `AND ${order} ${descending ? '<' : '>'} ?`;
+    const sql = `SELECT ${documentColumns} FROM ${source} ${following} ORDER BY ${order} ${descending ? 'DESC' : 'ASC'} LIMIT ?`;
+    let query = pageQueries.get(sql);
+    if (query === undefined) {
+      query = connection.query<DocumentColumns>(sql);
+      pageQueries.set(sql, query);
+    }
+    const all: Parameter[] = [...parameters, ...(after === undefined ? [] : [after]), limit];
+    return query.all(...all).map(toDocument);
+  }
+
+  /** A field without an index would be found nowhere; that is a fault of the program. */
+  function assertIndexed(collection: string, field: string): void {
+    if (selectIndex.get(collection, field) !== undefined) return;
+    if (!selectNames.all().some(([name]) => name.toString() === collection)) return;
+    throw new TypeError(`${field} is not an index of ${collection}`);
+  }
+}
+
+function toDocument([id, revision, body]: DocumentColumns): StoredDocument {
+  return { id: id.toString(), revision, body: parseBody(body) };
+}
+
+function parseBody(body: Buffer | null): JsonObject | null {
+  return body === null ? null : (parse(body) as JsonObject);
+}
+
+/** Everything that was written was JSON, of the kind that its column is for. @throws StoreDamaged when it is not any more */
+function parse(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    throw damage(readModelsFormat, 'what it holds is not JSON any more');
+  }
+}

@@ -1,0 +1,88 @@
+import type { JsonValue } from '../../event-sourcing/domain-event.js';
+import type { StateRecord, StateStore } from '../../event-sourcing/state-store.js';
+import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
+import { makeAnswer, openReader } from './database.js';
+import { damage } from './failures.js';
+import { stateFormat } from './formats.js';
+import { startGroupWriter } from './group-writer.js';
+import { stateChecksum } from './state-rows.js';
+import type { StateReply, StateRequest } from './state-writer.js';
+
+type StateRow = readonly [
+  key: Buffer,
+  value: Buffer,
+  version: bigint,
+  expiresAtMs: bigint | null,
+  checksum: bigint,
+];
+const columns = 'CAST(key AS BLOB), CAST(value AS BLOB), version, expires_at, checksum';
+
+/** The last key that begins with a prefix sorts before the prefix followed by this, the last code point of Unicode. */
+const lastCharacter = '\u{10ffff}';
+
+/** Opens the StateStore port over state.db. @throws StoreDamaged, StoreUnavailable */
+export async function openStateStore(context: EmbeddedContext): Promise<StateStore> {
+  const { clock } = context;
+  const writer = await startGroupWriter<StateRequest, StateReply>({
+    ...writerOptions(context, stateFormat),
+    onCommitted: () => undefined,
+  });
+  const connection = openReader(pathOf(context, stateFormat));
+  const selectRecord = connection.query<StateRow>(`SELECT ${columns} FROM records WHERE key = ?`);
+  const selectRecords = connection.query<StateRow>(
+    `SELECT ${columns} FROM records WHERE key >= ? AND key <> ? AND key < ?
+     AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`,
+  );
+  const selectOne = connection.query('SELECT value FROM counter');
+  const answer = makeAnswer(stateFormat, () => {
+    writer.assertUsable();
+  });
+  let closed: Promise<void> | undefined;
+
+  return {
+    get: (key) =>
+      answer(() => {
+        const row = selectRecord.get(key);
+        const record = row === undefined ? null : decode(row);
+        return record?.expiresAt && record.expiresAt <= clock.now() ? null : record;
+      }),
+    compareAndSet: (key, expected, value, { expiresAt } = {}) => {
+      const json = value === null ? null : JSON.stringify(value);
+      const request = [key, expected, json, expiresAt?.getTime() ?? null, clock.now().getTime()] as const;
+      return writer.write(request, key.length + (json?.length ?? 0));
+    },
+    list: (prefix, { after = '', limit }) =>
+      answer(() =>
+        selectRecords
+          .all(laterKey(prefix, after), after, prefix + lastCharacter, clock.now().getTime(), limit)
+          .map(decode),
+      ),
+    ping: () =>
+      answer(() => {
+        selectOne.get();
+      }),
+    close: () =>
+      (closed ??= writer.close().then(() => {
+        connection.close();
+      })),
+  };
+}
+
+/** The one of two keys that comes later, compared as SQLite does: as bytes. */
+function laterKey(one: string, other: string): string {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0 ? other : one;
+}
+
+function decode([keyBytes, valueBytes, version, expires, checksum]: StateRow): StateRecord {
+  const [key, value] = [keyBytes.toString(), valueBytes.toString()];
+  const expiresAtMs = expires === null ? null : Number(expires);
+  if (BigInt(stateChecksum({ key, value, version, expiresAtMs })) !== checksum) {
+    throw damage(stateFormat, 'a record is not the one that was written');
+  }
+  return {
+    key,
+    value: JSON.parse(value) as JsonValue,
+    version: String(version),
+    expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Connection, Parameter } from './database.js';
+import { type Failure, failureOf } from './failures.js';
+import type { Intercept } from './faults.js';
+import type { FileFormat } from './formats.js';
+
+/** What a file does with requests. Every method runs inside a transaction, save `reload`. */
+export interface FileWriter<Request, Reply> {
+  apply(request: Request): Reply;
+  beforeCommit(): void;
+  /** After a batch failed: reads again what it remembers of the file, and tells whether the batch is there all the same. */
+  reload(): 'there' | 'not there' | 'cannot tell';
+}
+
+/** Prepares statements whose every run counts as a step that a test can make fail. */
+export type Prepare = (sql: string) => (...parameters: Parameter[]) => void;
+
+export type BatchOutcome<Reply> =
+  | { readonly kind: 'committed'; readonly replies: readonly Reply[] }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Makes the function that runs a batch of requests in one transaction, with one sync. */
+export function makeTransactions<Request, Reply>(
+  { connection, format, intercept }: { connection: Connection; format: FileFormat; intercept: Intercept },
+  makeFileWriter: (connection: Connection, prepare: Prepare) => FileWriter<Request, Reply>,
+): (requests: readonly Request[]) => BatchOutcome<Reply> {
+  const begin = connection.statement('BEGIN IMMEDIATE');
+  const commit = connection.statement('COMMIT');
+  const rollback = connection.statement('ROLLBACK');
+  const writer = makeFileWriter(connection, (sql) => {
+    const run = connection.statement(sql);
+    return (...parameters) => {
+      intercept('statement', () => {
+        run(...parameters);
+      });
+    };
+  });
+
+  return (requests) => {
+    let committing = false;
+    try {
+      intercept('begin', begin);
+      const replies = requests.map((request) => writer.apply(request));
+      writer.beforeCommit();
+      committing = true;
+      intercept('commit', commit);
+      return { kind: 'committed', replies };
+    } catch (error) {
+      const failure = failureOf(error, format);
+      if (failure === null) throw error;
+      // A file whose disk failed is left as it is: a second try at a failed sync may wrongly succeed.
+      if (failure.kind === 'io') return { kind: 'failed', failure };
+      const undone = connection.inTransaction() || !committing;
+      if (connection.inTransaction()) rollback();
+      const found = writer.reload();
+      const certain = undone || found === 'not there' || failure.kind === 'damaged';
+      return { kind: 'failed', failure: certain ? failure : { ...failure, kind: 'unknown' } };
+    }
+  };
+}

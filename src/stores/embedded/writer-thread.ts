@@ -1,0 +1,66 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { makeEventWriter } from './event-writer.js';
+import { type Failure, failureOf } from './failures.js';
+import { makeIntercept } from './faults.js';
+import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from './formats.js';
+import { openWriter } from './prepare-file.js';
+import { makeReadModelWriter } from './read-model-writer.js';
+import { makeStateWriter } from './state-writer.js';
+import { type BatchOutcome, makeTransactions } from './transactions.js';
+import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
+
+/** The thread that owns one file's only writing connection: it opens the file, then answers one batch after another. */
+const { path, file, newLogId, pageCountMax, faults } = workerData as ThreadData;
+const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
+
+try {
+  serve(formats[file]);
+} catch (error) {
+  const failure = openingFailure(error, formats[file]);
+  if (failure === null) throw error;
+  post({ kind: 'refused', failure });
+}
+
+function serve(format: FileFormat): void {
+  const connection = openWriter(path, format);
+  if (pageCountMax !== undefined) connection.execute(`PRAGMA max_page_count = ${pageCountMax}`);
+  const deps = {
+    connection,
+    format,
+    intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
+  };
+  const run = runnerOf();
+  parentPort?.on('message', (message: ToThread<never>) => {
+    if (message.kind === 'batch') {
+      post(run(message.requests));
+      return;
+    }
+    // Prepared statements keep a closed connection's files open, so the log is emptied here and not by the closing.
+    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    connection.close();
+    parentPort?.close();
+  });
+  post({ kind: 'opened' });
+
+  function runnerOf(): (requests: readonly never[]) => BatchOutcome<unknown> {
+    switch (file) {
+      case 'events':
+        return makeTransactions(deps, (...made) => makeEventWriter(...made, newLogId));
+      case 'read-models':
+        return makeTransactions(deps, makeReadModelWriter);
+      case 'state':
+        return makeTransactions(deps, makeStateWriter);
+    }
+  }
+}
+
+function openingFailure(error: unknown, format: FileFormat): Failure | null {
+  if (error instanceof StoreUnavailable) return { kind: 'unavailable', message: error.message };
+  if (error instanceof StoreDamaged) return { kind: 'damaged', message: error.message };
+  return failureOf(error, format);
+}
+
+function post(message: FromThread<unknown>): void {
+  parentPort?.postMessage(message);
+}
