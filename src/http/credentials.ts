@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpError } from './http-error.js';
+
+/** The token of `Authorization: Bearer …`; null when the header is absent. @throws HttpError 401 for another scheme */
+export function bearerToken(request: IncomingMessage): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  const token = /^bearer +(?<token>[\w~+/.-]+=*) *$/i.exec(header)?.groups?.['token'];
+  if (token === undefined) throw unauthorized('Authorization: a Bearer token is expected');
+  return token;
+}
+
+/** The key of `X-API-Key`; null when the header is absent. An empty one is present, and bad. */
+export function presentedApiKey(request: IncomingMessage): string | null {
+  return onlyValue(request.headers['x-api-key']);
+}
+
+/** The secret of `X-Agent-Secret` as the bytes that arrived; null when the header is absent. */
+export function presentedAgentSecret(request: IncomingMessage): Buffer | null {
+  const header = onlyValue(request.headers['x-agent-secret']);
+  // Node decodes header bytes as Latin-1; a secret beyond ASCII is compared as the bytes that the agent sent.
+  return header === null ? null : Buffer.from(header, 'latin1');
+}
+
+/** Node joins a repeated header with commas, so a secret given twice is a secret that does not match. */
+function onlyValue(header: string | string[] | undefined): string | null {
+  return header === undefined ? null : String(header);
+}
+
+/** 401 with the challenge that RFC 6750 asks for. */
+export function unauthorized(
+  message: string,
+  code: 'unauthorized' | 'invalid_token' | 'token_expired' = 'unauthorized',
+): HttpError {
+  const challenge = code === 'unauthorized' ? 'Bearer' : `Bearer error="invalid_token"`;
+  return new HttpError(code, message, { headers: { 'www-authenticate': challenge } });
+}

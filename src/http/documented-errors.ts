@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { errorStatus } from './error-codes.js';
+import type { ErrorCode } from './error-codes.js';
+import type { Route } from './route.js';
+
+const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> = {
+  public: [],
+  agent: ['unauthorized', 'agent_secret_not_configured'],
+  session: [
+    'unauthorized',
+    'invalid_token',
+    'token_expired',
+    'api_key_not_allowed',
+    'two_factor_required',
+    'rate_limited',
+  ],
+  operator: [
+    'unauthorized',
+    'invalid_token',
+    'token_expired',
+    'api_key_not_allowed',
+    'two_factor_required',
+    'insufficient_role',
+    'rate_limited',
+  ],
+  project: [
+    'unauthorized',
+    'invalid_token',
+    'token_expired',
+    'two_factor_required',
+    'insufficient_role',
+    'rate_limited',
+  ],
+};
+
+/** Every error reply that a route can give: its own refusals, and those of the shell that its declaration brings with it. */
+export function documentedErrors(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
+  const codes = new Set<ErrorCode>([...ofAccess[route.access.kind], ...ofShell(route), ...route.errors]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  const add = (status: number, code: ErrorCode): void => {
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  };
+  for (const code of codes) add(errorStatus[code], code);
+  // Answered before a route is known, on any path.
+  for (const status of [408, 414, 431]) add(status, 'invalid_request');
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}
+
+function ofShell(route: Route): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ['invalid_request', 'payload_too_large', 'internal_error'];
+  if (route.always !== true) codes.push('store_unavailable', 'overloaded');
+  if (!(route.request.body instanceof z.ZodUndefined)) codes.push('invalid_json', 'unsupported_media_type');
+  if (route.limit !== undefined) codes.push('rate_limited');
+  if (route.idempotent === true) codes.push('conflict', 'idempotency_key_reused');
+  if (route.ifMatch === true) codes.push('precondition_failed');
+  if (route.access.kind === 'project') {
+    const { apiKey, onMissing, entitlement } = route.access;
+    codes.push(onMissing, apiKey === 'refused' ? 'api_key_not_allowed' : 'insufficient_scope');
+    if (entitlement !== undefined) codes.push('entitlement_required');
+  }
+  if (route.path.includes(':') && (route.access.kind !== 'project' || route.access.badId === 'not_found')) {
+    codes.push('not_found');
+  }
+  return codes;
+}

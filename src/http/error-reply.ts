@@ -1,0 +1,47 @@
+import {
+  CommandRejected,
+  Overloaded,
+  PreconditionFailed,
+  StoreUnavailable,
+} from '../event-sourcing/errors.js';
+import type { ErrorCode } from './error-codes.js';
+import { HttpError } from './http-error.js';
+import { rejectionErrors } from './rejections.js';
+
+const codeOfRejection = new Map<string, ErrorCode>(Object.entries(rejectionErrors));
+
+/** The reply that an error of the inner layers stands for; null for one that nobody foresaw, which is a bland 500. */
+export function toHttpError(error: unknown): HttpError | null {
+  if (error instanceof HttpError) return error;
+  if (error instanceof CommandRejected) {
+    const code = codeOfRejection.get(String(error.code));
+    return code === undefined ? null : new HttpError(code, error.message);
+  }
+  if (error instanceof PreconditionFailed) {
+    return new HttpError('precondition_failed', 'the resource has changed since you read it');
+  }
+  if (error instanceof Overloaded) {
+    return new HttpError('overloaded', 'the service is busy; try again');
+  }
+  if (error instanceof StoreUnavailable) {
+    return new HttpError('store_unavailable', 'the service is unavailable; try again');
+  }
+  return null;
+}
+
+export const internalError = new HttpError('internal_error', 'the service failed to answer');
+
+/**
+ * An error for the log: its name, code and where it was thrown. Messages of others are left out, for a parser's message
+ * may quote the secret that it could not parse.
+ */
+export function describeForLog(error: unknown): { name: string; code?: string; frames: string[] } {
+  if (!(error instanceof Error)) return { name: typeof error, frames: [] };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    name: error.name,
+    ...(code === undefined ? {} : { code }),
+    frames: frames.slice(0, 12).map((line) => line.trim()),
+  };
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { HttpError } from './http-error.js';
+
+/** `"<revision>-<digest of the body>"`: revision for `If-Match`, digest because a reader may join other streams. */
+export function resourceTag(revision: bigint, body: string): string {
+  return `"${revision}-${digest(body)}"`;
+}
+
+/** `"<digest of the body>"`, for replies that are no single resource. */
+export function contentTag(body: string): string {
+  return `"${digest(body)}"`;
+}
+
+function digest(body: string): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
+}
+
+/** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, 13.1.2). Malformed fields match nothing. */
+export function matchesNone(field: string | undefined, tag: string): boolean {
+  if (field === undefined) return false;
+  if (field === tag || field.trim() === '*') return true;
+  return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}
+
+/**
+ * The revision that `If-Match` demands (RFC 9110, 13.1.1: strong comparison); undefined when it demands none.
+ * @throws HttpError 412 for a tag that is not one of ours, 400 for what is not one entity tag
+ */
+export function revisionWanted(field: string | undefined): bigint | undefined {
+  if (field === undefined || field.trim() === '*') return undefined;
+  const tag = /^\s*(?<weak>W\/)?"(?<opaque>[\x21\x23-\x7e\x80-\xff]*)"\s*$/.exec(field)?.groups;
+  if (tag === undefined) throw new HttpError('invalid_request', 'If-Match: one entity tag or * is expected');
+  const revision = /^(\d{1,19})-[\w-]{22}$/.exec(tag['opaque'] ?? '')?.[1];
+  if (tag['weak'] !== undefined || revision === undefined) {
+    throw new HttpError('precondition_failed', 'If-Match: the resource has another entity tag');
+  }
+  return BigInt(revision);
+}

@@ -1,0 +1,170 @@
+import type { IncomingMessage } from 'node:http';
+import type { RouterContext } from '@koa/router';
+import { z } from 'zod';
+import { ipBuckets } from '../security/client-ip.js';
+import type { AccessKind } from './access.js';
+import { internalError, toHttpError } from './error-reply.js';
+import { matchesNone, revisionWanted } from './etag.js';
+import type { PathParams } from './gate.js';
+import { HttpError } from './http-error.js';
+import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
+import { checkContentType, checkDeclaredSize, emptyBody, readBody } from './json-body.js';
+import type { ReceivedBody } from './json-body.js';
+import { refuseWhenExceeded } from './limits.js';
+import type { LimitName, Limiter } from './limits.js';
+import { finishReply } from './reply.js';
+import type { FinishedReply, ReplySpecs } from './reply.js';
+import type { RouteSpec } from './route-spec.js';
+import type { HttpState, Shell } from './shell.js';
+import { parseQuery, validate } from './validate.js';
+
+/** What an `Idempotency-Key` may be: visible ASCII, 255 characters at most. */
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Serves one route. The order of checks is DESIGN section 4's; 404 and 405 were settled before, and what the gate checks
+ * (401 to entitlement) is listed there.
+ */
+export function makeExchange<
+  Kind extends AccessKind,
+  Params extends PathParams,
+  Query,
+  Body,
+  Replies extends ReplySpecs,
+>(
+  spec: RouteSpec<Kind, Params, Query, Body, Replies>,
+  shell: Shell,
+): (ctx: RouterContext<HttpState>) => Promise<void> {
+  const { request, access } = spec;
+  const takesBody = !(request.body instanceof z.ZodUndefined);
+  const badId = 'badId' in access ? access.badId : 'not_found';
+  const formats = replyFormats(spec);
+
+  return async (ctx) => {
+    ctx.state.route = spec.path;
+    if (spec.always !== true) refuseUntilReady(shell);
+
+    // 1. Size: 413.
+    checkDeclaredSize(ctx.req);
+    const received = takesBody ? await readBody(ctx) : emptyBody;
+
+    // 2. Authentication 401, path ids, then all that is 403.
+    const { grant, params } = await shell.gate(access, ctx.req, () =>
+      validate(request.params, ctx.params, { where: 'path', code: badId }),
+    );
+    ctx.state.actor = grant.caller.actor;
+
+    // 3. Content type 415, then body, query and headers 400.
+    const body = validate(request.body, takesBody ? contentOf(ctx, received) : undefined);
+    const query = validate(request.query, parseQuery(ctx.querystring), { where: 'query' });
+    const key = spec.idempotent === true ? idempotencyKey(ctx.req) : undefined;
+    const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
+
+    // 4. The limit per client 429, which only well-formed requests reach.
+    const charge = underLimit(spec.limit, shell.limiter, ctx.state.client);
+
+    // 5. The work itself: 409, 412, 503.
+    const { requestId, client } = ctx.state;
+    const { actor } = grant.caller;
+    const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
+      const command = { commandId, causationId: requestId, correlationId: requestId, actor, time };
+      const given = { params, query, body, client, expectedRevision, command };
+      const reply = await spec.handler({ ...given, ...grant });
+      return finishReply(reply, formats(reply.status));
+    };
+    const scope: IdempotentRequest['scope'] = [
+      actor === 'anonymous' ? client : actor,
+      `${spec.method} ${ctx.path}`,
+    ];
+    const reply = await charge(() =>
+      key === undefined
+        ? work({ commandId: shell.newId(), time: shell.clock.now() })
+        : shell.runOnce({ scope, key, body }, work),
+    );
+    send(ctx, reply);
+  };
+}
+
+function refuseUntilReady({ readiness }: Shell): void {
+  if (!readiness.ready().ok) throw new HttpError('store_unavailable', 'the service is not ready yet');
+}
+
+type Answer = () => Promise<FinishedReply>;
+
+/**
+ * Refuses a client that is over its limit, and returns what runs the work and charges the limit for an outcome that counts.
+ * @throws HttpError 429
+ */
+function underLimit(
+  limit: { readonly name: LimitName; readonly counts: readonly number[] } | undefined,
+  limiter: Limiter,
+  client: string,
+): (answer: Answer) => Promise<FinishedReply> {
+  if (limit === undefined) return (answer) => answer();
+  const buckets = ipBuckets(client);
+  refuseWhenExceeded(limiter.peek(limit.name, buckets));
+  const charge = (status: number): void => {
+    if (limit.counts.includes(status)) limiter.charge(limit.name, buckets);
+  };
+  return async (answer) => {
+    try {
+      const reply = await answer();
+      charge(reply.status);
+      return reply;
+    } catch (error) {
+      charge((toHttpError(error) ?? internalError).status);
+      throw error;
+    }
+  };
+}
+
+/** An empty body stands for an object without fields, so that a route without required fields takes it. */
+function contentOf(ctx: RouterContext<HttpState>, received: ReceivedBody): unknown {
+  checkContentType(ctx, received);
+  if (received.kind === 'flawed') throw received.error;
+  return received.kind === 'json' ? received.value : {};
+}
+
+/** @throws HttpError 400 for a key that is empty, longer than 255 characters or not visible ASCII */
+function idempotencyKey(request: IncomingMessage): string | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && idempotencyKeyPattern.test(header)) return header;
+  throw new HttpError('invalid_request', 'Idempotency-Key: 1 to 255 visible ASCII characters are expected');
+}
+
+type ReplyFormat = Parameters<typeof finishReply>[1];
+
+function replyFormats(spec: {
+  readonly replies: ReplySpecs;
+  readonly cacheControl?: string;
+}): (status: number) => ReplyFormat {
+  const cacheControl = spec.cacheControl ?? 'no-cache';
+  const formats = new Map(
+    Object.entries(spec.replies).map(
+      ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [
+        Number(status),
+        { mediaType: `${mediaType}; charset=utf-8`, cacheControl },
+      ],
+    ),
+  );
+  return (status) => {
+    const format = formats.get(status);
+    if (format === undefined)
+      throw new Error(`the handler of a route answered the undocumented status ${status}`);
+    return format;
+  };
+}
+
+function send(ctx: RouterContext<HttpState>, { status, text, headers }: FinishedReply): void {
+  const tag = headers['etag'];
+  const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
+  ctx.set(headers);
+  if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
+    ctx.remove('content-type');
+    ctx.status = 304;
+    return;
+  }
+  ctx.status = status;
+  ctx.body = text;
+}

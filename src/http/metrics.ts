@@ -1,0 +1,56 @@
+import { Counter, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+export interface RequestMeasurement {
+  readonly method: string;
+  /** The route's pattern; null where there is none. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface HttpMetrics {
+  observe(measurement: RequestMeasurement): void;
+  /** A connection that ended in a protocol error, or was refused because there were too many. */
+  connectionRefused(reason: string): void;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Registers the listener's measurements. Labels are bounded: patterns of routes, known methods, statuses. */
+export function makeHttpMetrics(registry: Registry): HttpMetrics {
+  const durations = new Histogram({
+    name: 'stowage_http_request_duration_seconds',
+    help: 'Time from a request to its reply, by route pattern, method and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const refused = new Counter({
+    name: 'stowage_http_connections_refused_total',
+    help: 'Connections ended by a protocol error, a time limit or the limit of connections.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  // Looking a child up by its labels costs more than the observation itself.
+  const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+  return {
+    observe: ({ method, route, status, durationMs }) => {
+      const labels = {
+        method: methods.has(method) ? method : 'other',
+        route: route ?? 'none',
+        status: String(status),
+      };
+      const key = `${labels.method} ${labels.status} ${labels.route}`;
+      let child = children.get(key);
+      if (child === undefined) {
+        child = durations.labels(labels);
+        children.set(key, child);
+      }
+      child.observe(durationMs / 1000);
+    },
+    connectionRefused: (reason) => {
+      refused.inc({ reason });
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { Middleware, ParameterizedContext } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { ClientIp } from '../security/client-ip.js';
+import { describeForLog, internalError, toHttpError } from './error-reply.js';
+import { errorBody } from './http-error.js';
+import type { HttpMetrics } from './metrics.js';
+import { checkRequestTarget } from './request-target.js';
+import type { HttpState } from './shell.js';
+
+export interface ObserveDeps {
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  readonly clientIp: ClientIp;
+  /** Keyed digest of an address, which is how logs name clients. */
+  readonly digestIp: (address: string) => string;
+  /** Whether the listener is shutting down; replies then end their connection. */
+  readonly closing: () => boolean;
+}
+
+/** What a caller may name its request: short, and nothing that could break out of a log line. */
+const requestIdPattern = /^[\w.:-]{1,64}$/;
+
+/** A JSON service needs nothing of a browser; pages widen the policy for themselves. */
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
+
+/**
+ * The outermost middleware: names the request, turns errors into `{code, message}`, and leaves one log line and one
+ * measurement. The line holds the route's pattern, never the URL, and no header, query value or body.
+ */
+export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
+  const { logger, metrics, closing } = deps;
+  const identify = makeIdentify(deps);
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    const { req } = ctx;
+    const client = identify(req.socket.remoteAddress, req.headers['x-forwarded-for']);
+    const requestId = nameRequest(req.headers['x-request-id']);
+    ctx.state.requestId = requestId;
+    ctx.state.client = client.address;
+    ctx.state.route = null;
+    ctx.state.actor = null;
+    ctx.set(securityHeaders);
+    ctx.set('x-request-id', requestId);
+    try {
+      checkRequestTarget(req);
+      await next();
+    } catch (error) {
+      answerError(ctx, error, logger);
+    }
+    if (closing()) ctx.set('connection', 'close');
+    const durationMs = performance.now() - startedAt;
+    metrics.observe({ method: ctx.method, route: ctx.state.route, status: ctx.status, durationMs });
+    logger.info({
+      request_id: requestId,
+      method: ctx.method,
+      route: ctx.state.route,
+      status: ctx.status,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+      client: client.digest,
+      actor: ctx.state.actor,
+    });
+  };
+}
+
+function answerError(ctx: ParameterizedContext<HttpState>, error: unknown, logger: Logger): void {
+  const known = toHttpError(error);
+  const { code, message, status, headers } = known ?? internalError;
+  if (status >= 500) {
+    const level = known === null ? 'error' : 'warn';
+    logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');
+  }
+  ctx.status = status;
+  ctx.set({ ...headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+  ctx.body = errorBody(code, message);
+}
+
+function nameRequest(given: string | string[] | undefined): string {
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
+}
+
+interface Client {
+  readonly address: string;
+  readonly digest: string;
+}
+
+/** Addresses repeat, so finding and digesting one is remembered. */
+function makeIdentify({ clientIp, digestIp }: ObserveDeps) {
+  const known = new LRUCache<string, Client>({ max: 10_000 });
+  return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
+    const forwarded = forwardedFor === undefined ? undefined : String(forwardedFor);
+    const key = `${socketAddress ?? ''} ${forwarded ?? ''}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const address = clientIp(socketAddress, forwarded);
+    const client = { address, digest: digestIp(address) };
+    known.set(key, client);
+    return client;
+  };
+}

@@ -1,0 +1,74 @@
+import { idempotencyKeyPattern } from './exchange.js';
+
+/** The document's shared parts: how callers prove who they are, and the headers that many operations share. */
+export const components = {
+  securitySchemes: {
+    session: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'The access token of registration or sign-in.',
+    },
+    apiKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-API-Key',
+      description: 'A project API key. When it is present, it alone decides.',
+    },
+    agentSecret: { type: 'apiKey', in: 'header', name: 'X-Agent-Secret' },
+  },
+  headers: {
+    'X-Request-Id': {
+      required: true,
+      description: "Names the request: the caller's own name for it where that was acceptable.",
+      schema: { type: 'string', minLength: 1, maxLength: 64 },
+    },
+    ETag: { required: true, schema: { type: 'string', pattern: '^".+"$' } },
+    Location: { required: true, schema: { type: 'string', format: 'uri-reference' } },
+    'Retry-After': {
+      required: true,
+      description: 'Seconds to wait.',
+      schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+    },
+  },
+  parameters: {
+    'X-Request-Id': {
+      name: 'X-Request-Id',
+      in: 'header',
+      required: false,
+      description: 'A name for the request: up to 64 letters, digits and ._:-; any other is replaced.',
+      schema: { type: 'string' },
+    },
+    'Idempotency-Key': {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description:
+        'Makes the request safe to repeat for 24 hours: the same key and body give the same reply. While it is being ' +
+        'worked on, 409 `conflict`; with another body, 409 `idempotency_key_reused`.',
+      schema: { type: 'string', pattern: idempotencyKeyPattern.source, maxLength: 255 },
+    },
+    'If-Match': {
+      name: 'If-Match',
+      in: 'header',
+      required: false,
+      description: 'The entity tag that the change is based on; 412 when the resource has changed since.',
+      schema: { type: 'string' },
+    },
+    'If-None-Match': {
+      name: 'If-None-Match',
+      in: 'header',
+      required: false,
+      description: 'Entity tags that the caller holds; 304 when one is current.',
+      schema: { type: 'string' },
+    },
+  },
+} as const;
+
+export function headerRef(name: keyof typeof components.headers): Record<string, { readonly $ref: string }> {
+  return { [name]: { $ref: `#/components/headers/${name}` } };
+}
+
+export function parameterRef(name: keyof typeof components.parameters): { readonly $ref: string } {
+  return { $ref: `#/components/parameters/${name}` };
+}

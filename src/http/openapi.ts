@@ -1,0 +1,211 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type { Policy } from './access.js';
+import { documentedErrors } from './documented-errors.js';
+import type { ErrorCode } from './error-codes.js';
+import { components, headerRef, parameterRef } from './openapi-components.js';
+import type { ReplySpec } from './reply.js';
+import type { Route } from './route.js';
+
+/** A JSON object of the document. */
+export type Json = Record<string, unknown>;
+
+export interface OpenApiDocument extends Json {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Json & { readonly schemas: Json };
+}
+
+export interface Operation extends Json {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly Json[];
+  readonly requestBody?: Json;
+  readonly responses: Readonly<Record<string, Json>>;
+}
+
+/** Describes the routes as an OpenAPI 3.1 document, made from the very schemas that validate. */
+export function makeOpenApi(
+  routes: readonly Route[],
+  { version, publicUrl }: { readonly version: string; readonly publicUrl: string },
+): OpenApiDocument {
+  const schemas: Json = {};
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Stowage',
+      version,
+      description:
+        'Errors are {"code", "message"}. HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with ' +
+        '`Allow`, an unknown path 404 `not_found`. Before the service is ready, all but /healthz, /readyz, /openapi.json, ' +
+        '/docs and /.well-known/jwks.json answer 503.',
+    },
+    servers: [{ url: publicUrl }],
+    paths,
+    components: { ...components, schemas },
+  };
+}
+
+function operationOf(route: Route, schemas: Json): Operation {
+  const { name, tag, summary, description = '', request, access } = route;
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description: [description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
+    security: securityOf(access),
+    parameters: [
+      ...fieldsAsParameters(request.params, 'path', schemas),
+      ...fieldsAsParameters(request.query, 'query', schemas),
+      ...headerParameters(route),
+    ],
+    ...(request.body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(request.body, schemas) }),
+    responses: responsesOf(route, schemas),
+  };
+}
+
+function requestBodyOf(body: z.ZodType, schemas: Json): Json {
+  return {
+    required: !body.safeParse({}).success,
+    content: { 'application/json': { schema: toJsonSchema(body, 'input', schemas) } },
+  };
+}
+
+function responsesOf(route: Route, schemas: Json): Record<string, Json> {
+  const responses: Record<string, Json> = {};
+  for (const [status, reply] of Object.entries(route.replies)) {
+    responses[status] = successOf(reply, Number(status), route, schemas);
+  }
+  if (route.entityTag === true && route.method === 'GET') {
+    responses['304'] = {
+      description: 'Not modified: `If-None-Match` names the current entity tag.',
+      headers: { ...headerRef('X-Request-Id'), ...headerRef('ETag') },
+    };
+  }
+  for (const [status, codes] of documentedErrors(route)) responses[String(status)] = errorOf(status, codes);
+  return responses;
+}
+
+function successOf(
+  { description, schema, mediaType = 'application/json' }: ReplySpec,
+  status: number,
+  route: Route,
+  schemas: Json,
+): Json {
+  return {
+    description,
+    headers: {
+      ...headerRef('X-Request-Id'),
+      ...(route.entityTag === true ? headerRef('ETag') : {}),
+      ...(status === 201 && route.entityTag === true ? headerRef('Location') : {}),
+    },
+    content: { [mediaType]: { schema: toJsonSchema(schema, 'output', schemas) } },
+  };
+}
+
+function errorOf(status: number, codes: readonly ErrorCode[]): Json {
+  // The replies that Node's parser and time limits bring about have no request to name.
+  const named = status !== 408 && status !== 431 && status !== 400;
+  return {
+    description: `${STATUS_CODES[status] ?? 'Error'}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
+    headers: {
+      ...(named ? headerRef('X-Request-Id') : {}),
+      ...(status === 429 || status === 503 ? headerRef('Retry-After') : {}),
+    },
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: {
+            code: { type: 'string', enum: codes },
+            message: {
+              type: 'string',
+              description: 'For people; names the offending field where there is one.',
+            },
+          },
+          required: ['code', 'message'],
+          additionalProperties: false,
+        },
+      },
+    },
+  };
+}
+
+function fieldsAsParameters(schema: z.ZodType, where: 'path' | 'query', schemas: Json): Json[] {
+  const { properties = {}, required = [] } = toJsonSchema(schema, 'input', schemas);
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(properties as Json).map(([name, field]) => ({
+    name,
+    in: where,
+    required: where === 'path' || needed.includes(name),
+    schema: field,
+  }));
+}
+
+function headerParameters(route: Route): Json[] {
+  return [
+    ...(route.idempotent === true ? [parameterRef('Idempotency-Key')] : []),
+    ...(route.ifMatch === true ? [parameterRef('If-Match')] : []),
+    ...(route.entityTag === true && route.method === 'GET' ? [parameterRef('If-None-Match')] : []),
+    parameterRef('X-Request-Id'),
+  ];
+}
+
+function securityOf(access: Policy): Json[] {
+  switch (access.kind) {
+    case 'public':
+      return [];
+    case 'agent':
+      return [{ agentSecret: [] }];
+    case 'project':
+      return access.apiKey === 'refused' ? [{ session: [] }] : [{ session: [] }, { apiKey: [] }];
+    case 'session':
+    case 'operator':
+      return [{ session: [] }];
+  }
+}
+
+function describeAccess(access: Policy): string {
+  switch (access.kind) {
+    case 'public':
+      return 'Access: anybody.';
+    case 'agent':
+      return 'Access: agents, with the secret in `X-Agent-Secret`.';
+    case 'session':
+      return 'Access: signed-in users.';
+    case 'operator':
+      return 'Access: signed-in users with the platform role `operator`.';
+    case 'project': {
+      const { role, apiKey, entitlement } = access;
+      const keys =
+        apiKey === 'refused' ? 'API keys are refused' : `or an API key with the scope \`${apiKey}\``;
+      const needs = entitlement === undefined ? '' : ` The project needs the entitlement \`${entitlement}\`.`;
+      return `Access: members of the project with the role \`${role}\` or above; ${keys}.${needs}`;
+    }
+  }
+}
+
+/** A zod schema as JSON Schema (2020-12, OpenAPI 3.1's dialect); schemas with an id become components. */
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+  const { $defs = {}, ...made } = z.toJSONSchema(schema, { io, unrepresentable: 'throw' });
+  const lifted = (json: unknown): Json =>
+    JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+  for (const [id, definition] of Object.entries($defs)) schemas[id] = withoutId(lifted(definition));
+  // The dialect is OpenAPI 3.1's own, so it need not be named.
+  const { id, ...own } = lifted({ ...made, $schema: undefined });
+  if (typeof id !== 'string') return own;
+  schemas[id] = own;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function withoutId({ id: _id, ...schema }: Json): Json {
+  return schema;
+}

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import { resourceTag } from './etag.js';
+
+/** A documented success reply: its schema, and its media type where it is not JSON. */
+export interface ReplySpec {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly mediaType?: string;
+}
+export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
+
+/** A body that was serialised earlier, with the entity tag made then. */
+export interface PreparedBody {
+  readonly text: string;
+  readonly tag: string;
+  /** For pages, which need more than the service's general one. */
+  readonly contentSecurityPolicy?: string;
+}
+
+interface ReplyExtras {
+  /** The resource's revision; the reply then carries its `ETag`. */
+  readonly revision?: bigint;
+  /** The path of what was created. */
+  readonly location?: string;
+}
+
+/** What a handler may answer: a documented status with a body of its schema. */
+export type Reply<Replies extends ReplySpecs> = {
+  [Status in keyof Replies & number]:
+    | ({ readonly status: Status; readonly body: z.output<Replies[Status]['schema']> } & ReplyExtras)
+    | { readonly status: Status; readonly prepared: PreparedBody };
+}[keyof Replies & number];
+
+/** A reply as it goes out, and as an idempotency claim keeps it. */
+export interface FinishedReply {
+  readonly status: number;
+  readonly text: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Serialises a reply and makes its headers. */
+export function finishReply(
+  reply: {
+    readonly status: number;
+    readonly body?: unknown;
+    readonly prepared?: PreparedBody;
+  } & ReplyExtras,
+  { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
+): FinishedReply {
+  const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
+  if (reply.prepared !== undefined) {
+    const { tag, contentSecurityPolicy } = reply.prepared;
+    headers['etag'] = tag;
+    if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
+    return { status: reply.status, text: reply.prepared.text, headers };
+  }
+  const text = JSON.stringify(reply.body);
+  if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, text);
+  if (reply.location !== undefined) headers['location'] = reply.location;
+  return { status: reply.status, text, headers };
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { publicAccess } from '../access.js';
+import { docsContentSecurityPolicy, renderDocsPage } from '../docs-page.js';
+import { contentTag } from '../etag.js';
+import { HttpError } from '../http-error.js';
+import { makeOpenApi } from '../openapi.js';
+import type { Readiness } from '../readiness.js';
+import type { PreparedBody } from '../reply.js';
+import { noBody, noParams, noQuery } from '../route-spec.js';
+import { defineRoute } from '../route.js';
+import type { Route } from '../route.js';
+
+const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
+
+const fine: z.output<typeof health> = { status: 'ok' };
+
+const jwks = z
+  .strictObject({
+    keys: z.array(
+      z.looseObject({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        kid: z.string(),
+        x: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'JsonWebKeySet' });
+
+const anything = { params: noParams, query: noQuery, body: noBody };
+const common = {
+  method: 'GET',
+  tag: 'Service',
+  access: publicAccess,
+  request: anything,
+  errors: [],
+  always: true,
+} as const;
+
+export interface ServiceRouteDeps {
+  readonly readiness: Readiness;
+  readonly jwks: () => Promise<unknown>;
+  /** Version of the service and the address it is reached at, for the document. */
+  readonly version: string;
+  readonly publicUrl: string;
+}
+
+/** Health, keys, and the description of all routes, these included. */
+export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route[]): readonly Route[] {
+  const { readiness } = deps;
+  const ownRoutes: Route[] = [
+    defineRoute({
+      ...common,
+      path: '/healthz',
+      name: 'getHealth',
+      summary: 'Tell whether the process is alive',
+      replies: { 200: { description: 'It is.', schema: health } },
+      cacheControl: 'no-store',
+      handler: (_request) => ({ status: 200, body: fine }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/readyz',
+      name: 'getReadiness',
+      summary: 'Tell whether the process may be sent requests',
+      description: 'Stores are reachable and projections have caught up.',
+      replies: { 200: { description: 'It may.', schema: health } },
+      errors: ['store_unavailable'],
+      cacheControl: 'no-store',
+      handler: (_request) => {
+        if (!readiness.ready().ok) throw new HttpError('store_unavailable', 'the service is not ready');
+        return { status: 200, body: fine };
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: '/.well-known/jwks.json',
+      name: 'getKeys',
+      summary: 'The public keys that access tokens are signed with',
+      replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
+      cacheControl: 'public, max-age=300',
+      handler: async (_request) => ({ status: 200, body: jwks.parse(await deps.jwks()) }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/openapi.json',
+      name: 'getOpenApi',
+      summary: 'This document',
+      replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
+      entityTag: true,
+      handler: (_request) => ({ status: 200, prepared: prepared().document }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/docs',
+      name: 'getDocs',
+      summary: 'This document as a page for people',
+      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      entityTag: true,
+      handler: (_request) => ({ status: 200, prepared: prepared().page }),
+    }),
+  ];
+  let made: { readonly document: PreparedBody; readonly page: PreparedBody } | null = null;
+  return ownRoutes;
+
+  /** Made once, when somebody asks. */
+  function prepared(): { readonly document: PreparedBody; readonly page: PreparedBody } {
+    made ??= prepare([...others, ...ownRoutes], deps);
+    return made;
+  }
+}
+
+function prepare(
+  routes: readonly Route[],
+  deps: ServiceRouteDeps,
+): { readonly document: PreparedBody; readonly page: PreparedBody } {
+  const openApi = makeOpenApi(routes, deps);
+  const text = JSON.stringify(openApi);
+  const page = renderDocsPage(openApi);
+  return {
+    document: { text, tag: contentTag(text) },
+    page: { text: page, tag: contentTag(page), contentSecurityPolicy: docsContentSecurityPolicy },
+  };
+}
