@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Lets schemathesis loose on the served process. All it knows of the service is /openapi.json, so whatever comes back must be
+# described there: no server error, no other status, content type or shape of a reply. Once as nobody, once as a registered
+# user with the agent secret and ids of its own making, once with the ids of a project and a storage that exist.
+#
+# FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation, a pass) repeat a run; arguments go to schemathesis.
+# Needs python3, 3.10 or newer, and curl. Exit status 75: schemathesis could not be installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seed=${FUZZ_SEED:-1}
+examples=${FUZZ_EXAMPLES:-40}
+pass_seconds=${FUZZ_PASS_SECONDS:-150}
+schemathesis_version=4.32.5
+hypothesis_version=6.170.15
+tool=$PWD/.cache/schemathesis-$schemathesis_version-$hypothesis_version
+
+if [ ! -f "$tool/complete" ]; then
+  rm -rf "$tool"
+  python3 -m venv "$tool"
+  "$tool/bin/pip" install --quiet --disable-pip-version-check \
+    "schemathesis==$schemathesis_version" "hypothesis==$hypothesis_version" || exit 75
+  touch "$tool/complete"
+fi
+
+scratch=$(mktemp -d)
+log=$scratch/service.log
+service=
+
+finish() {
+  local status=$?
+  trap - EXIT
+  if [ -n "$service" ]; then kill -TERM -- "-$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true; fi
+  if [ "$status" -ne 0 ]; then
+    printf '\nThe service last logged:\n'
+    tail -n 30 "$log" || true
+    printf 'Repeat this run with FUZZ_SEED=%s FUZZ_EXAMPLES=%s %s\n' "$seed" "$examples" "$0"
+  fi
+  rm -rf "$scratch"
+  exit "$status"
+}
+trap finish EXIT
+
+port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+url=http://127.0.0.1:$port
+export NODE_AGENT_SECRET=fuzz-agent-secret-$seed
+export DATA_DIR=$scratch/data
+# Limits are tested elsewhere; here they would hide what lies behind them.
+cat >"$scratch/limits.json" <<'EOF'
+{
+  "register": { "limit": 1000000, "seconds": 60 },
+  "session": { "limit": 1000000, "seconds": 60 },
+  "api_key": { "limit": 1000000, "seconds": 60 }
+}
+EOF
+HOST=127.0.0.1 PORT=$port LIMITS_FILE=$scratch/limits.json setsid npm start >"$log" 2>&1 &
+service=$!
+for _ in $(seq 150); do
+  curl --silent --fail --output /dev/null "$url/readyz" && break
+  kill -0 "$service"
+  sleep 0.2
+done
+curl --silent --fail --output /dev/null "$url/readyz"
+
+field() { node -p "JSON.parse(require('node:fs').readFileSync(0, 'utf8'))$1"; }
+post() { # path body [header...]
+  local path=$1 body=$2
+  shift 2
+  curl --silent --show-error --fail-with-body --max-time 20 "$url/api/v1$path" -H 'content-type: application/json' "$@" --data "$body"
+}
+password=Fuzz-Canary-9876
+access_token() {
+  post /auth/register "{\"email\":\"$1@example.org\",\"password\":\"$password\"}" | field .data.tokens.access_token
+}
+
+# The checks are named, so that a new release of schemathesis adds none unseen.
+cat >"$scratch/nobody.toml" <<'EOF'
+[generation]
+database = "none"
+
+[checks]
+enabled = false
+not_a_server_error.enabled = true
+status_code_conformance.enabled = true
+content_type_conformance.enabled = true
+response_headers_conformance.enabled = true
+response_schema_conformance.enabled = true
+EOF
+{
+  printf 'headers = { Authorization = "Bearer ${FUZZ_TOKEN}", X-Agent-Secret = "${NODE_AGENT_SECRET}" }\n'
+  cat "$scratch/nobody.toml"
+} >"$scratch/somebody.toml"
+{
+  cat "$scratch/somebody.toml"
+  printf '\n[parameters]\n"path.projectId" = "${FUZZ_PROJECT}"\n"path.storageId" = "${FUZZ_STORAGE}"\n'
+} >"$scratch/known.toml"
+
+pass() { # title config examples [option...]
+  local title=$1 config=$2
+  shift 2
+  printf '\n-- %s\n' "$title"
+  # In a directory of its own: schemathesis leaves notes where it runs.
+  (cd "$scratch" && timeout --foreground --kill-after=10 "$pass_seconds" "$tool/bin/schemathesis" --config-file "$config" run "$url/openapi.json" \
+    --seed "$seed" --max-examples "$examples" --request-timeout 10 --no-color "$@")
+}
+
+pass 'as nobody' "$scratch/nobody.toml" "$@"
+
+FUZZ_TOKEN=$(access_token somebody)
+export FUZZ_TOKEN
+pass 'as a user and an agent' "$scratch/somebody.toml" "$@"
+
+FUZZ_TOKEN=$(access_token owner)
+FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
+node dist/src/cli.js project grant "$FUZZ_PROJECT" allow_s3
+credential=fuzz-canary-secret-key
+FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
+  "{\"name\":\"a\",\"provider\":\"s3\",\"bucket\":\"rushes\",\"region\":\"eu-central-1\",\"credentials\":{\"access_key\":\"AKIAFUZZ\",\"secret_key\":\"$credential\"}}" \
+  -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
+export FUZZ_PROJECT FUZZ_STORAGE
+pass 'as the owner of a project and a storage' "$scratch/known.toml" "$@"
+
+printf '\n-- afterwards\n'
+kill -0 "$service"
+curl --silent --fail --max-time 5 "$url/readyz"
+for secret in "$password" "$NODE_AGENT_SECRET" "$FUZZ_TOKEN" "$credential"; do
+  if grep -qF -- "$secret" "$log"; then
+    printf '\nThe log contains a secret.\n'
+    exit 1
+  fi
+done
+printf '\nready, and no secret in the log\n'
