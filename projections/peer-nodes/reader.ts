@@ -1,5 +1,5 @@
-import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
-import type { Versioned } from '../versioned.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type NodeDocument, type NodeStatus, peerNodesProjection } from './projection.js';
 
 /** The peer node item of the API document, 2.3. */
@@ -29,6 +29,8 @@ export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 /** @throws StoreUnavailable */
 export interface NodeReader {
   find(nodeId: string): Promise<Versioned<NodeResource> | null>;
+  /** The node as a command left it. */
+  after(documents: DocumentsAfter): Versioned<NodeResource>;
   /** All nodes, in order of id. The same array as long as nothing has changed, where the store can tell. */
   list(): Promise<readonly NodeResource[]>;
   /** All nodes but the asking one; an unknown one leaves none out. */
@@ -44,8 +46,9 @@ export function makeNodeReader({ views }: { readonly views: Views }): NodeReader
   return {
     find: async (nodeId) => {
       const document = await nodes.get(nodeId);
-      return document === null ? null : { revision: document.revision, resource: presentNode(document) };
+      return document === null ? null : versioned(document);
     },
+    after: (documents) => versioned(documentAfter(peerNodesProjection, documents)),
     list,
     peers: async (of) => {
       const items = await list();
@@ -75,7 +78,11 @@ export function makeNodeReader({ views }: { readonly views: Views }): NodeReader
   }
 }
 
-export function presentNode({ id, body }: ViewDocument<NodeDocument>): NodeResource {
+function versioned(document: ViewDocument<NodeDocument>): Versioned<NodeResource> {
+  return { revision: document.revision, resource: presentNode(document) };
+}
+
+function presentNode({ id, body }: ViewDocument<NodeDocument>): NodeResource {
   return {
     id,
     name: body.name,

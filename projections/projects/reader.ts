@@ -1,6 +1,6 @@
-import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
 import type { Role } from '../../src/domain/project/role.js';
-import type { Page, Versioned } from '../versioned.js';
+import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 
 /** `project` of DESIGN 4.2, as one member sees it. */
@@ -37,6 +37,8 @@ export interface ProjectReader {
   find(projectId: string, userId: string): Promise<Versioned<ProjectResource> | null>;
   /** The user's projects, newest first. */
   list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
+  /** The project as a command left it; null when the user is no member. */
+  after(documents: DocumentsAfter, userId: string): Versioned<ProjectResource> | null;
   access(projectId: string): Promise<ProjectAccess | null>;
   /** @param digest SHA-256 of the whole key, hexadecimal */
   apiKey(digest: string): Promise<ApiKeyAccess | null>;
@@ -56,6 +58,7 @@ export function makeProjectReader({ views }: { readonly views: Views }): Project
         .map((document) => presentProject(document, userId))
         .filter((presented) => presented !== null);
     },
+    after: (documents, userId) => presentProject(documentAfter(projectsProjection, documents), userId),
     access: async (projectId) => {
       const document = await projects.get(projectId);
       return document === null ? null : accessOf(document);
@@ -74,7 +77,7 @@ export function makeProjectReader({ views }: { readonly views: Views }): Project
 }
 
 /** Null when the user is no member. */
-export function presentProject(
+function presentProject(
   document: ViewDocument<ProjectDocument>,
   userId: string,
 ): Versioned<ProjectResource> | null {

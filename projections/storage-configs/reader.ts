@@ -1,6 +1,6 @@
-import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { projectsProjection } from '../projects/projection.js';
-import type { Page, Versioned } from '../versioned.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
 
 /** The storage configuration of the API document, 2.1. */
@@ -29,6 +29,8 @@ export interface StorageReader {
   find(projectId: string, storageId: string): Promise<Versioned<StorageResource> | null>;
   /** The project's storages, newest first. */
   list(projectId: string, page: Page): Promise<readonly Versioned<StorageResource>[]>;
+  /** The storage as a command left it. */
+  after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
   /** The ids of the project's storages, at most `limit`. */
   ids(projectId: string, limit: number): Promise<readonly string[]>;
 }
@@ -48,6 +50,10 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
       ]);
       return documents.map((document) => presentStorage(document, defaultId));
     },
+    after: async (documents) => {
+      const document = documentAfter(storageConfigsProjection, documents);
+      return presentStorage(document, await defaultStorageId(document.body.project_id));
+    },
     ids: async (projectId, limit) => {
       const documents = await storages.find({ where: inProject(projectId), limit });
       return documents.map(({ id }) => id);
@@ -64,7 +70,7 @@ function inProject(projectId: string): { readonly field: string; readonly equals
 }
 
 /** @param defaultId the default storage of the project, null when it has none */
-export function presentStorage(
+function presentStorage(
   { id, revision, body }: ViewDocument<StorageDocument>,
   defaultId: string | null,
 ): Versioned<StorageResource> {

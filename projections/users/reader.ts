@@ -1,7 +1,7 @@
 import type { Sealed } from '../../src/event-sourcing/sealed.js';
-import type { ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
-import type { Versioned } from '../versioned.js';
+import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type UserDocument, usersProjection } from './projection.js';
 
 /** `user` of DESIGN 4.1. */
@@ -28,8 +28,8 @@ export interface UserAccess {
 export interface UserReader {
   find(userId: string): Promise<Versioned<UserResource> | null>;
   access(userId: string): Promise<UserAccess | null>;
-  /** The resource that a document shows; what was erased meanwhile reads `erased`. */
-  present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
+  /** The user as a command left it. */
+  after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
 
 export function makeUserReader({
@@ -51,9 +51,10 @@ export function makeUserReader({
       const { session_epoch: epoch, two_factor_enabled, platform_roles: platformRoles } = document.body;
       return { epoch, twoFactorEnabled: two_factor_enabled, platformRoles };
     },
-    present,
+    after: (documents) => present(documentAfter(usersProjection, documents)),
   };
 
+  /** What was erased meanwhile reads `erased`. */
   async function present({
     id,
     revision,

@@ -26,6 +26,18 @@ export interface Views {
   ): View<Document>;
 }
 
+/** A resource as readers show it, with the revision of its own stream (for `ETag` and `If-Match`). */
+export interface Versioned<Resource> {
+  readonly revision: bigint;
+  readonly resource: Resource;
+}
+
+/** A page of a list: what follows the id `after`, at most `limit`. */
+export interface Page {
+  readonly after?: string;
+  readonly limit: number;
+}
+
 /** The one place where a stored body becomes a view's document: only the view's own `evolve` has ever written it. */
 export function toViewDocument<Document extends JsonObject>(
   stored: StoredDocument | null,

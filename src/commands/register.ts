@@ -1,0 +1,107 @@
+import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { CommandRejected } from '../event-sourcing/errors.js';
+import { derivedId } from '../event-sourcing/ids.js';
+import type { Sealed } from '../event-sourcing/sealed.js';
+import { invalid, type InvalidRequest } from '../domain/invalid-request.js';
+import { checkName } from '../domain/text.js';
+import { userAggregate } from '../domain/user/user.js';
+import type { Digests } from '../keys/digests.js';
+import type { Sealer } from '../keys/sealer.js';
+import { type EmailAddress, parseEmailAddress } from '../security/email-address.js';
+import type { Passwords } from '../security/passwords.js';
+import type { UserReader, UserResource } from '../../projections/users/reader.js';
+import { type AddressReservations, rejectTaken } from './address-reservations.js';
+import { isRejection } from './rejections.js';
+import type { StartSession, TokenPair } from './start-session.js';
+
+export interface RegisterInput {
+  readonly email: string;
+  readonly password: string;
+  /** The address's local part when left out or blank. */
+  readonly nickname?: string;
+  /** In canonical spelling; null where there is none. */
+  readonly clientIp: string | null;
+}
+
+export interface Registered {
+  readonly user: UserResource;
+  readonly tokens: TokenPair;
+}
+
+/** What is wrong with a new password, as a sentence for the user that begins with the field; null when nothing is. */
+export type CheckPassword = (password: string, localPart: string) => string | null;
+
+/** Registers an account (API document 4.4). @throws CommandRejected invalid_request, email_taken */
+export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
+
+const nicknameLengthMax = 50;
+
+export function makeRegister({
+  handler,
+  reservations,
+  sealer,
+  digests,
+  passwords,
+  checkPassword,
+  users,
+  startSession,
+  defaultCapacityBytes,
+}: {
+  readonly handler: CommandHandler;
+  readonly reservations: AddressReservations;
+  readonly sealer: Pick<Sealer, 'seal'>;
+  readonly digests: Pick<Digests, 'email'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly checkPassword: CheckPassword;
+  readonly users: Pick<UserReader, 'after'>;
+  readonly startSession: StartSession;
+  readonly defaultCapacityBytes: number;
+}): Register {
+  return async (input, context) => {
+    const address = checkAddress(input.email);
+    const nickname = checkNickname(input.nickname, address);
+    const problem = checkPassword(input.password, address.localPart);
+    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
+
+    const userId = derivedId(context, 'user');
+    const emailDigest = digests.email(address.canonical);
+    // Hashed before the address is looked at, so that a taken one takes as long as a free one.
+    const passwordHash = await passwords.hash(input.password);
+    await reservations.check(emailDigest, userId);
+    // Sealed before the address is reserved: nothing that can fail for long stands between reservation and user.
+    const seal = (field: string, text: string): Promise<Sealed> =>
+      sealer.seal({ kind: 'person', userId }, field, text);
+    const sealed = {
+      email: await seal('email', address.address),
+      nickname: await seal('nickname', nickname),
+      passwordHash: await seal('password_hash', passwordHash),
+    };
+    await reservations.reserve(emailDigest, userId, context);
+    const { documents } = await handler
+      .handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes },
+        context,
+      )
+      .catch((error: unknown) => {
+        // We were too slow, and somebody who waited for the address has given us up.
+        if (isRejection(error, 'registration_abandoned')) return rejectTaken();
+        throw error;
+      });
+    const { resource: user } = await users.after(documents);
+    // The epoch of a user who has just registered.
+    const epoch = 0;
+    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp: input.clientIp }, context);
+    return { user, tokens };
+  };
+}
+
+function checkAddress(email: string): EmailAddress {
+  return parseEmailAddress(email) ?? invalid('email', 'must be an e-mail address such as name@example.com');
+}
+
+function checkNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
+  if (nickname !== undefined && nickname.trim() !== '')
+    return checkName(nickname, 'nickname', nicknameLengthMax);
+  return Array.from(localPart).slice(0, nicknameLengthMax).join('');
+}

@@ -1,0 +1,30 @@
+import { CommandRejected } from '../event-sourcing/errors.js';
+import type { EmailRejection } from '../domain/email/rejections.js';
+import type { InvalidRequest } from '../domain/invalid-request.js';
+import type { NodeRejection } from '../domain/node/rejections.js';
+import type { ProjectRejection } from '../domain/project/rejections.js';
+import type { SessionRejection } from '../domain/session/rejections.js';
+import type { StorageRejection } from '../domain/storage/rejections.js';
+import type { UserRejection } from '../domain/user/rejections.js';
+
+/** `email_taken`: the address belongs to another user, or to a registration that is under way. */
+export type UseCaseRejection = 'email_taken';
+
+/** Every code that a command can be rejected with. */
+export type Rejection =
+  | UseCaseRejection
+  | InvalidRequest
+  | EmailRejection
+  | NodeRejection
+  | ProjectRejection
+  | SessionRejection
+  | StorageRejection
+  | UserRejection;
+
+export function rejectUseCase(code: UseCaseRejection, message: string): never {
+  throw new CommandRejected<UseCaseRejection>(code, message);
+}
+
+export function isRejection(error: unknown, code: Rejection): boolean {
+  return error instanceof CommandRejected && error.code === code;
+}

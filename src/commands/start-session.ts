@@ -1,0 +1,79 @@
+import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { derivedId } from '../event-sourcing/ids.js';
+import type { AuthenticationMethod } from '../domain/session/events.js';
+import { rejectSession } from '../domain/session/rejections.js';
+import { sessionAggregate } from '../domain/session/session.js';
+import type { Digests } from '../keys/digests.js';
+import type { RefreshTokens } from '../keys/refresh-tokens.js';
+import type { AccessTokens } from '../security/access-tokens.js';
+
+/** `tokens` of DESIGN 4.1; times in seconds. */
+export type TokenPair = {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: number;
+  readonly refresh_expires_in: number;
+};
+
+/** DESIGN 4.1: a refresh token that stays unused, and a session whatever happens, in seconds. */
+export const refreshIdleSeconds = 14 * 86_400;
+export const sessionSeconds = 90 * 86_400;
+
+export interface SessionInput {
+  readonly userId: string;
+  /** The user's session epoch. */
+  readonly epoch: number;
+  readonly methods: readonly AuthenticationMethod[];
+  /** In canonical spelling; null where there is none, as on the command line. */
+  readonly clientIp: string | null;
+}
+
+/** Starts a session of a user who has just proved who they are. A repeated command gives tokens of the same session. */
+export type StartSession = (input: SessionInput, context: CommandContext) => Promise<TokenPair>;
+
+export function makeStartSession({
+  handler,
+  digests,
+  refreshTokens,
+  accessTokens,
+}: {
+  readonly handler: CommandHandler;
+  readonly digests: Pick<Digests, 'ip'>;
+  readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
+  readonly accessTokens: Pick<AccessTokens, 'sign'>;
+}): StartSession {
+  return async ({ userId, epoch, methods, clientIp }, context) => {
+    const sessionId = derivedId(context, 'session');
+    const issued = refreshTokens.issue(sessionId);
+    const start = {
+      user_id: userId,
+      epoch,
+      amr: [...methods],
+      auth_time: context.time.toISOString(),
+      refresh_generation: issued.generation,
+      refresh_key_id: issued.kid,
+      refresh_token_digest: issued.digest,
+      idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
+      expires_at: secondsAfter(context.time, sessionSeconds),
+      client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
+    };
+    await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
+    // An earlier try may have started it, with another key: the log says which token is the session's.
+    const { state } = await handler.load(sessionAggregate, sessionId);
+    if (state.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
+    const refresh = refreshTokens.issue(sessionId, state.start.refresh_key_id);
+    const access = await accessTokens.sign({ userId, sessionId, authenticatedAt: context.time, methods });
+    return {
+      access_token: access.token,
+      refresh_token: refresh.token,
+      token_type: 'Bearer',
+      expires_in: access.expiresInSeconds,
+      refresh_expires_in: refreshIdleSeconds,
+    };
+  };
+}
+
+function secondsAfter(time: Date, seconds: number): string {
+  return new Date(time.getTime() + seconds * 1_000).toISOString();
+}

@@ -1,0 +1,14 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Whether an address lies in one of the ranges that the operator allows (`STORAGE_ALLOWED_CIDRS`).
+ * @param cidrs such as `10.0.0.0/8` or `fd00::/8`
+ */
+export function makeAllowedAddresses(cidrs: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', bits = ''] = cidr.split('/');
+    list.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,116 @@
+import test from 'ava';
+import { CommandRejected, PreconditionFailed } from '../../src/event-sourcing/errors.js';
+import { nodeId } from '../support/examples/ids.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const laterAt = new Date('2026-01-02T03:05:05.000Z');
+const operator = (n: number, time = at) => givenContext(n, time, 'operator');
+
+async function given() {
+  const stores = await givenStores();
+  return { stores, ...givenCommands(stores) };
+}
+
+test('A node is added with ordinary values for what is left out', async (t) => {
+  const { addNode, nodes } = await given();
+  const added = await addNode({ name: 'edge-1', ip_address: '2001:DB8::0010' }, operator(1));
+  t.like(added, {
+    revision: 0n,
+    resource: {
+      name: 'edge-1',
+      node_type: 'normal',
+      ip_address: '2001:db8::10',
+      ip_version: 6,
+      dnsprovider_record_id: '',
+      lb_weight: 100,
+      lb_enabled: true,
+      max_capacity_hint: null,
+      status: 'unknown',
+      note: '',
+    },
+  });
+  t.deepEqual(await nodes.find(added.resource.id), added, 'a read that follows shows the same');
+  t.deepEqual(
+    await addNode({ name: 'edge-1', ip_address: '2001:db8::10' }, operator(1)),
+    added,
+    'a repetition too',
+  );
+});
+
+test('A node changes in the fields given', async (t) => {
+  const { addNode, changeNode, nodes } = await given();
+  const { resource } = await addNode(
+    { name: 'edge-1', ip_address: '192.0.2.1', note: 'rack 4' },
+    operator(1),
+  );
+  const changes = { ip_address: '2001:db8::1', lb_weight: 0, note: undefined };
+  const changed = await changeNode({ nodeId: resource.id, changes }, operator(2, laterAt));
+  t.deepEqual(changed.resource, {
+    ...resource,
+    ip_address: '2001:db8::1',
+    ip_version: 6,
+    lb_weight: 0,
+    updated_at: laterAt.toISOString(),
+  });
+  t.deepEqual(await nodes.list(), [changed.resource]);
+});
+
+test('A change that changes nothing is no event', async (t) => {
+  const { addNode, changeNode } = await given();
+  const added = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const asBefore = { nodeId: added.resource.id, changes: { name: 'edge-1' } };
+  t.deepEqual(await changeNode(asBefore, operator(2, laterAt)), added);
+});
+
+test('A change of another revision than the caller saw is refused', async (t) => {
+  const { addNode, changeNode } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const change = { nodeId: resource.id, changes: { lb_enabled: false } };
+  await changeNode(change, operator(2), { expectedRevision: 0n });
+  await t.throwsAsync(
+    changeNode({ ...change, changes: { lb_weight: 1 } }, operator(3), { expectedRevision: 0n }),
+    {
+      instanceOf: PreconditionFailed,
+    },
+  );
+});
+
+test('A removed node is gone from the list and cannot be changed', async (t) => {
+  const { addNode, changeNode, removeNode, nodes } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  await removeNode({ nodeId: resource.id }, operator(2));
+  await removeNode({ nodeId: resource.id }, operator(3));
+  t.deepEqual(await nodes.list(), []);
+  t.is(await nodes.find(resource.id), null);
+  for (const id of [resource.id, nodeId]) {
+    const error = await t.throwsAsync(changeNode({ nodeId: id, changes: {} }, operator(4)), {
+      instanceOf: CommandRejected,
+    });
+    t.is(error.code, 'node_not_found');
+  }
+});
+
+test('A user becomes an operator by address, which authentication sees at once', async (t) => {
+  const { register, grantPlatformRole, users } = await given();
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null };
+  const { user } = await register(person, givenContext(1, at));
+  const grant = { email: 'ADA@example.com', role: 'operator' } as const;
+  t.is(await grantPlatformRole(grant, operator(2)), user.id);
+  await grantPlatformRole(grant, operator(3));
+  t.like(await users.access(user.id), { platformRoles: ['operator'] });
+});
+
+test('Nobody becomes an operator at an address that nobody has, or that is still being registered', async (t) => {
+  const { grantPlatformRole, reservations, stores } = await given();
+  const refused = async (email: string) => {
+    const grant = grantPlatformRole({ email, role: 'operator' }, operator(1));
+    const error = await t.throwsAsync(grant, { instanceOf: CommandRejected });
+    return String(error.code);
+  };
+  t.is(await refused('ada@example.com'), 'user_not_found');
+  await reservations.reserve(stores.digests.email('ada@example.com'), nodeId, givenContext(2, at));
+  t.is(await refused('ada@example.com'), 'user_not_found');
+  t.is(await refused('ada'), 'invalid_request');
+});

@@ -1,0 +1,81 @@
+import { makeAddNode } from '../../src/commands/add-node.js';
+import { makeAddressReservations } from '../../src/commands/address-reservations.js';
+import { makeChangeNode } from '../../src/commands/change-node.js';
+import { makeCreateProject } from '../../src/commands/create-project.js';
+import { makeCreateStorage } from '../../src/commands/create-storage.js';
+import { makeGrantEntitlement } from '../../src/commands/grant-entitlement.js';
+import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
+import { makeRegister } from '../../src/commands/register.js';
+import { makeRemoveNode } from '../../src/commands/remove-node.js';
+import { makeStartSession } from '../../src/commands/start-session.js';
+import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import { makeAccessTokens } from '../../src/security/access-tokens.js';
+import { makePasswords } from '../../src/security/passwords.js';
+import { brokenPasswordRule, passwordRuleMessages } from '../../src/security/password-rules.js';
+import { nativeScrypt } from '../../src/security/scrypt.js';
+import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
+import { makeProjectReader } from '../../projections/projects/reader.js';
+import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUserReader } from '../../projections/users/reader.js';
+import type { GivenStores } from './given-stores.js';
+
+export const defaultCapacityBytes = 1_073_741_824;
+
+/** Every use case and reader over the given stores; all of it real, but password hashes are cheap. */
+export function givenCommands(stores: GivenStores) {
+  const { handler, clock, sealer, digests } = stores;
+  const readers = {
+    nodes: makeNodeReader(stores),
+    projects: makeProjectReader(stores),
+    sessions: makeSessionReader(stores),
+    storages: makeStorageReader(stores),
+    users: makeUserReader(stores),
+  };
+  const passwords = makePasswords({
+    peppers: makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 3) }]),
+    pool: {
+      hash: (input) => Promise.resolve(Buffer.from(nativeScrypt(input))),
+      close: () => Promise.resolve(),
+    },
+    randomBytes: (size) => Buffer.alloc(size, 4),
+    parameters: { N: 2, r: 1, p: 1 },
+  });
+  const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
+  const accessTokens = makeAccessTokens({
+    keys: makeKeyring([{ kid: 'j1', key: Buffer.alloc(32, 6) }]),
+    issuer: 'http://127.0.0.1:8080',
+    clock,
+    makeId: () => 'a token id',
+  });
+  const reservations = makeAddressReservations({ handler, clock });
+  const startSession = makeStartSession({ handler, digests, refreshTokens, accessTokens });
+  return {
+    ...readers,
+    passwords,
+    refreshTokens,
+    accessTokens,
+    reservations,
+    register: makeRegister({
+      ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
+      users: readers.users,
+      checkPassword: (password, localPart) => {
+        const broken = brokenPasswordRule(password, localPart);
+        return broken === null ? null : passwordRuleMessages[broken];
+      },
+    }),
+    createProject: makeCreateProject({ handler, projects: readers.projects }),
+    grantEntitlement: makeGrantEntitlement({ handler }),
+    grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
+    createStorage: makeCreateStorage({
+      ...{ handler, sealer },
+      ...{ projects: readers.projects, storages: readers.storages },
+      allowsHttp: makeAllowedAddresses(['10.0.0.0/8', 'fd00::/8']),
+    }),
+    addNode: makeAddNode({ handler, nodes: readers.nodes }),
+    changeNode: makeChangeNode({ handler, nodes: readers.nodes }),
+    removeNode: makeRemoveNode({ handler }),
+  };
+}
