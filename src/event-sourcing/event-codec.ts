@@ -37,11 +37,7 @@ export function makeEventCodec<S extends Schemas>(
     encode: (event) => ({ type: event.type, data: parse(event.type, event.data, 'a new event') }),
     decode: (stored) => {
       const where = `${stored.stream} at revision ${stored.revision}`;
-      let { type, data }: { type: string; data: JsonObject } = stored;
-      // One step a version: each upcaster leads to the next version until a current type is reached.
-      for (let step = upcasterByType.get(type); step !== undefined; step = upcasterByType.get(type)) {
-        ({ type, data } = step(data));
-      }
+      const { type, data } = upcast(stored, where);
       const event = { type, data: parse(type, data, where) } as EventOf<S>;
       return {
         ...event,
@@ -54,6 +50,22 @@ export function makeEventCodec<S extends Schemas>(
       };
     },
   };
+
+  /** One step a version: each upcaster leads to the next version until a current type is reached. */
+  function upcast(stored: StoredEvent, where: string): { readonly type: string; readonly data: JsonObject } {
+    let current: { readonly type: string; readonly data: JsonObject } = stored;
+    for (let steps = 0; steps <= upcasterByType.size; steps += 1) {
+      const step = upcasterByType.get(current.type);
+      if (step === undefined) return current;
+      try {
+        current = step(current.data);
+      } catch {
+        // What it threw stays unsaid: messages such as those of JSON.parse and BigInt quote values.
+        throw new UndecodableEvent(`event ${current.type} (${where}) could not be upcast`);
+      }
+    }
+    throw new UndecodableEvent(`the upcasters of event ${stored.type} (${where}) lead in a circle`);
+  }
 
   function parse(type: string, data: unknown, where: string): JsonObject {
     const schema = byType.get(type);
