@@ -9,8 +9,10 @@ const recordSchema = z.strictObject({
   live: z.int().positive(),
   /** The one that is being built beside it; fed and written through like the live one. */
   building: z.strictObject({ generation: z.int().positive(), announced_at: z.iso.datetime() }).nullable(),
-  /** The one that was live before; fed until it is dropped, for processes that have not heard of the switch. */
+  /** The one that was live before; still fed, for processes that have not heard of the switch. */
   retiring: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
+  /** The one that is no longer fed, and dropped once every process has heard so. */
+  dropping: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
   /** What the last switch found: documents at equal revisions that differed, and some of their ids. */
   last_rebuild: z
     .strictObject({
@@ -53,13 +55,20 @@ export function makeGenerations(deps: {
   readonly clock: Clock;
 }): Generations {
   const { projections, readModelStore, clock } = deps;
-  const known = new Map<string, { record: GenerationRecord; readAtMs: number; collections: Fed }>();
+  const known = new Map<string, Known>();
+  let reads = 0;
 
   return {
     projections,
     start: async () => {
       for (const projection of projections) {
-        const first: GenerationRecord = { live: 1, building: null, retiring: null, last_rebuild: null };
+        const first: GenerationRecord = {
+          live: 1,
+          building: null,
+          retiring: null,
+          dropping: null,
+          last_rebuild: null,
+        };
         // Refused means that the record exists, which is what is wanted.
         await readModelStore.putRecord(recordName(projection), first, null);
         await refreshOne(projection);
@@ -81,9 +90,11 @@ export function makeGenerations(deps: {
     },
   };
 
-  function fresh(projection: AnyProjection): { record: GenerationRecord; collections: Fed } {
+  function fresh(projection: AnyProjection): Known {
     const entry = known.get(projection.name);
-    if (entry === undefined || clock.now().getTime() - entry.readAtMs > staleAfterMs) {
+    const ageMs = entry === undefined ? Infinity : clock.now().getTime() - entry.readAtMs;
+    // A negative age means that the clock was set back: how old the read is, nobody knows.
+    if (entry === undefined || ageMs < 0 || ageMs > staleAfterMs) {
       throw new StoreUnavailable(`the registry of the view ${projection.name} could not be read for 3 s`);
     }
     return entry;
@@ -92,13 +103,16 @@ export function makeGenerations(deps: {
   async function refreshOne(projection: AnyProjection): Promise<void> {
     // Taken before the read: what the read returns was true at some later moment.
     const readAtMs = clock.now().getTime();
+    const read = (reads += 1);
     const { record } = await readRecord(projection);
     const collections = fedBy(projection, record);
     const before = known.get(projection.name)?.collections.all ?? [];
     for (const collection of collections.all) {
       if (!before.includes(collection)) await readModelStore.ensureCollection(collection, projection.indexes);
     }
-    known.set(projection.name, { record, readAtMs, collections });
+    // Reads may overtake one another; a later one is never put back.
+    if ((known.get(projection.name)?.read ?? 0) > read) return;
+    known.set(projection.name, { record, read, readAtMs, collections });
   }
 
   async function readRecord(
@@ -108,6 +122,14 @@ export function makeGenerations(deps: {
     if (stored === null) throw new StoreUnavailable(`the view ${projection.name} is not in the registry`);
     return { record: recordSchema.parse(stored.value), version: stored.version };
   }
+}
+
+interface Known {
+  readonly record: GenerationRecord;
+  /** Counts the reads in the order in which they began. */
+  readonly read: number;
+  readonly readAtMs: number;
+  readonly collections: Fed;
 }
 
 interface Fed {

@@ -1,10 +1,9 @@
 import type { Clock } from './clock.js';
-import type { Position } from './domain-event.js';
 import { StoreUnavailable } from './errors.js';
 import type { Generations } from './generations.js';
 import type { AnyProjection } from './projection.js';
-import { type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
-import { dropOrphanedGenerations, superviseRebuild } from './rebuild.js';
+import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
+import { dropOrphanedGenerations, makeRebuildSupervisor } from './rebuild.js';
 
 /** One collection's projector, as readiness and metrics see it. */
 export interface ProjectionStatus extends ProjectorProgress {
@@ -46,40 +45,51 @@ export async function startProjections(
   const tasks = new Map<string, Task>();
   const startHead = await eventStore.head();
   await dropOrphanedGenerations(generations, deps.readModelStore);
+  const ended = new Set<Promise<void>>();
+  /** Collections that have come to the head seen at start. */
   const reached = new Set<string>();
+  /** Views whose live collection has; the one that a rebuild switches to has been filled by whoever switched. */
+  const ready = new Set<string>();
+  const supervisor = makeRebuildSupervisor(
+    { ...deps, statusOf: (collection) => tasks.get(collection)?.status ?? null },
+    events.onRebuilt,
+  );
 
   adjustTasks();
-  const loop = superviseRegistry();
+  // Apart from each other, for comparing the generations of a large view takes longer than the registry may stay unread.
+  const loops = [
+    eachSecond('the registry of generations', async () => {
+      await generations.refresh();
+      adjustTasks();
+    }),
+    ...generations.projections.map((projection) =>
+      eachSecond(`the rebuild of ${projection.name}`, () => supervisor.carryOn(projection)),
+    ),
+  ];
 
   return {
     statuses: () => [...tasks.values()].map((task) => task.status),
     live: () => {
-      const statuses = generations.projections.map((projection) => statusOfLive(projection));
+      noteReady();
       return {
-        reached: statuses.every((status) => status !== null && reached.has(status.collection)),
-        statuses: statuses.filter((status) => status !== null),
+        reached: generations.projections.every((projection) => ready.has(projection.name)),
+        statuses: generations.projections.map(statusOfLive).filter((status) => status !== null),
       };
     },
     stop: async () => {
       stopping.abort();
       for (const task of tasks.values()) task.controller.abort();
-      await Promise.all([loop, ...[...tasks.values()].map((task) => task.done)]);
+      await Promise.all([...loops, ...ended, ...[...tasks.values()].map((task) => task.done)]);
     },
   };
 
-  async function superviseRegistry(): Promise<void> {
+  async function eachSecond(what: string, work: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await generations.refresh();
-        adjustTasks();
-        await superviseRebuild(
-          { ...deps, statuses: [...tasks.values()].map((task) => task.status) },
-          events.onRebuilt,
-        );
+        await work();
       } catch (error) {
         // Readers notice by the age of the registry's last read.
-        const failure = error instanceof Error ? error : new Error(String(error));
-        events.onRetry('the registry of generations', failure, 0);
+        events.onRetry(what, error instanceof Error ? error : new Error(String(error)), 0);
       }
       // An aborted wait ends the loop.
       await clock.sleep(registryIntervalMs, stopping.signal).catch(() => undefined);
@@ -87,6 +97,8 @@ export async function startProjections(
   }
 
   function adjustTasks(): void {
+    if (stopping.signal.aborted) return;
+    noteReady();
     const wanted = new Map<string, AnyProjection>();
     for (const projection of generations.projections) {
       for (const collection of generations.fedCollections(projection)) wanted.set(collection, projection);
@@ -98,6 +110,15 @@ export async function startProjections(
       if (wanted.has(collection)) continue;
       task.controller.abort();
       tasks.delete(collection);
+      const done = task.done.finally(() => ended.delete(done));
+      ended.add(done);
+    }
+  }
+
+  function noteReady(): void {
+    for (const projection of generations.projections) {
+      const status = statusOfLive(projection);
+      if (status !== null && reached.has(status.collection)) ready.add(projection.name);
     }
   }
 
@@ -117,8 +138,7 @@ export async function startProjections(
       },
     };
     const onProgress = (progress: ProjectorProgress): void => {
-      if (isReached(progress.position, startHead) || (progress.atHead && startHead === null))
-        reached.add(collection);
+      if (isReached(progress.position, startHead)) reached.add(collection);
       task.status = { ...task.status, ...progress, state: reached.has(collection) ? 'live' : 'catching-up' };
     };
     const onRetry = (error: Error, attempt: number): void => {
@@ -153,10 +173,4 @@ interface Task {
   readonly controller: AbortController;
   done: Promise<void>;
   status: ProjectionStatus;
-}
-
-/** Whether a position is at or past another: positions sort as bytes. */
-export function isReached(position: Position | null, goal: Position | null): boolean {
-  if (goal === null) return true;
-  return position !== null && position >= goal;
 }

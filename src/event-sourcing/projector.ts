@@ -170,3 +170,9 @@ export async function runProjector(
     }
   }
 }
+
+/** Whether a position is at or past another: positions sort as bytes. */
+export function isReached(position: Position | null, goal: Position | null): boolean {
+  if (goal === null) return true;
+  return position !== null && position >= goal;
+}
