@@ -1,0 +1,58 @@
+import type { Clock, Random } from '../../../src/event-sourcing/clock.js';
+import type { EventStore } from '../../../src/event-sourcing/event-store.js';
+import { makeLogFollower } from '../../../src/event-sourcing/log-follower.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/read-model-store.js';
+import { type FaultPlan, makeFaultyCall } from './faults.js';
+
+/** One process's connection to the event store; it hears only of its own commits and polls for the others'. */
+export function faultyEventStore(
+  store: EventStore,
+  { clock, random, plan }: { clock: Clock; random: Random; plan: FaultPlan },
+): EventStore {
+  const call = makeFaultyCall({ clock, plan });
+  const faulty: EventStore = {
+    logId: () => call('logId', () => store.logId()),
+    read: (stream, options) => call('read', () => store.read(stream, options), { signal: options?.signal }),
+    append: async (stream, expected, events, options) => {
+      const appended = await call('append', () => store.append(stream, expected, events), {
+        unknown: true,
+        signal: options?.signal,
+      });
+      follower.wake();
+      return appended;
+    },
+    readAll: (options) => call('readAll', () => store.readAll(options), { signal: options.signal }),
+    head: () => call('head', () => store.head()),
+    subscribe: (options) => follower.subscribe(options),
+    close: () => Promise.resolve(),
+  };
+  const follower = makeLogFollower({ readAll: (options) => faulty.readAll(options), clock, random });
+  return faulty;
+}
+
+/** One process's connection to the read-model store. */
+export function faultyReadModelStore(
+  store: ReadModelStore,
+  { clock, plan }: { clock: Clock; plan: FaultPlan },
+): ReadModelStore {
+  const call = makeFaultyCall({ clock, plan });
+  return {
+    ensureCollection: (name, indexes) =>
+      call('ensureCollection', () => store.ensureCollection(name, indexes)),
+    dropCollection: (name) => call('dropCollection', () => store.dropCollection(name)),
+    collections: () => call('collections', () => store.collections()),
+    get: (name, id) => call('get', () => store.get(name, id)),
+    getMany: (name, ids) => call('getMany', () => store.getMany(name, ids)),
+    find: (name, query) => call('find', () => store.find(name, query)),
+    scan: (name, options) => call('scan', () => store.scan(name, options)),
+    write: (name, writes) => call('write', () => store.write(name, writes)),
+    changeToken: (name) => store.changeToken(name),
+    loadCheckpoint: (name) => call('loadCheckpoint', () => store.loadCheckpoint(name)),
+    saveCheckpoint: (name, checkpoint) =>
+      call('saveCheckpoint', () => store.saveCheckpoint(name, checkpoint)),
+    getRecord: (name) => call('getRecord', () => store.getRecord(name)),
+    putRecord: (name, value, expected) => call('putRecord', () => store.putRecord(name, value, expected)),
+    ping: () => call('ping', () => store.ping()),
+    close: () => Promise.resolve(),
+  };
+}
