@@ -71,8 +71,16 @@ function breachesOfBody(document: OpenApiDocument, response: Json, reply: Receiv
   return result.success ? [] : [`the body does not fit its schema: ${z.prettifyError(result.error)}`];
 }
 
+const made = new WeakMap<Json, z.ZodType>();
+
 /** The document's schema as one that checks: its references point into components, JSON Schema's into `$defs`. */
 function jsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
+  const known = made.get(schema) ?? makeJsonSchema(document, schema);
+  made.set(schema, known);
+  return known;
+}
+
+function makeJsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
   const whole = { ...schema, $defs: document.components.schemas };
   return z.fromJSONSchema(
     JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')) as Json,

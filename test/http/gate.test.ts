@@ -1,0 +1,326 @@
+import test from 'ava';
+import type { ExecutionContext } from 'ava';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { agentAccess, operatorAccess, projectAccess, sessionAccess } from '../../src/http/access.js';
+import type { ProjectAccess, ProjectPolicy, SessionPolicy } from '../../src/http/access.js';
+import type { HttpDeps } from '../../src/http/compose.js';
+import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
+import { defineRoute } from '../../src/http/route.js';
+import type { Route } from '../../src/http/route.js';
+import { makeTestClock } from '../support/clock.js';
+import { exampleProject, noReaders, startTestHttp } from '../support/http-app.js';
+import type { AskOptions, TestHttp } from '../support/http-app.js';
+
+const who = z.strictObject({ actor: z.string() });
+const replies = { 200: { description: 'Who called.', schema: who } };
+const common = { tag: 'Test', summary: 'Tell who called', replies, errors: [] } as const;
+
+function projectRoute(policy: Partial<ProjectPolicy> = {}): Route {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/projects/:projectId/touch',
+    name: 'touch',
+    access: projectAccess({ role: 'admin', apiKey: 'refused', ...policy }),
+    request: {
+      params: z.object({ projectId: z.uuid() }),
+      query: noQuery,
+      body: z.strictObject({ name: z.string() }),
+    },
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+}
+
+function sessionRoute(twoFactor: SessionPolicy['twoFactor']): Route {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/who',
+    name: 'who',
+    access: sessionAccess(twoFactor),
+    request: { params: noParams, query: noQuery, body: noBody },
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+}
+
+/** Users `admin`, `viewer`, `stranger`: their token is their name. `key` is a key with the scope storage:read. */
+const key = `stw_${'k'.repeat(38)}`;
+const keyDigest = createHash('sha256').update(key).digest('hex');
+const project = exampleProject({ admin: 'admin', viewer: 'viewer', totp: 'admin' });
+const start = new Date('2026-01-02T03:04:05.000Z');
+
+type Readers = HttpDeps['readers'];
+interface World {
+  readonly project?: Partial<ProjectAccess>;
+  readonly session?: Partial<NonNullable<Awaited<ReturnType<Readers['sessions']['access']>>>> | null;
+  readonly user?: Partial<NonNullable<Awaited<ReturnType<Readers['users']['access']>>>> | null;
+  readonly keyScopes?: readonly string[];
+  readonly keyExpiresAt?: Date;
+}
+
+async function startWith(
+  t: ExecutionContext,
+  routes: readonly Route[],
+  world: World = {},
+): Promise<TestHttp> {
+  const clock = makeTestClock(start.toISOString());
+  const readers: Readers = {
+    sessions: {
+      access: (id) => {
+        if (id === 'unreadable') throw new StoreUnavailable('no answer');
+        if (world.session === null) return Promise.resolve(null);
+        const expiresAt = new Date('2027-01-01T00:00:00.000Z');
+        return Promise.resolve({ userId: id, epoch: 3, strengthenedAt: null, expiresAt, ...world.session });
+      },
+    },
+    users: {
+      access: (id) =>
+        Promise.resolve(
+          world.user === null
+            ? null
+            : { epoch: 3, twoFactorEnabled: id === 'totp', platformRoles: [], ...world.user },
+        ),
+    },
+    projects: {
+      access: (id) => Promise.resolve(id === project.id ? { ...project, ...world.project } : null),
+      apiKey: (digest) =>
+        Promise.resolve(
+          digest === keyDigest
+            ? {
+                keyId: 'k1',
+                projectId: project.id,
+                scopes: world.keyScopes ?? ['storage:read'],
+                expiresAt: world.keyExpiresAt ?? null,
+              }
+            : null,
+        ),
+    },
+  };
+  const accessTokens: HttpDeps['accessTokens'] = {
+    ...noKeys,
+    verify: (token) => {
+      if (token === 'expired' || token === 'invalid') {
+        const code = token === 'expired' ? 'token_expired' : 'invalid_token';
+        return Promise.resolve({ valid: false, code });
+      }
+      return Promise.resolve({ valid: true, claims: claimsOf(token) });
+    },
+  };
+  return startTestHttp(t, { routes, readers: { ...noReaders, ...readers }, accessTokens, clock });
+}
+
+const noKeys: HttpDeps['accessTokens'] = {
+  verify: () => Promise.resolve({ valid: false, code: 'invalid_token' }),
+  jwks: () => Promise.resolve({ keys: [] }),
+};
+
+const claimsOf = (name: string) => ({
+  userId: name,
+  sessionId: name,
+  tokenId: 'jti',
+  issuedAt: start,
+  expiresAt: start,
+  authenticatedAt: start,
+  methods: ['pwd'],
+});
+
+const touch = `/projects/${project.id}/touch`;
+const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
+const post = (headers: Record<string, string>, more: AskOptions = {}): AskOptions => ({
+  method: 'POST',
+  headers,
+  json: { name: 'x' },
+  ...more,
+});
+
+/** @param expected status and, for an error, its code */
+async function expectCode(
+  t: ExecutionContext,
+  ask: readonly [http: TestHttp, path: string, options: AskOptions],
+  expected: readonly [number, string | null],
+): Promise<void> {
+  const [http, path, options] = ask;
+  const answer = await http.ask(path, options);
+  const { code = null } = answer.json as { readonly code?: string };
+  t.deepEqual([answer.status, code], [...expected], path);
+}
+
+test('each check comes in its place: a request that fails several is told the first', async (t) => {
+  const policy = { badId: 'invalid_request', onMissing: 'forbidden', entitlement: 'allow_s3' } as const;
+  const http = await startWith(t, [projectRoute(policy)], {
+    project: { requireTwoFactor: true, entitlements: { allow_s3: false } },
+  });
+  const bad = '/projects/nonsense/touch';
+  const other = '/projects/0196a000-0000-7000-8000-0000000000ff/touch';
+  const text = { 'content-type': 'text/plain' };
+  // Every row repairs what the row before it was told, and leaves the rest broken.
+  const large = { body: 'x'.repeat(70_000) };
+  const send = (headers: Record<string, string>, more: AskOptions = {}): AskOptions => ({
+    method: 'POST',
+    headers: { ...text, ...headers },
+    body: '{',
+    ...more,
+  });
+  await expectCode(t, [http, '/nothing', send({}, large)], [404, 'not_found']);
+  await expectCode(t, [http, bad, send({}, { ...large, method: 'PUT' })], [405, 'method_not_allowed']);
+  await expectCode(t, [http, bad, send({}, large)], [413, 'payload_too_large']);
+  await expectCode(t, [http, bad, send({})], [401, 'unauthorized']);
+  await expectCode(t, [http, bad, send({ ...bearer('admin'), 'x-api-key': 'bad' })], [401, 'unauthorized']);
+  await expectCode(t, [http, bad, send({ 'x-api-key': key })], [400, 'invalid_request']);
+  await expectCode(t, [http, other, send({ 'x-api-key': key })], [403, 'api_key_not_allowed']);
+  await expectCode(t, [http, other, send(bearer('viewer'))], [403, 'forbidden']);
+  await expectCode(t, [http, touch, send(bearer('stranger'))], [403, 'forbidden']);
+  await expectCode(t, [http, touch, send(bearer('viewer'))], [403, 'insufficient_role']);
+  await expectCode(t, [http, touch, send(bearer('admin'))], [403, 'two_factor_required']);
+  const relaxed = await startWith(t, [projectRoute(policy)], {
+    project: { entitlements: { allow_s3: false } },
+  });
+  await expectCode(t, [relaxed, touch, send(bearer('admin'))], [403, 'entitlement_required']);
+  const entitled = await startWith(t, [projectRoute(policy)]);
+  await expectCode(t, [entitled, touch, send(bearer('admin'))], [415, 'unsupported_media_type']);
+  const json = { 'content-type': 'application/json', ...bearer('admin') };
+  await expectCode(t, [entitled, touch, send(json)], [400, 'invalid_json']);
+  await expectCode(t, [entitled, touch, send(json, { body: '{}' })], [400, 'invalid_request']);
+  await expectCode(t, [entitled, touch, post(bearer('admin'))], [200, null]);
+});
+
+test('elsewhere a bad id, an unknown project and somebody else’s are all 404', async (t) => {
+  const http = await startWith(t, [projectRoute()]);
+  const paths = ['/projects/x/touch', '/projects/0196a000-0000-7000-8000-0000000000ff/touch'];
+  for (const path of paths) await expectCode(t, [http, path, post(bearer('admin'))], [404, 'not_found']);
+  await expectCode(t, [http, touch, post(bearer('stranger'))], [404, 'not_found']);
+});
+
+test('an API key passes by its scope, in its project, until it expires', async (t) => {
+  const route = projectRoute({ apiKey: 'storage:read' });
+  const headers = { 'x-api-key': key };
+  await expectCode(t, [await startWith(t, [route]), touch, post(headers)], [200, null]);
+  const other = await startWith(t, [route], { keyScopes: ['asset:read'] });
+  await expectCode(t, [other, touch, post(headers)], [403, 'insufficient_scope']);
+  const elsewhere = await startWith(t, [route], { project: { id: 'another' } });
+  await expectCode(t, [elsewhere, touch, post(headers)], [404, 'not_found']);
+  const expired = await startWith(t, [route], { keyExpiresAt: start });
+  await expectCode(t, [expired, touch, post(headers)], [401, 'unauthorized']);
+  const required = await startWith(t, [route], { project: { requireTwoFactor: true } });
+  await expectCode(t, [required, touch, post(headers)], [200, null]);
+  for (const bad of ['', `${key}x`, `stw_${'K'.repeat(38)}`, `${key}, ${key}`]) {
+    const http = await startWith(t, [route]);
+    await expectCode(t, [http, touch, post({ ...bearer('admin'), 'x-api-key': bad })], [401, 'unauthorized']);
+  }
+});
+
+test('a token must be good, and its session neither ended nor older than the user’s epoch', async (t) => {
+  const route = sessionRoute('passed');
+  const ask = async (token: string, world: World, expected: readonly [number, string | null]) => {
+    await expectCode(t, [await startWith(t, [route], world), '/who', { headers: bearer(token) }], expected);
+  };
+  await ask('admin', {}, [200, null]);
+  await ask('expired', {}, [401, 'token_expired']);
+  await ask('invalid', {}, [401, 'invalid_token']);
+  await ask('admin', { session: null }, [401, 'invalid_token']);
+  await ask('admin', { session: { userId: 'viewer' } }, [401, 'invalid_token']);
+  await ask('admin', { session: { epoch: 2 } }, [401, 'invalid_token']);
+  await ask('admin', { session: { expiresAt: start } }, [401, 'invalid_token']);
+  await ask('admin', { user: null }, [401, 'invalid_token']);
+  await ask('unreadable', {}, [503, 'store_unavailable']);
+  const http = await startWith(t, [route]);
+  await expectCode(t, [http, '/who', {}], [401, 'unauthorized']);
+  for (const header of ['Basic YTpi', 'Bearer', 'Bearer a b', 'admin']) {
+    await expectCode(t, [http, '/who', { headers: { authorization: header } }], [401, 'unauthorized']);
+  }
+  await expectCode(t, [http, '/who', { headers: { authorization: 'bearer admin' } }], [200, null]);
+  await expectCode(t, [http, '/who', { headers: { 'x-api-key': key } }], [403, 'api_key_not_allowed']);
+});
+
+test('a refusal for want of a token carries the challenge', async (t) => {
+  const http = await startWith(t, [sessionRoute('passed')]);
+  t.is((await http.ask('/who')).headers.get('www-authenticate'), 'Bearer');
+  const invalid = await http.ask('/who', { headers: bearer('invalid') });
+  t.is(invalid.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
+});
+
+test('with TOTP on, a session must have passed it, and lately where that is asked', async (t) => {
+  const minutesAgo = (minutes: number) => ({
+    session: { strengthenedAt: new Date(start.getTime() - minutes * 60_000) },
+  });
+  const cases: [SessionPolicy['twoFactor'], World, number][] = [
+    ['not-yet', {}, 200],
+    ['passed', {}, 403],
+    ['passed', minutesAgo(600), 200],
+    ['fresh', minutesAgo(16), 403],
+    ['fresh', minutesAgo(15), 200],
+  ];
+  for (const [twoFactor, world, status] of cases) {
+    const http = await startWith(t, [sessionRoute(twoFactor)], world);
+    const code = status === 403 ? 'two_factor_required' : null;
+    await expectCode(t, [http, '/who', { headers: bearer('totp') }], [status, code]);
+    await expectCode(t, [http, '/who', { headers: bearer('admin') }], [200, null]);
+  }
+});
+
+test('operators are users with that platform role', async (t) => {
+  const route = defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/admin',
+    name: 'admin',
+    access: operatorAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+  const ask = { headers: bearer('admin') };
+  await expectCode(t, [await startWith(t, [route]), '/admin', ask], [403, 'insufficient_role']);
+  const granted = await startWith(t, [route], { user: { platformRoles: ['operator'] } });
+  await expectCode(t, [granted, '/admin', ask], [200, null]);
+});
+
+test('the agent secret: 503 while none is configured, then 401 unless it is one of the two', async (t) => {
+  const route = defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/agent',
+    name: 'agent',
+    access: agentAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+  const ask = (secret?: string): AskOptions => ({
+    headers: secret === undefined ? {} : { 'x-agent-secret': secret },
+  });
+  const none = await startTestHttp(t, { routes: [route], agentSecrets: ['', undefined] });
+  await expectCode(t, [none, '/agent', ask()], [503, 'agent_secret_not_configured']);
+  await expectCode(t, [none, '/agent', ask('')], [503, 'agent_secret_not_configured']);
+  const two = await startTestHttp(t, { routes: [route], agentSecrets: ['new-sécret', 'old'] });
+  const sent = Buffer.from('new-sécret', 'utf8').toString('latin1');
+  for (const good of [sent, 'old', '  old ']) await expectCode(t, [two, '/agent', ask(good)], [200, null]);
+  for (const bad of [undefined, '', 'old, old', 'Old', 'oldx', 'new-s']) {
+    await expectCode(t, [two, '/agent', ask(bad)], [401, 'unauthorized']);
+  }
+});
+
+test('a session and a key may ask so often and no oftener', async (t) => {
+  const http = await startTestHttp(t, {
+    routes: [sessionRoute('passed')],
+    rates: { session: { limit: 2, seconds: 60 } },
+    accessTokens: { ...noKeys, verify: (name) => Promise.resolve({ valid: true, claims: claimsOf(name) }) },
+    readers: {
+      ...noReaders,
+      sessions: {
+        access: (userId) =>
+          Promise.resolve({ userId, epoch: 0, strengthenedAt: null, expiresAt: new Date('2027-01-01') }),
+      },
+      users: { access: () => Promise.resolve({ epoch: 0, twoFactorEnabled: false, platformRoles: [] }) },
+    },
+  });
+  const ask = { headers: bearer('admin') };
+  await expectCode(t, [http, '/who', ask], [200, null]);
+  await expectCode(t, [http, '/who', ask], [200, null]);
+  const answer = await http.ask('/who', ask);
+  t.is(answer.status, 429);
+  t.is(answer.headers.get('retry-after'), '30');
+  await expectCode(t, [http, '/who', { headers: bearer('viewer') }], [200, null]);
+  http.clock.advance(30_000);
+  await expectCode(t, [http, '/who', ask], [200, null]);
+});

@@ -1,0 +1,262 @@
+import test from 'ava';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { publicAccess } from '../../src/http/access.js';
+import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
+import { defineRoute } from '../../src/http/route.js';
+import type { ServerLimits } from '../../src/http/server.js';
+import { startTestHttp } from '../support/http-app.js';
+import type { TestHttp } from '../support/http-app.js';
+import { openConnection, sendRaw } from '../support/http-socket.js';
+
+const echo = defineRoute({
+  method: 'POST',
+  path: '/echo',
+  name: 'echo',
+  tag: 'Test',
+  summary: 'Echo',
+  access: publicAccess,
+  request: { params: noParams, query: noQuery, body: z.strictObject({ text: z.string() }) },
+  replies: { 200: { description: 'It.', schema: z.strictObject({ text: z.string() }) } },
+  errors: [],
+  handler: ({ body }) => ({ status: 200, body }),
+});
+
+const quick: Partial<ServerLimits> = {
+  headersTimeout: 150,
+  requestTimeout: 300,
+  connectionsCheckingInterval: 25,
+  closeWithin: 300,
+};
+
+const start = (t: ExecutionContext, limits: Partial<ServerLimits> = quick): Promise<TestHttp> =>
+  startTestHttp(t, { routes: [echo], limits });
+
+const close = 'Connection: close\r\n\r\n';
+const refused: [string, string, number][] = [
+  ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['percent-encoding that is not UTF-8', `GET /a%ff HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['an absolute target', `GET http://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['an asterisk', `OPTIONS * HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['no Host', `GET /healthz HTTP/1.1\r\n${close}`, 400],
+  ['two Hosts', `GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n${close}`, 400],
+  [
+    'two Authorizations',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nAuthorization: x\r\nauthorization: y\r\n${close}`,
+    400,
+  ],
+  ['a NUL in the path', `GET /heal\0thz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['a NUL in a header', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: b\0c\r\n${close}`, 400],
+  [
+    'a folded header',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\nContent-Length : 1\r\n${close}`,
+    400,
+  ],
+  [
+    'two different lengths',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n${close}{}`,
+    400,
+  ],
+  [
+    'a length and chunks',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${close}0\r\n\r\n`,
+    400,
+  ],
+  [
+    'chunks in disguise',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n${close}0\r\n\r\n`,
+    400,
+  ],
+  [
+    'a broken chunk',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${close}zz\r\n`,
+    400,
+  ],
+  ['a negative length', `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n${close}`, 400],
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  ['a long target', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nHost: a\r\n${close}`, 414],
+  ['headers of 17 KiB', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(17 * 1024)}\r\n${close}`, 431],
+  ['9,000 headers', `GET /healthz HTTP/1.1\r\nHost: a\r\n${'a:b\r\n'.repeat(9000)}${close}`, 431],
+  ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n`, 405],
+];
+for (const [what, bytes, status] of refused) {
+  test(`${what} is answered ${status} in JSON`, async (t) => {
+    const http = await start(t);
+    const { text, statuses } = await sendRaw(http.server.port, Buffer.from(bytes, 'latin1'));
+    t.deepEqual(statuses, [status]);
+    t.regex(text, /Content-Type: application\/json/i);
+    const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
+    t.deepEqual(Object.keys(body), ['code', 'message']);
+  });
+}
+
+test('2,000 small headers are too few to be dropped or refused', async (t) => {
+  const http = await start(t);
+  const headers = 'a:b\r\n'.repeat(2000);
+  const { statuses } = await sendRaw(
+    http.server.port,
+    `GET /healthz HTTP/1.1\r\nHost: a\r\n${headers}${close}`,
+  );
+  t.deepEqual(statuses, [200]);
+});
+
+test('headers that never end are cut off with 408', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  const drip = setInterval(() => {
+    connection.write('X-A: b\r\n');
+  }, 20);
+  const { statuses, tookMs } = await connection.closed();
+  clearInterval(drip);
+  t.deepEqual(statuses, [408]);
+  t.true(tookMs < 2000, `${tookMs} ms`);
+});
+
+test('a body that never ends is cut off with 408', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.write(
+    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
+  );
+  const drip = setInterval(() => {
+    connection.write('{');
+  }, 20);
+  const { statuses, tookMs } = await connection.closed();
+  clearInterval(drip);
+  t.deepEqual(statuses, [408]);
+  t.true(tookMs < 2000, `${tookMs} ms`);
+});
+
+test('pipelined requests are answered in order', async (t) => {
+  const http = await start(t);
+  const post = (text: string): string => {
+    const body = JSON.stringify({ text });
+    return `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const { text, statuses } = await sendRaw(
+    http.server.port,
+    `${post('one')}${post('two')}GET /nothing HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n${close}`,
+  );
+  t.deepEqual(statuses, [200, 200, 404, 200]);
+  t.true(text.indexOf('"one"') < text.indexOf('"two"'));
+});
+
+test('a malformed request behind a good one does not take its answer', async (t) => {
+  const http = await start(t);
+  const { text, statuses } = await sendRaw(
+    http.server.port,
+    'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n',
+  );
+  t.is(statuses[0], 200);
+  t.true(text.includes('{"status":"ok"}'));
+  t.true(statuses.length === 1 || statuses[1] === 400);
+});
+
+test('a chunked body is counted as it arrives', async (t) => {
+  const http = await start(t, {});
+  const connection = await openConnection(http.server.port);
+  connection.write(
+    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
+  for (let sent = 0; sent <= 64 * 1024; sent += 4096) connection.write(`1000\r\n${'a'.repeat(4096)}\r\n`);
+  const text = await connection.received(/payload_too_large/);
+  t.regex(text, /^HTTP\/1\.1 413 /);
+  connection.socket.destroy();
+});
+
+test('a client that half-closes after its request still gets the answer', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.socket.end('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.deepEqual((await connection.closed()).statuses, [200]);
+});
+
+test('a client that leaves in the middle of its body harms nobody', async (t) => {
+  const http = await start(t);
+  for (let round = 0; round < 20; round += 1) {
+    const connection = await openConnection(http.server.port);
+    connection.write(
+      'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"te',
+    );
+    connection.socket.resetAndDestroy();
+  }
+  t.is((await http.ask('/healthz')).status, 200);
+  t.notRegex(http.logLines.join(''), /internal_error/);
+});
+
+test('an expectation that is not known is no reason to refuse', async (t) => {
+  const http = await start(t);
+  const { statuses } = await sendRaw(
+    http.server.port,
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n${close}`,
+  );
+  t.deepEqual(statuses, [200]);
+});
+
+test('connections beyond the limit are dropped, and those within it served', async (t) => {
+  const http = await start(t, { connectionsMax: 2 });
+  const held = await Promise.all([openConnection(http.server.port), openConnection(http.server.port)]);
+  for (const connection of held) connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await Promise.all(held.map((connection) => connection.received(/"ok"/)));
+  const { statuses } = await sendRaw(http.server.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.deepEqual(statuses, []);
+  for (const { socket } of held) socket.destroy();
+});
+
+function slowRoute(gate: Promise<void>) {
+  const entered: (() => void)[] = [];
+  const arrived = new Promise<void>((resolve) => entered.push(resolve));
+  const route = defineRoute({
+    method: 'GET',
+    path: '/slow',
+    name: 'slow',
+    tag: 'Test',
+    summary: 'Answer late',
+    access: publicAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    replies: { 200: { description: 'At last.', schema: z.strictObject({ text: z.string() }) } },
+    errors: [],
+    handler: async (_request) => {
+      for (const resolve of entered) resolve();
+      await gate;
+      return { status: 200, body: { text: 'done' } };
+    },
+  });
+  return { route, arrived };
+}
+
+test('closing lets a request in flight finish, takes no other, and ends idle connections', async (t) => {
+  let release = (): void => undefined;
+  const { route, arrived } = slowRoute(
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 5000 } });
+  const idle = await openConnection(http.server.port);
+  idle.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await idle.received(/"ok"/);
+  const busy = await openConnection(http.server.port);
+  busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  const closed = http.server.close();
+  await idle.closed();
+  await t.throwsAsync(openConnection(http.server.port));
+  release();
+  const { text, statuses } = await busy.closed();
+  t.deepEqual(statuses, [200]);
+  t.regex(text, /Connection: close/i);
+  await closed;
+});
+
+test('closing waits no longer than its bound', async (t) => {
+  const { route, arrived } = slowRoute(new Promise(() => undefined));
+  const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
+  const busy = await openConnection(http.server.port);
+  busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  await http.server.close();
+  t.deepEqual((await busy.closed()).statuses, []);
+});
