@@ -1,0 +1,97 @@
+import { z } from 'zod';
+
+/** RFC 3339, UTC, milliseconds. */
+const time = z.iso.datetime({ precision: 3 });
+
+/** `user` of DESIGN 4.1. */
+export const user = z
+  .strictObject({
+    id: z.uuid(),
+    email: z.string(),
+    nickname: z.string(),
+    email_verified: z.boolean(),
+    two_factor_enabled: z.boolean(),
+    capacity_bytes: z.int(),
+    used_bytes: z.int(),
+    created_at: time,
+  })
+  .meta({ id: 'User' });
+
+/** `tokens` of DESIGN 4.1; times in seconds. */
+export const tokens = z
+  .strictObject({
+    access_token: z.string(),
+    refresh_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().positive(),
+    refresh_expires_in: z.int().positive(),
+  })
+  .meta({ id: 'Tokens' });
+
+/** `project` of DESIGN 4.2, as one member sees it. */
+export const project = z
+  .strictObject({
+    id: z.uuid(),
+    name: z.string(),
+    role: z.enum(['viewer', 'editor', 'admin', 'owner']),
+    require_2fa: z.boolean(),
+    entitlements: z.strictObject({ allow_s3: z.boolean() }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Project' });
+
+/** The storage configuration of the API document, 2.1. No reply carries credentials. */
+export const storage = z
+  .strictObject({
+    id: z.uuid(),
+    project_id: z.uuid(),
+    name: z.string(),
+    provider: z.enum(['oss', 'cos', 's3']),
+    endpoint: z.string(),
+    bucket: z.string(),
+    region: z.string(),
+    base_path: z.string(),
+    cdn_domain: z.string(),
+    status: z.enum(['pending', 'testing', 'active', 'failed', 'disabled']),
+    is_default: z.boolean(),
+    last_test_at: time.nullable(),
+    last_error: z.string(),
+    has_credentials: z.boolean(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Storage' });
+
+/** The peer node item of the API document, 2.3. */
+export const peerNode = z
+  .strictObject({
+    id: z.uuid(),
+    name: z.string(),
+    node_type: z.enum(['normal', 'high_defense']),
+    ip_address: z.union([z.ipv4(), z.ipv6()]),
+    ip_version: z.union([z.literal(4), z.literal(6)]),
+    dnsprovider_record_id: z.string(),
+    lb_weight: z.int().min(0).max(100),
+    lb_enabled: z.boolean(),
+    max_capacity_hint: z.int().nullable(),
+    status: z.enum(['unknown', 'healthy', 'degraded', 'unhealthy', 'draining', 'maintenance']),
+    consecutive_failures: z.int().min(0),
+    consecutive_successes: z.int().min(0),
+    last_checked_at: time.nullable(),
+    status_changed_at: time.nullable(),
+    note: z.string(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'PeerNode' });
+
+/** The generic wrapper of the API document, 2.4. */
+export function wrapped<Data extends z.ZodType>(data: Data) {
+  return z.strictObject({ code: z.literal('ok'), message: z.literal('ok'), data });
+}
+
+/** A body in the wrapper. */
+export function wrap<Data>(data: Data): { code: 'ok'; message: 'ok'; data: Data } {
+  return { code: 'ok', message: 'ok', data };
+}

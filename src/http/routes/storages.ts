@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { CreateStorage } from '../../commands/create-storage.js';
+import type { StorageReader } from '../../../projections/storage-configs/reader.js';
+import { projectAccess } from '../access.js';
+import { HttpError } from '../http-error.js';
+import { pageOf, pageQuery, readPage } from '../paging.js';
+import { storage } from '../resources.js';
+import { noBody, noQuery } from '../route-spec.js';
+import { defineRoute } from '../route.js';
+import type { Route } from '../route.js';
+import { projectParams } from './projects.js';
+
+const text = z.string().max(2048);
+const credential = z.string().max(1024).meta({ minLength: 1, writeOnly: true });
+
+/** What all providers take; the rules beyond shape are the domain's. */
+const creationFields = {
+  name: text.meta({ minLength: 1, maxLength: 64, examples: ['Originals'] }),
+  bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
+  endpoint: text.meta({ description: 'An origin, such as https://s3.eu-west-1.amazonaws.com.' }).optional(),
+  region: text.meta({ description: 'For cos, a region or a full endpoint is needed.' }).optional(),
+  base_path: text.meta({ description: 'The folder that all keys begin with.' }).optional(),
+  cdn_domain: text.meta({ description: 'A host.' }).optional(),
+};
+
+/** The storage creation request of the API document, 2.2. */
+const storageCreation = z
+  .discriminatedUnion('provider', [
+    z.strictObject({
+      provider: z.literal('oss'),
+      ...creationFields,
+      credentials: z.strictObject({ access_key: credential, secret_key: credential }),
+    }),
+    z.strictObject({
+      provider: z.literal('cos'),
+      ...creationFields,
+      credentials: z.strictObject({ secret_id: credential, secret_key: credential }),
+    }),
+    z.strictObject({
+      provider: z.literal('s3'),
+      ...creationFields,
+      credentials: z.strictObject({ access_key: credential, secret_key: credential }),
+    }),
+  ])
+  .meta({ id: 'StorageCreation' });
+
+const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
+const path = '/api/v1/projects/:projectId/storages';
+const readable = projectAccess({ role: 'viewer', apiKey: 'storage:read' });
+
+/** Storages: API document 4.1 and 4.2, DESIGN 4.3. */
+export function makeStorageRoutes({
+  createStorage,
+  storages,
+}: {
+  readonly createStorage: CreateStorage;
+  readonly storages: Pick<StorageReader, 'find' | 'list'>;
+}): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'createStorage',
+      tag: 'Storages',
+      summary: 'Bind a storage to a project',
+      access: projectAccess({
+        role: 'admin',
+        apiKey: 'refused',
+        badId: 'invalid_request',
+        onMissing: 'forbidden',
+        twoFactor: 'fresh',
+        entitlement: 'allow_s3',
+      }),
+      request: { params: projectParams, query: noQuery, body: storageCreation },
+      replies: {
+        201: { description: 'The configuration, `pending` until it is tested.', schema: storage },
+      },
+      errors: ['conflict'],
+      entityTag: true,
+      idempotent: true,
+      handler: async ({ params: { projectId }, body, command }) => {
+        const { resource, revision } = await createStorage({ ...body, projectId }, command);
+        const location = `/api/v1/projects/${projectId}/storages/${resource.id}`;
+        return { status: 201, body: resource, revision, location };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listStorages',
+      tag: 'Storages',
+      summary: "A project's storages, newest first",
+      access: readable,
+      request: { params: projectParams, query: pageQuery, body: noBody },
+      replies: { 200: { description: 'A page of configurations.', schema: pageOf(storage) } },
+      errors: [],
+      handler: async ({ params: { projectId }, query }) => ({
+        status: 200,
+        body: await readPage(query, async (page) =>
+          (await storages.list(projectId, page)).map(({ resource }) => resource),
+        ),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:storageId`,
+      name: 'getStorage',
+      tag: 'Storages',
+      summary: 'One storage configuration',
+      access: readable,
+      request: { params: storageParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The configuration.', schema: storage } },
+      errors: [],
+      entityTag: true,
+      handler: async ({ params: { projectId, storageId } }) => {
+        const found = await storages.find(projectId, storageId);
+        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+  ];
+}
