@@ -1,13 +1,13 @@
 import type { Clock } from '../event-sourcing/clock.js';
 import { KeyProblem } from './errors.js';
-import { keyBytes, readOrMakeKeyFile, ringNames } from './key-file.js';
+import { keyBytes, readKeyFile, readOrMakeKeyFile, ringNames } from './key-file.js';
 import type { KeyFile, RingName } from './key-file.js';
 import { decodeBase64url, parseKeyring } from './keyring.js';
 import type { Keyring } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 
 /** What the operator set, as text; what is absent was not set. */
-export type KeySettings = Readonly<Partial<Record<RingName | 'index', string>>>;
+export type KeySettings = Readonly<Partial<Record<RingName | 'index', string | undefined>>>;
 
 /** The names under which the settings stand in the environment. */
 export const keySettingNames = {
@@ -20,6 +20,22 @@ export const keySettingNames = {
   index: 'INDEX_KEY',
 } as const satisfies Record<RingName | 'index', string>;
 
+export type KeySettingName = (typeof keySettingNames)[RingName | 'index'];
+
+/** Collects the settings. @param read the text that is set under a name now; undefined where nothing is */
+export function readKeySettings(read: (name: KeySettingName) => string | undefined): KeySettings {
+  const { jwt, master, refresh, code, pepper, audit, index } = keySettingNames;
+  return {
+    jwt: read(jwt),
+    master: read(master),
+    refresh: read(refresh),
+    code: read(code),
+    pepper: read(pepper),
+    audit: read(audit),
+    index: read(index),
+  };
+}
+
 /** All keys of a process. */
 export type KeyMaterial = Readonly<Record<RingName, Keyring>> & { readonly indexKey: Buffer };
 
@@ -27,28 +43,40 @@ const makeOneHint =
   "node -p \"'k1:' + require('crypto').randomBytes(32).toString('base64url')\" makes one (INDEX_KEY: without the k1:)";
 
 /**
+ * Sees to it that there is a key file where one is needed: made on a fresh directory, never beside data, whose sealed
+ * values open with the keys they were sealed with and no others.
+ * @param hasData whether the directory holds stores already
+ * @throws KeyProblem
+ */
+export function ensureKeyFile({
+  path,
+  settings,
+  hasData,
+  randomBytes,
+}: {
+  readonly path: string;
+  readonly settings: KeySettings;
+  readonly hasData: boolean;
+  readonly randomBytes: RandomBytes;
+}): void {
+  if (unsetIn(settings).length === 0) return;
+  if (!hasData) readOrMakeKeyFile(path, randomBytes);
+  else if (readKeyFile(path) === null) throw missingFile(path);
+}
+
+/**
  * Reads all keys: what is set explicitly counts, the rest comes from the key file.
- * @param keyFile path of `keys.json`, which is made where it is missing; null where keys must be set explicitly,
- * because several processes share the stores
+ * @param keyFile path of `keys.json`; null where keys must be set, because several processes share the stores
  * @throws KeyProblem naming every problem at once
  */
 export function loadKeys({
   settings,
   keyFile,
-  randomBytes,
 }: {
   readonly settings: KeySettings;
   readonly keyFile: string | null;
-  readonly randomBytes: RandomBytes;
 }): KeyMaterial {
-  const unset = [...ringNames, 'index' as const].filter((name) => settings[name] === undefined);
-  if (unset.length > 0 && keyFile === null) {
-    const names = unset.map((name) => keySettingNames[name]).join(', ');
-    throw new KeyProblem(
-      `not set: ${names}; with EventStoreDB or MongoDB every key must be set, as kid:base64url of 32 random bytes: ${makeOneHint}`,
-    );
-  }
-  const file = unset.length > 0 && keyFile !== null ? readOrMakeKeyFile(keyFile, randomBytes) : null;
+  const file = readNeededFile(settings, keyFile);
   const problems: string[] = [];
 
   function attempt<T>(read: () => T): T | undefined {
@@ -83,6 +111,31 @@ function readIndexKey(settings: KeySettings, file: KeyFile | null): Buffer {
   if (key?.length === keyBytes) return key;
   const name = settings.index === undefined ? 'index_key of keys.json' : keySettingNames.index;
   throw new KeyProblem(`${name} must be ${keyBytes} bytes as base64url without padding`);
+}
+
+/** The key file, or null where every key is set. @throws KeyProblem when it is needed and not there */
+function readNeededFile(settings: KeySettings, keyFile: string | null): KeyFile | null {
+  const unset = unsetIn(settings);
+  if (unset.length === 0) return null;
+  if (keyFile === null) {
+    const names = unset.map((name) => keySettingNames[name]).join(', ');
+    throw new KeyProblem(
+      `not set: ${names}; with EventStoreDB or MongoDB every key must be set, as kid:base64url of 32 random bytes: ${makeOneHint}`,
+    );
+  }
+  const file = readKeyFile(keyFile);
+  if (file === null) throw missingFile(keyFile);
+  return file;
+}
+
+function unsetIn(settings: KeySettings): readonly (RingName | 'index')[] {
+  return [...ringNames, 'index' as const].filter((name) => settings[name] === undefined);
+}
+
+function missingFile(path: string): KeyProblem {
+  return new KeyProblem(
+    `${path} is missing, and what is sealed in this directory opens only with its keys; restore it from a backup`,
+  );
 }
 
 /** All keys, live: rings that follow their source while the process runs. */

@@ -152,7 +152,7 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
     },
 
     verify: async (token) => {
-      if (!isCanonical(token)) return invalid;
+      if (token.length > tokenLengthMax) return invalid;
       const now = clock.now();
       const digest = createHash('sha256').update(token).digest('base64');
       const remembered = cache.get(digest);
@@ -160,6 +160,7 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
       if (remembered !== undefined && keys.find(remembered.kid) !== undefined) {
         return judgeTimes(remembered.claims, now);
       }
+      if (!isCanonical(token)) return invalid;
       try {
         const verified = await verifySignature(token, now);
         cache.set(digest, verified);
@@ -199,7 +200,6 @@ function judgeTimes(claims: AccessClaims, now: Date): AccessTokenVerdict {
 
 /** Three parts of canonical base64url: decoders forgive stray bits in the last character, and no two texts may be one token. */
 function isCanonical(token: string): boolean {
-  if (token.length > tokenLengthMax) return false;
   const parts = token.split('.');
   return parts.length === 3 && parts.every((part) => decodeBase64url(part) !== null);
 }

@@ -34,10 +34,18 @@ export interface RateLimiter<Name extends string> {
 
 /** Keys kept by all limits together. */
 const capacityDefault = 100_000;
-/** Entries looked at to find one that may be forgotten. */
+/** Entries looked at to find those that may be forgotten. */
 const evictionProbesMax = 8;
 
-/** @param limits positive whole numbers, by name */
+interface Cell {
+  readonly id: string;
+  readonly limit: RateLimit;
+}
+
+/**
+ * @param limits positive numbers, by name
+ * @param capacity keys kept: half of them for the limits that fail closed, so that no flood of others displaces them
+ */
 export function makeRateLimiter<Name extends string>({
   clock,
   limits,
@@ -47,17 +55,62 @@ export function makeRateLimiter<Name extends string>({
   readonly limits: Readonly<Record<Name, NamedLimit>>;
   readonly capacity?: number;
 }): RateLimiter<Name> {
-  /** Theoretical arrival times by `name` and key, least recently counted first out. */
-  const arrivals = new LRUCache<string, number>({ max: capacity });
+  const closedTable = makeArrivalTable(capacity / 2);
+  const openTable = makeArrivalTable(capacity / 2);
+  const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
 
-  function cells(name: Name, key: RateKey): readonly { readonly id: string; readonly limit: RateLimit }[] {
-    const base = limits[name];
+  function cellsOf(name: Name, key: RateKey): readonly Cell[] {
+    const { limit, seconds } = limits[name];
     const keys = typeof key === 'string' ? [{ key, factor: 1 }] : key;
     return keys.map(({ key: text, factor }) => ({
-      id: `${name} ${text}`,
-      limit: { limit: base.limit * factor, seconds: base.seconds },
+      id: JSON.stringify([name, text]),
+      limit: { limit: limit * factor, seconds },
     }));
   }
+
+  function judge(name: Name, cells: readonly Cell[], nowMs: number): RateVerdict {
+    const table = tableOf(name);
+    const unseen = cells.filter(({ id }) => table.get(id) === undefined).length;
+    const hasRoom = table.makeRoom(unseen, nowMs) || limits[name].failsClosed !== true;
+    const waits = cells.map(({ id, limit }) => gcraJudge(limit, table.get(id), nowMs).retryAfterMs);
+    const waitMs = Math.max(0, ...waits, hasRoom ? 0 : 1_000);
+    return { allowed: waitMs === 0, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
+  }
+
+  function count(name: Name, cells: readonly Cell[], nowMs: number): void {
+    const table = tableOf(name);
+    for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs));
+  }
+
+  return {
+    check: (name, key) => {
+      const nowMs = clock.now().getTime();
+      const cells = cellsOf(name, key);
+      const verdict = judge(name, cells, nowMs);
+      if (verdict.allowed) count(name, cells, nowMs);
+      return verdict;
+    },
+    peek: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
+    charge: (name, key) => {
+      const nowMs = clock.now().getTime();
+      const cells = cellsOf(name, key);
+      judge(name, cells, nowMs);
+      count(name, cells, nowMs);
+    },
+  };
+}
+
+/** Theoretical arrival times by key, in bounded space. */
+interface ArrivalTable {
+  get(id: string): number | undefined;
+  /** Keeps the time; in a full table the key that was counted longest ago is forgotten. */
+  set(id: string, arrivalMs: number): void;
+  /** Whether there is room for so many more, after forgetting keys that say no more than fresh ones would. */
+  makeRoom(count: number, nowMs: number): boolean;
+}
+
+function makeArrivalTable(capacity: number): ArrivalTable {
+  const arrivals = new LRUCache<string, number>({ max: Math.max(1, Math.floor(capacity)) });
 
   function leastRecent(count: number): readonly string[] {
     const oldest: string[] = [];
@@ -68,50 +121,20 @@ export function makeRateLimiter<Name extends string>({
     return oldest;
   }
 
-  /** Whether there is room for a key not seen, after forgetting one that says no more than a fresh key would. */
-  function makeRoom(nowMs: number): boolean {
-    if (arrivals.size < capacity) return true;
-    for (const oldest of leastRecent(evictionProbesMax)) {
-      const arrivalMs = arrivals.peek(oldest);
-      if (arrivalMs === undefined || arrivalMs <= nowMs) {
-        arrivals.delete(oldest);
-        return true;
-      }
-      // A second chance: it still counts, so it goes to the end of the queue.
-      arrivals.get(oldest);
-    }
-    return false;
-  }
-
-  function judge(name: Name, key: RateKey, nowMs: number): RateVerdict {
-    let waitMs = 0;
-    for (const { id, limit } of cells(name, key)) {
-      const arrivalMs = arrivals.peek(id);
-      const closed = arrivalMs === undefined && limits[name].failsClosed === true && !makeRoom(nowMs);
-      const { retryAfterMs } = gcraJudge(limit, arrivalMs, nowMs);
-      waitMs = Math.max(waitMs, retryAfterMs, closed ? 1_000 : 0);
-    }
-    return { allowed: waitMs === 0, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
-  }
-
-  function count(name: Name, key: RateKey, nowMs: number): void {
-    for (const { id, limit } of cells(name, key)) {
-      const arrivalMs = arrivals.peek(id);
-      if (arrivalMs === undefined) makeRoom(nowMs);
-      arrivals.set(id, gcraCount(limit, arrivalMs, nowMs));
-    }
-  }
-
   return {
-    check: (name, key) => {
-      const nowMs = clock.now().getTime();
-      const verdict = judge(name, key, nowMs);
-      if (verdict.allowed) count(name, key, nowMs);
-      return verdict;
+    get: (id) => arrivals.peek(id),
+    set: (id, arrivalMs) => {
+      arrivals.set(id, arrivalMs);
     },
-    peek: (name, key) => judge(name, key, clock.now().getTime()),
-    charge: (name, key) => {
-      count(name, key, clock.now().getTime());
+    makeRoom: (count, nowMs) => {
+      const fits = () => arrivals.size + count <= arrivals.max;
+      if (fits()) return true;
+      for (const id of leastRecent(evictionProbesMax)) {
+        if ((arrivals.peek(id) ?? nowMs) <= nowMs) arrivals.delete(id);
+        // A second chance: it still counts, so it goes to the end of the queue.
+        else arrivals.get(id);
+      }
+      return fits();
     },
   };
 }

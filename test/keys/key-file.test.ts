@@ -15,7 +15,7 @@ import {
   readKeyFile,
   readOrMakeKeyFile,
 } from '../../src/keys/key-file.js';
-import { loadKeys } from '../../src/keys/key-rings.js';
+import { ensureKeyFile, loadKeys } from '../../src/keys/key-rings.js';
 
 function givenDirectory(t: ExecutionContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-keys-'));
@@ -33,7 +33,7 @@ test('a missing key file is made for this user alone, and read the next time', (
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.deepEqual(readdirSync(directory), ['keys.json']);
   t.deepEqual(readOrMakeKeyFile(path, randomBytes), made);
-  const keys = loadKeys({ settings: {}, keyFile: path, randomBytes });
+  const keys = loadKeys({ settings: {}, keyFile: path });
   t.is(keys.jwt.active().key.length, 32);
   t.is(keys.indexKey.length, 32);
 });
@@ -96,10 +96,36 @@ test('a damaged key file is refused, and nothing of it is shown', (t) => {
 test('what is set explicitly goes before the key file, ring by ring', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const master = `m1:${randomBytes(32).toString('base64url')}`;
-  const keys = loadKeys({ settings: { master }, keyFile: path, randomBytes });
+  ensureKeyFile({ path, settings: { master }, hasData: false, randomBytes });
+  const keys = loadKeys({ settings: { master }, keyFile: path });
   t.is(keys.master.active().kid, 'm1');
   t.is(keys.master.all().length, 1);
   t.is(keys.jwt.active().kid, readKeyFile(path)?.rings.jwt[0]?.split(':')[0] ?? 'none');
+});
+
+test('a key file that is missing beside data is never replaced by a new one', (t) => {
+  const directory = givenDirectory(t);
+  const path = join(directory, 'keys.json');
+  const refused = { instanceOf: KeyProblem, message: /keys\.json is missing.*restore it from a backup$/ };
+  t.throws(() => {
+    ensureKeyFile({ path, settings: {}, hasData: true, randomBytes });
+  }, refused);
+  t.throws(() => loadKeys({ settings: {}, keyFile: path }), refused);
+  t.deepEqual(readdirSync(directory), []);
+});
+
+test('where every key is set no key file is made', (t) => {
+  const directory = givenDirectory(t);
+  const path = join(directory, 'keys.json');
+  const list = `k1:${randomBytes(32).toString('base64url')}`;
+  const index = randomBytes(32).toString('base64url');
+  const rings = { jwt: list, master: list, refresh: list, code: list, pepper: list, audit: list };
+  ensureKeyFile({ path, settings: { ...rings, index }, hasData: false, randomBytes });
+  t.deepEqual(
+    loadKeys({ settings: { ...rings, index }, keyFile: path }).indexKey.toString('base64url'),
+    index,
+  );
+  t.deepEqual(readdirSync(directory), []);
 });
 
 test('rotation: a new key is added without being active, then promoted', (t) => {
@@ -114,7 +140,7 @@ test('rotation: a new key is added without being active, then promoted', (t) => 
   t.is(added.rings.master[0], before.rings.master[0]);
   t.is(added.rings.master.length, 2);
   changeKeyFile(path, (file) => promoteKey(file, 'master', kid));
-  const keys = loadKeys({ settings: {}, keyFile: path, randomBytes });
+  const keys = loadKeys({ settings: {}, keyFile: path });
   t.is(keys.master.active().kid, kid);
   t.is(keys.master.all().length, 2);
   t.deepEqual({ ...readKeyFile(path)?.rings, master: null }, { ...before.rings, master: null });

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { KeyProblem } from '../../src/keys/errors.js';
 import { ringNames } from '../../src/keys/key-file.js';
-import { loadKeys, makeKeyRings } from '../../src/keys/key-rings.js';
+import { loadKeys, makeKeyRings, readKeySettings } from '../../src/keys/key-rings.js';
 import type { KeyMaterial, KeySettings } from '../../src/keys/key-rings.js';
 import { formatRingKey, parseKeyring } from '../../src/keys/keyring.js';
 import { makeTestClock } from '../support/clock.js';
@@ -18,7 +17,7 @@ function settingsWith(change: KeySettings = {}): KeySettings {
 }
 
 function load(settings: KeySettings): KeyMaterial {
-  return loadKeys({ settings, keyFile: null, randomBytes });
+  return loadKeys({ settings, keyFile: null });
 }
 
 test('given a list of keys, the first is active and every one is found by its id', (t) => {
@@ -81,6 +80,19 @@ test('keys that are set explicitly are all there is', (t) => {
   t.is(keys.master.active().kid, 'm2');
   t.deepEqual(keys.jwt.active(), { kid: 'k1', key: key(1) });
   t.deepEqual(keys.indexKey, key(99));
+});
+
+test('settings are read by the names that the environment has for them', (t) => {
+  const settings = readKeySettings((name) => (name === 'PEPPERS' ? undefined : `text of ${name}`));
+  t.deepEqual(settings, {
+    jwt: 'text of JWT_KEYS',
+    master: 'text of MASTER_KEYS',
+    refresh: 'text of REFRESH_KEYS',
+    code: 'text of CODE_KEYS',
+    pepper: undefined,
+    audit: 'text of AUDIT_SIGNING_KEYS',
+    index: 'text of INDEX_KEY',
+  });
 });
 
 test('without a key file, what is not set is named in one sentence that says what to set', (t) => {

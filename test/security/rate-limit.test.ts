@@ -127,16 +127,39 @@ test('what is refused by one of several keys counts for none', (t) => {
   t.false(limiter.check('x', [{ key: 'wide', factor: 2 }]).allowed);
 });
 
+test('however small the table, a limit that fails closed never passes more than it may', (t) => {
+  const limit = { limit: 3, seconds: 60, failsClosed: true };
+  const visit = fc.record({ pause: fc.nat(4_000), network: fc.nat(3), host: fc.nat(9) });
+  fc.assert(
+    fc.property(fc.array(visit, { maxLength: 150 }), (visits) => {
+      const small = given({ x: limit }, 12);
+      const large = given({ x: limit }, 1_000);
+      for (const { pause, network, host } of visits) {
+        const buckets = ipBuckets(`2001:db8:${network}:${host}::1`);
+        for (const { clock } of [small, large]) clock.advance(pause);
+        // What the small table lets through is what the large one, which forgets nothing, is charged with.
+        if (!small.limiter.check('x', buckets).allowed) continue;
+        if (!large.limiter.check('x', buckets).allowed) return false;
+      }
+      return true;
+    }),
+    { numRuns: 200 },
+  );
+  t.pass();
+});
+
 test('keys that are names of objects, and names that end as keys begin, are keys like others', (t) => {
   const { limiter } = given({ a: { limit: 1, seconds: 60 }, 'a b': { limit: 1, seconds: 60 } });
   for (const key of ['__proto__', 'constructor', 'toString', '']) {
     t.true(limiter.check('a', key).allowed);
     t.false(limiter.check('a', key).allowed);
   }
+  t.true(limiter.check('a', 'b x').allowed);
+  t.true(limiter.check('a b', 'x').allowed);
 });
 
 test('a full table forgets keys that count no more before those that do', (t) => {
-  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 3);
+  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 6);
   for (let index = 0; index < 3; index += 1) limiter.charge('x', 'exhausted');
   limiter.charge('x', 'light-1');
   limiter.charge('x', 'light-2');
@@ -148,7 +171,7 @@ test('a full table forgets keys that count no more before those that do', (t) =>
 });
 
 test('keys that count and were quiet for long do not block the table', (t) => {
-  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 20);
+  const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 40);
   for (let index = 0; index < 10; index += 1) {
     for (let times = 0; times < 3; times += 1) limiter.charge('x', `exhausted-${index}`);
   }
@@ -162,12 +185,13 @@ test('keys that count and were quiet for long do not block the table', (t) => {
 test('a table full of keys that count refuses new ones where the limit fails closed, and only there', (t) => {
   const { limiter, clock } = given(
     { login: { limit: 2, seconds: 60, failsClosed: true }, list: { limit: 2, seconds: 60 } },
-    10,
+    20,
   );
   for (let index = 0; index < 10; index += 1) limiter.check('login', `k${index}`);
   t.deepEqual(limiter.check('login', 'new'), { allowed: false, retryAfterSeconds: 1 });
   t.true(limiter.check('login', 'k3').allowed, 'known keys go on');
-  t.true(limiter.check('list', 'new').allowed);
+  for (let index = 0; index < 50; index += 1) t.true(limiter.check('list', `l${index}`).allowed);
+  t.false(limiter.check('login', 'k3').allowed, 'and a flood elsewhere makes nobody forget them');
   clock.advance(60_000);
   t.true(limiter.check('login', 'new').allowed);
 });

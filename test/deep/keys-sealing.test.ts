@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { KeyDestroyed } from '../../src/keys/errors.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import type { Keyring } from '../../src/keys/keyring.js';
+import type { LastingScope, Sealer } from '../../src/keys/sealer.js';
+import { erased, makeSealer } from '../../src/keys/sealer.js';
+import { makeSeededRandom, makeTestClock } from '../support/clock.js';
+import { makeMemoryStateStore } from '../support/memory-state-store.js';
+
+/*
+ * Several processes seal, open, destroy and rotate over one state store that loses answers, applies writes late and
+ * is away at times. Every history is one seed: DEEP_SEED=<printed> replays it, DEEP_BUDGET multiplies their number.
+ */
+const firstSeed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
+const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
+const histories = Math.ceil(2_000 * budget);
+
+const m1 = { kid: 'm1', key: Buffer.alloc(32, 1) };
+const m2 = { kid: 'm2', key: Buffer.alloc(32, 2) };
+const scopes: readonly LastingScope[] = [
+  { kind: 'person', userId: 'a' },
+  { kind: 'person', userId: 'b' },
+  { kind: 'storage-credentials', projectId: 'p', storageId: 's', version: 1 },
+];
+
+interface Kept {
+  readonly scope: LastingScope;
+  readonly plaintext: string;
+  readonly sealed: Sealed;
+}
+
+test('what was sealed opens in every process until its key is destroyed, whatever the store does', async (t) => {
+  t.log(`DEEP_SEED=${firstSeed}, ${histories} histories`);
+  const seen: Seen = { sealed: 0, erased: 0, refused: 0, failed: 0 };
+  for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
+    const problem = await runHistory(seed, seen);
+    if (problem !== null) return t.fail(`DEEP_SEED=${seed}: ${problem}`);
+  }
+  t.log(seen);
+  t.true(Object.values(seen).every((count) => count > histories / 20));
+  return undefined;
+});
+
+type Seen = Record<'sealed' | 'erased' | 'refused' | 'failed', number>;
+
+async function runHistory(seed: number, seen: Seen): Promise<string | null> {
+  const random = makeSeededRandom(seed);
+  const clock = makeTestClock();
+  const real = makeMemoryStateStore({ clock });
+  const late: (() => Promise<unknown>)[] = [];
+  const store = faulty(real, random, late);
+  const randomBytes = seededBytes(seed);
+  const sealerOf = (masterKeys: Keyring, stateStore: StateStore) =>
+    makeSealer({ stateStore, masterKeys, clock, randomBytes });
+  // The third process has read the rotated ring already.
+  const processes = [
+    [m1, m2],
+    [m1, m2],
+    [m2, m1],
+  ].map((keys) => sealerOf(makeKeyring(keys), store));
+  const kept: Kept[] = [];
+  const destroyed = new Set<LastingScope>();
+
+  async function act(): Promise<void> {
+    const [sealer, scope, kind] = [pick(processes, random), pick(scopes, random), random()];
+    if (kind < 0.6) {
+      const plaintext = String(random());
+      kept.push({ scope, plaintext, sealed: await sealer.seal(scope, 'field', plaintext) });
+      seen.sealed += 1;
+    } else if (kind < 0.7) {
+      await sealer.destroy(scope);
+      destroyed.add(scope);
+    } else if (kind < 0.8) {
+      await sealer.rewrap();
+    } else if (kept.length > 0) {
+      const value = pick(kept, random);
+      await sealer.open(value.scope, 'field', value.sealed);
+    }
+  }
+
+  async function actUnderFaults(): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (error instanceof KeyDestroyed) seen.refused += 1;
+      else if (error instanceof StoreUnavailable) seen.failed += 1;
+      else throw error;
+    }
+  }
+
+  for (let round = 0; round < 4; round += 1) {
+    await Promise.all(Array.from({ length: 6 }, actUnderFaults));
+    if (random() < 0.3) clock.advance(60_000);
+    if (random() < 0.5) for (const apply of late.splice(0)) await apply();
+  }
+  for (const apply of late.splice(0)) await apply();
+
+  const before = await judge(sealerOf(makeKeyring([m1, m2]), real), { kept, destroyed });
+  if (before.problem !== null) return before.problem;
+  seen.erased += before.erased;
+  const { unreadable } = await sealerOf(makeKeyring([m2, m1]), real).rewrap();
+  const after = await judge(sealerOf(makeKeyring([m2]), real), { kept, destroyed });
+  if (unreadable > 0 || after.erased !== before.erased) return 'rotation lost a value';
+  return after.problem;
+}
+
+/** What a process that has seen nothing yet opens. */
+async function judge(
+  sealer: Sealer,
+  { kept, destroyed }: { readonly kept: readonly Kept[]; readonly destroyed: ReadonlySet<LastingScope> },
+): Promise<{ readonly problem: string | null; readonly erased: number }> {
+  let count = 0;
+  for (const { scope, plaintext, sealed } of kept) {
+    const opened = await sealer.open(scope, 'field', sealed);
+    if (opened === erased) count += 1;
+    else if (destroyed.has(scope))
+      return { problem: 'a value opens after its key was destroyed', erased: count };
+    else if (opened !== plaintext) return { problem: 'a value opens as another', erased: count };
+  }
+  return { problem: null, erased: count };
+}
+
+/** Answers out of turn; a write may be refused service, applied without an answer, or applied much later. */
+function faulty(store: StateStore, random: () => number, late: (() => Promise<unknown>)[]): StateStore {
+  const wait = async () => {
+    for (let turns = Math.floor(random() * 6); turns > 0; turns -= 1) await Promise.resolve();
+  };
+  return {
+    ...store,
+    get: async (key) => {
+      await wait();
+      if (random() < 0.03) throw new StoreUnavailable('away');
+      const record = await store.get(key);
+      await wait();
+      return record;
+    },
+    compareAndSet: async (...args) => {
+      await wait();
+      const fate = random();
+      if (fate < 0.05) throw new StoreUnavailable('away');
+      if (fate < 0.12) {
+        late.push(() => store.compareAndSet(...args));
+        throw new OutcomeUnknown('late');
+      }
+      const version = await store.compareAndSet(...args);
+      await wait();
+      if (fate < 0.25) throw new OutcomeUnknown('answer lost');
+      return version;
+    },
+  };
+}
+
+function pick<T>(list: readonly T[], random: () => number): T {
+  const chosen = list[Math.floor(random() * list.length)];
+  if (chosen === undefined) throw new RangeError('nothing to pick from');
+  return chosen;
+}
+
+/** Never the same bytes twice in one history. */
+function seededBytes(seed: number): (size: number) => Buffer {
+  let drawn = 0;
+  return (size) => {
+    drawn += 1;
+    return createHash('sha512').update(`${seed}/${drawn}`).digest().subarray(0, size);
+  };
+}

@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { z } from 'zod';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import { makeAccessTokens } from '../../src/security/access-tokens.js';
+import { makeRateLimiter } from '../../src/security/rate-limit.js';
+import { makeSeededRandom, makeTestClock } from '../support/clock.js';
+
+/* DEEP_SEED=<printed> replays a run, DEEP_BUDGET multiplies its length. */
+const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
+const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
+
+test('under long schedules of many keys, no stretch of time passes more than a limit earns', (t) => {
+  t.log(`DEEP_SEED=${seed}`);
+  const random = makeSeededRandom(seed);
+  for (let round = 0; round < 20 * budget; round += 1) {
+    const clock = makeTestClock();
+    const limit = {
+      limit: 1 + Math.floor(random() * 30),
+      seconds: 1 + Math.floor(random() * 600),
+      failsClosed: true,
+    };
+    const limiter = makeRateLimiter({ clock, limits: { x: limit }, capacity: 2 + Math.floor(random() * 40) });
+    const earnMs = (limit.seconds * 1_000) / limit.limit;
+    /** Per key the independent model: the times that passed, as a leaky bucket of exact fractions. */
+    const levels = new Map<string, { level: number; atMs: number }>();
+    for (let step = 0; step < 5_000; step += 1) {
+      clock.advance(Math.floor(random() ** 4 * 3 * earnMs));
+      const key = String(Math.floor(random() ** 2 * 60));
+      if (!limiter.check('x', key).allowed) continue;
+      const nowMs = clock.now().getTime();
+      const before = levels.get(key) ?? { level: 0, atMs: nowMs };
+      const level = Math.max(0, before.level - (nowMs - before.atMs) / earnMs) + 1;
+      if (level > limit.limit + 1e-6) return t.fail(`DEEP_SEED=${seed}: round ${round}, step ${step}`);
+      levels.set(key, { level, atMs: nowMs });
+    }
+  }
+  t.pass();
+  return undefined;
+});
+
+test('of many mutated tokens none is accepted', async (t) => {
+  t.log(`DEEP_SEED=${seed}`);
+  const random = makeSeededRandom(seed);
+  const pick = (below: number) => Math.floor(random() * below);
+  const keys = makeKeyring([{ kid: 'k1', key: createHash('sha256').update(`${seed}`).digest() }]);
+  const clock = makeTestClock();
+  const access = makeAccessTokens({ keys, issuer: 'http://x', clock, makeId: () => String(random()) });
+  const refresh = makeRefreshTokens(keys);
+  const { token } = await access.sign({
+    userId: 'u',
+    sessionId: 's',
+    authenticatedAt: clock.now(),
+    methods: ['pwd'],
+  });
+  const session = '018f3a6e-0000-7000-8000-000000000001';
+  const successor = refresh.derive(refresh.issue(session).token).token;
+  for (let index = 0; index < 15_000 * budget; index += 1) {
+    const accessMutant = mutate(token, pick);
+    if (accessMutant !== token && (await access.verify(accessMutant)).valid) return t.fail(accessMutant);
+    const refreshMutant = mutate(successor, pick);
+    if (refreshMutant !== successor && refresh.verify(refreshMutant) !== null) return t.fail(refreshMutant);
+  }
+  t.true((await access.verify(token)).valid);
+  t.not(refresh.verify(successor), null);
+  return undefined;
+});
+
+/** Bytes flipped, dropped, doubled or swapped; parts exchanged, dropped, decoded and changed. */
+function mutate(token: string, pick: (below: number) => number): string {
+  const at = pick(token.length);
+  const parts = token.split('.');
+  const part = pick(parts.length);
+  const bytes = Buffer.from(parts[part] ?? '', 'base64url');
+  switch (pick(7)) {
+    case 0:
+      return (
+        token.slice(0, at) + String.fromCharCode(token.charCodeAt(at) ^ (1 << pick(7))) + token.slice(at + 1)
+      );
+    case 1:
+      return token.slice(0, at) + token.slice(at + 1 + pick(4));
+    case 2:
+      return token.slice(0, at) + token.slice(at, at + 1 + pick(4)) + token.slice(at);
+    case 3:
+      return parts.with(part, parts[pick(parts.length)] ?? '').join('.');
+    case 4:
+      return parts.toSpliced(part, 1).join('.');
+    case 5:
+      if (bytes.length > 0) {
+        const place = pick(bytes.length);
+        bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << pick(8)), place);
+      }
+      return parts.with(part, bytes.toString('base64url')).join('.');
+    default:
+      return parts.with(part, randomBytes(1 + pick(80)).toString('base64url')).join('.');
+  }
+}
+
+test('a million distinct keys leave the limiter small', (t) => {
+  const clock = makeTestClock();
+  const limiter = makeRateLimiter({
+    clock,
+    limits: { login: { limit: 20, seconds: 60, failsClosed: true }, list: { limit: 20, seconds: 60 } },
+  });
+  limiter.charge('list', 'warm');
+  const before = memoryMb();
+  for (let index = 0; index < 500_000; index += 1) {
+    limiter.check('login', `2001:db8:${index.toString(16)}::/64`);
+    limiter.check('list', `2001:db8:${index.toString(16)}::/64`);
+  }
+  const grown = memoryMb() - before;
+  t.log(`${grown.toFixed(1)} MB`);
+  t.true(grown < 32);
+  t.false(limiter.check('login', 'new').allowed, 'it is still in use here, so it was measured');
+});
+
+// The collector is not at hand unless Node is started with it; a new context of a running one has it after this.
+setFlagsFromString('--expose-gc');
+const collectGarbage = z
+  .custom<() => void>((value) => typeof value === 'function')
+  .parse(runInNewContext('gc'));
+
+function memoryMb(): number {
+  collectGarbage();
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return (heapUsed + external + arrayBuffers) / 1e6;
+}
