@@ -1,7 +1,7 @@
 import { backoff, type Clock, type Random } from '../../event-sourcing/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
 import { AttemptTimedOut, classify, type Failure } from './failures.js';
-import { attemptMs, type MongoDbLimits } from './limits.js';
+import { attemptMs, connectionWaitMs, type MongoDbLimits } from './limits.js';
 
 /** The end of a call, when there is one. */
 export interface Settled<T> {
@@ -52,50 +52,49 @@ export function makeCalls({
 
   async function read<T>(what: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withDeadline(limits.readMs, async (deadline) => {
-      let reason = 'no attempt was made';
+      let reason: string | undefined;
       for (let round = 0; !deadline.aborted; round += 1) {
         try {
           return await attempt(attemptMs(limits.readMs), run, deadline);
         } catch (error) {
           const failure = failureOf(error);
           if (isFinal(failure)) throw unsettled(what, failure.reason, false);
-          reason = failure.reason;
+          reason = tellingReason(reason, failure, deadline);
         }
         await wait(round, deadline);
       }
-      throw unsettled(what, `${reason}; gave up after ${limits.readMs} ms`, false);
+      throw unsettled(what, `${reason ?? 'no attempt'}; gave up within ${limits.readMs} ms`, false);
     });
   }
 
   async function write<T>({ what, send, look }: GuardedWrite<T>): Promise<T> {
+    const tryMs = attemptMs(limits.writeMs);
+    const startedMs = performance.now();
+    // A send that could not even get a connection in the time left would end without saying so.
+    const roomToSend = () => performance.now() - startedMs <= limits.writeMs - connectionWaitMs(limits);
+
     return withDeadline(limits.writeMs, async (deadline) => {
-      const tryMs = attemptMs(limits.writeMs);
-      let uncertain = false;
-      let looking = false;
-      let reason = 'no attempt was made';
-      for (let round = 0; !deadline.aborted; round += 1) {
+      let progress: Progress = { looking: false, uncertain: false, reason: undefined };
+      for (let round = 0; !deadline.aborted && (progress.looking || roomToSend()); round += 1) {
         try {
-          const answer: Settled<T> | 'look' | 'send' | 'unknowable' = looking
-            ? await attempt(tryMs, async (signal) => look(signal, uncertain), deadline)
+          const answer: Settled<T> | 'look' | 'send' | 'unknowable' = progress.looking
+            ? await attempt(tryMs, async (signal) => look(signal, progress.uncertain), deadline)
             : await attempt(tryMs, send, deadline);
           if (typeof answer === 'object') return answer.settled;
           if (answer === 'unknowable') throw unsettled(what, 'overtaken before its outcome was known', true);
-          looking = answer === 'look';
-          reason = 'other writers came first';
+          progress = { ...progress, looking: answer === 'look', reason: 'other writers came first' };
           // A lost race is looked at and sent again at once; one that is lost again and again gives way.
           if (round < 2) continue;
         } catch (error) {
-          const failure = failureOf(error);
-          if (isFinal(failure)) throw unsettled(what, failure.reason, uncertain);
-          reason = failure.reason;
-          if (!looking && failure.kind === 'unknown') {
-            uncertain = true;
-            looking = true;
-          }
+          progress = afterFailure(progress, { what, error, deadline });
         }
         await wait(round, deadline);
       }
-      throw unsettled(what, `${reason}; gave up after ${limits.writeMs} ms`, uncertain);
+      throw unsettled(
+        what,
+        `${progress.reason ?? 'no attempt'}; gave up within ${limits.writeMs} ms`,
+        progress.uncertain,
+      );
     });
   }
 
@@ -111,6 +110,34 @@ export function makeCalls({
   };
 }
 
+/** What is known of a write on its way. */
+interface Progress {
+  /** Whether the outcome of what was sent is to be read back next. */
+  readonly looking: boolean;
+  /** Whether something was sent whose outcome no answer told. */
+  readonly uncertain: boolean;
+  readonly reason: string | undefined;
+}
+
+/** @throws what ends the call */
+function afterFailure(
+  { looking, uncertain, reason }: Progress,
+  {
+    what,
+    error,
+    deadline,
+  }: { readonly what: string; readonly error: unknown; readonly deadline: AbortSignal },
+): Progress {
+  const failure = failureOf(error);
+  if (isFinal(failure)) throw unsettled(what, failure.reason, uncertain);
+  const lost = !looking && failure.kind === 'unknown';
+  return {
+    looking: looking || lost,
+    uncertain: uncertain || lost,
+    reason: tellingReason(reason, failure, deadline),
+  };
+}
+
 function unsettled(what: string, reason: string, uncertain: boolean): StoreUnavailable {
   const message = `MongoDB: ${what}: ${reason}`;
   return uncertain ? new OutcomeUnknown(message) : new StoreUnavailable(message);
@@ -122,6 +149,11 @@ function failureOf(error: unknown): Failure {
   const failure = classify(error);
   if (failure.kind === 'bug') throw error;
   return failure;
+}
+
+/** A try that was cut short by the end of the call's time says less than what went wrong before. */
+function tellingReason(earlier: string | undefined, { reason }: Failure, deadline: AbortSignal): string {
+  return deadline.aborted ? (earlier ?? reason) : reason;
 }
 
 function isFinal({ kind }: Failure): boolean {

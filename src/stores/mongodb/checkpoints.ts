@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Checkpoint } from '../../event-sourcing/read-model-store.js';
 import type { Calls } from './calls.js';
 import type { Commands } from './commands.js';
+import { parseStored } from './parse-stored.js';
 
 const checkpoints = 'checkpoints';
 
@@ -27,7 +28,7 @@ export function makeCheckpoints({
         commands.find(checkpoints, { _id: collection }, { limit: 1, batchSize: 1 }, signal),
       );
       if (found === undefined) return null;
-      const { log_id: logId, position } = storedCheckpoint.parse(found);
+      const { log_id: logId, position } = parseStored(storedCheckpoint, found, checkpoints);
       return { logId, position };
     },
     // A filter that moves forward only may be sent any number of times.

@@ -1,11 +1,11 @@
 import type { Document, Filter } from 'mongodb';
 import { z } from 'zod';
 
-import { StoreDamaged } from '../../event-sourcing/errors.js';
 import type { DocumentQuery, StoredDocument } from '../../event-sourcing/read-model-store.js';
 import { decodeBody, storedPath } from './body-fields.js';
 import type { Calls } from './calls.js';
 import type { Commands } from './commands.js';
+import { parseStored } from './parse-stored.js';
 
 type StringId = Filter<{ _id: string; [field: string]: unknown }>;
 
@@ -74,11 +74,6 @@ function idAfter(after: string | undefined, descending: boolean): StringId {
 }
 
 function decodeDocument(collection: string, stored: Document): StoredDocument {
-  const parsed = storedDocument.safeParse(stored);
-  if (!parsed.success)
-    throw new StoreDamaged(
-      `collection ${collection} holds a document that is not ours; drop it and rebuild the projection`,
-    );
-  const { _id: id, revision, body } = parsed.data;
+  const { _id: id, revision, body } = parseStored(storedDocument, stored, collection);
   return { id, revision, body: body === null ? null : decodeBody(body) };
 }

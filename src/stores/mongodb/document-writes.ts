@@ -5,6 +5,7 @@ import type { DocumentWrite, WriteOutcome } from '../../event-sourcing/read-mode
 import { encodeBody } from './body-fields.js';
 import type { Calls, GuardedWrite } from './calls.js';
 import type { Commands, UpdateStatement } from './commands.js';
+import { parseStored } from './parse-stored.js';
 import { makeToken } from './token.js';
 
 /** What a read-back needs to know of a stored document. */
@@ -104,5 +105,6 @@ async function readTraces(
     { projection: { revision: 1, write_id: 1 }, limit: ids.length, batchSize: ids.length },
     signal,
   );
-  return new Map(found.map((document) => trace.parse(document)).map((parsed) => [parsed._id, parsed]));
+  const traces = found.map((document) => parseStored(trace, document, collection));
+  return new Map(traces.map((parsed) => [parsed._id, parsed]));
 }

@@ -89,9 +89,11 @@ function classifyVerdict(error: MongoServerError): Failure {
   // The message is left out: some quote the document.
   const name = error.codeName ?? error.name;
   const reason = code === undefined ? name : `${name} (${code})`;
+  // Without a code it is no verdict: a bulk write's error wraps whatever happened, with no error of its own.
   const transient =
+    code === undefined ||
     error instanceof MongoWriteConcernError ||
-    (code !== undefined && isTransient(code)) ||
+    isTransient(code) ||
     error.hasErrorLabel('RetryableWriteError') ||
     error.hasErrorLabel('RetryableError');
   return { kind: transient ? 'unknown' : 'rejected', reason };

@@ -1,4 +1,4 @@
-import { MongoClient, MongoCompatibilityError, MongoServerError, type Document } from 'mongodb';
+import { MongoClient, MongoError, MongoServerError, type Document } from 'mongodb';
 import { z } from 'zod';
 
 import type { Clock, Random } from '../../event-sourcing/clock.js';
@@ -45,13 +45,13 @@ export async function openMongoDbStores({
   });
   const calls = makeCalls({ clock, random, limits });
   const close = async () => closeClient(client, limits);
+  const opening = makeCalls({ clock, random, limits: { ...limits, readMs: limits.openMs } });
   try {
-    const topology = await attempt(limits.openMs, async (signal) => {
-      await client.connect();
-      const kind = await checkServer(commands, signal);
-      await ensureStateHousekeeping(commands, signal);
-      return kind;
-    });
+    // Repeated while nothing answers: databases are often started at the same moment, or are electing a primary.
+    const topology = await opening.read(
+      'the server that MONGODB_URL names cannot be reached; check that it runs and the address',
+      async (signal) => start(client, commands, signal),
+    );
     return {
       readModelStore: makeMongoDbReadModelStore({ calls, commands, random, now: () => clock.now(), close }),
       stateStore: makeMongoDbStateStore({ calls, commands, random, clock, close }),
@@ -60,7 +60,29 @@ export async function openMongoDbStores({
     };
   } catch (error) {
     await close();
-    throw explain(error);
+    throw error;
+  }
+}
+
+async function start(
+  client: MongoClient,
+  commands: Commands,
+  signal: AbortSignal,
+): Promise<MongoDbStores['topology']> {
+  try {
+    // Left to itself the driver does not connect again after a first failure.
+    await client.connect();
+    const topology = await checkServer(commands, signal);
+    await ensureStateHousekeeping(commands, signal);
+    return topology;
+  } catch (error) {
+    // The driver asks for this version too, but says so in different classes of error.
+    if (error instanceof MongoError && error.message.includes('wire version')) throw tooOld();
+    const { kind, reason } = classify(error);
+    if (kind !== 'rejected') throw error;
+    throw new StoreUnavailable(
+      `MongoDB refused us: ${reason}; check the user, password and rights in MONGODB_URL`,
+    );
   }
 }
 
@@ -125,20 +147,6 @@ async function hello(commands: Commands, signal: AbortSignal): Promise<Document>
 
 function tooOld(): StoreUnavailable {
   return new StoreUnavailable('the MongoDB server is too old: 4.4 or newer is needed; upgrade it');
-}
-
-function explain(error: unknown): unknown {
-  if (error instanceof StoreUnavailable) return error;
-  if (error instanceof MongoCompatibilityError) return tooOld();
-  const { kind, reason } = classify(error);
-  if (kind === 'bug') return error;
-  if (kind === 'rejected')
-    return new StoreUnavailable(
-      `MongoDB refused us: ${reason}; check the user, password and rights in MONGODB_URL`,
-    );
-  return new StoreUnavailable(
-    `MongoDB cannot be reached: ${reason}; check that it runs and that MONGODB_URL names its address`,
-  );
 }
 
 /** Ends within the time of a write, also when connections hang. */

@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 import type { Random } from '../../event-sourcing/clock.js';
 import type { JsonValue } from '../../event-sourcing/domain-event.js';
-import { StoreDamaged } from '../../event-sourcing/errors.js';
 import type { Calls, GuardedWrite, Settled } from './calls.js';
 import type { Commands } from './commands.js';
+import { parseStored } from './parse-stored.js';
 import { makeToken } from './token.js';
 
 /**
@@ -76,9 +76,7 @@ export function makeVersionedRecords({
   }
 
   function decode(document: Document): StoredRecord {
-    const parsed = storedRecord.safeParse(document);
-    if (!parsed.success) throw new StoreDamaged(`collection ${collection} holds a record that is not ours`);
-    return parsed.data;
+    return parseStored(storedRecord, document, collection);
   }
 
   return {
@@ -162,7 +160,9 @@ export function followChain(
   const traceable = end.version === write.over || end.replaced === write.over;
   if (write.uncertain && !traceable) return 'unknowable';
   const matches = write.expected === null ? !end.live : end.live && end.version === write.expected;
-  return matches ? { sendOver: end.version } : { settled: null };
+  if (matches) return { sendOver: end.version };
+  // It expired since; the earlier try, sent in time, may still come through.
+  return write.uncertain && end.version === write.over ? 'unknowable' : { settled: null };
 }
 
 function storedValue(

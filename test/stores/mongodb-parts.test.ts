@@ -1,0 +1,172 @@
+/* The adapter's pure parts: what an error means, how a body is stored, what a chain of versions tells. */
+import test from 'ava';
+import fc from 'fast-check';
+import {
+  BSON,
+  MongoBulkWriteError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
+
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import {
+  decodeBody,
+  decodeKey,
+  encodeBody,
+  encodeKey,
+  storedPath,
+} from '../../src/stores/mongodb/body-fields.js';
+import { AttemptTimedOut, classify, type Failure } from '../../src/stores/mongodb/failures.js';
+import { makeToken } from '../../src/stores/mongodb/token.js';
+import { followChain } from '../../src/stores/mongodb/versioned-records.js';
+import { canonical } from '../support/canonical.js';
+import { makeSeededRandom } from '../support/clock.js';
+
+const systemError = (code: string, syscall: string) =>
+  Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+const named = (name: string) => Object.defineProperty(new MongoNetworkError('x'), 'name', { value: name });
+const verdict = (code: number) => new MongoServerError({ ok: 0, code, codeName: 'Name', errmsg: 'secret' });
+
+test('an error tells whether the write was sent, refused, or neither', (t) => {
+  const kinds: [Failure['kind'], unknown][] = [
+    ['not-sent', new MongoServerSelectionError('no primary', {} as never)],
+    ['not-sent', named('MongoWaitQueueTimeoutError')],
+    ['not-sent', named('MongoPoolClearedError')],
+    ['not-sent', systemError('ECONNREFUSED', 'connect')],
+    ['not-sent', systemError('ENOTFOUND', 'getaddrinfo')],
+    ['unknown', systemError('ECONNRESET', 'write')],
+    ['unknown', systemError('EPIPE', 'write')],
+    ['unknown', systemError('ECONNRESET', 'read')],
+    ['unknown', new MongoNetworkError('connection 3 closed')],
+    ['unknown', new MongoNetworkTimeoutError('connection 3 timed out')],
+    ['unknown', new AttemptTimedOut('no answer in time')],
+    ['unknown', new MongoBulkWriteError(new MongoNetworkError('x'), {} as never)],
+    ['unknown', new MongoWriteConcernError({ ok: 1, writeConcernError: { code: 64, errmsg: 'x' } })],
+    ['unknown', new BSON.BSONError('corrupt reply')],
+    ['unknown', 'a string'],
+    ['unknown', verdict(189)],
+    ['unknown', verdict(10_107)],
+    ['unknown', verdict(11_600)],
+    ['rejected', verdict(13)],
+    ['rejected', verdict(18)],
+    ['rejected', verdict(2)],
+    ['closed', named('MongoNotConnectedError')],
+    ['closed', named('MongoClientClosedError')],
+    ['bug', new MongoInvalidArgumentError('x')],
+    ['bug', new TypeError('x is not a function')],
+  ];
+  for (const [kind, error] of kinds) t.is(classify(error).kind, kind, String(error));
+});
+
+test("a verdict's words, which may quote a document, are not told", (t) => {
+  t.is(classify(verdict(13)).reason, 'Name (13)');
+});
+
+/** JSON objects with the keys that are special to somebody, often. */
+const { body } = fc.letrec<{ body: JsonObject; value: unknown }>((tie) => ({
+  body: fc.dictionary(
+    fc.oneof(
+      fc.constantFrom(
+        'a.b',
+        '$x',
+        '__proto__',
+        '_bsontype',
+        '$ref',
+        '$id',
+        '',
+        '%',
+        '%2E',
+        '%5F_proto__',
+        '\0',
+        'a',
+      ),
+      fc.string({ unit: 'binary' }),
+    ),
+    tie('value'),
+    { maxKeys: 6 },
+  ) as fc.Arbitrary<JsonObject>,
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(null),
+    fc.boolean(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+    fc.integer(),
+    fc.string({ unit: 'binary' }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    tie('body'),
+  ),
+}));
+
+test('a body comes back through BSON as it was', (t) => {
+  fc.assert(
+    fc.property(body, (original) => {
+      const bytes = BSON.serialize({ body: encodeBody(original) }, { ignoreUndefined: true });
+      const stored: unknown = BSON.deserialize(bytes, { useBigInt64: true })['body'];
+      t.is(canonical(decodeBody(Object(stored) as object)), canonical(original));
+    }),
+    { numRuns: 2000, seed: 11 },
+  );
+});
+
+test('stored keys have no dot, no dollar, no NUL, and no name of the driver or of JavaScript', (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (key) => {
+      t.notRegex(encodeKey(key), /[.$\0]|^$|^__proto__$|^_bsontype$/);
+      t.is(decodeKey(encodeKey(key)), key);
+    }),
+    { numRuns: 2000, seed: 12, examples: [['__proto__'], ['_bsontype'], [''], ['%'], ['%25'], ['%2E']] },
+  );
+});
+
+test('ordinary keys and index paths are stored as they are', (t) => {
+  t.is(encodeKey('user_id'), 'user_id');
+  t.is(storedPath('members.user_id'), 'body.members.user_id');
+});
+
+test('a stored value that is not JSON is damage', (t) => {
+  for (const value of [1n, new Date(0), new BSON.ObjectId(), new BSON.Binary(), undefined])
+    t.throws(() => decodeBody({ list: [value] }), { instanceOf: StoreDamaged });
+});
+
+test('a token has 96 bits of the randomness given', (t) => {
+  const random = makeSeededRandom(1);
+  const tokens = new Set(Array.from({ length: 1000 }, () => makeToken(random)));
+  t.is(tokens.size, 1000);
+  t.true([...tokens].every((token) => /^[0-9a-f]{24}$/.test(token)));
+});
+
+const absent = { version: null, replaced: undefined, live: false };
+const record = (version: string, replaced: string | null, live = true) => ({ version, replaced, live });
+
+test('the end of the chain tells what became of a compare-and-set', (t) => {
+  const over = (expected: string | null, pinned: string | null, uncertain: boolean) => ({
+    version: 'mine',
+    expected,
+    over: pinned,
+    uncertain,
+  });
+  for (const uncertain of [false, true]) {
+    t.deepEqual(followChain(over('x', 'x', uncertain), record('mine', 'x')), { settled: 'mine' });
+    t.deepEqual(followChain(over('x', 'x', uncertain), record('next', 'mine')), { settled: 'mine' });
+    t.deepEqual(followChain(over('x', 'x', uncertain), record('other', 'x')), { settled: null });
+    t.deepEqual(followChain(over('x', 'x', uncertain), record('x', 'w')), { sendOver: 'x' });
+    t.deepEqual(followChain(over(null, null, uncertain), absent), { sendOver: null });
+    t.deepEqual(followChain(over(null, null, uncertain), record('other', null)), { settled: null });
+    t.deepEqual(followChain(over(null, null, uncertain), record('dead', null, false)), { sendOver: 'dead' });
+    t.deepEqual(followChain(over(null, 'dead', uncertain), record('dead', null, false)), {
+      sendOver: 'dead',
+    });
+    t.deepEqual(followChain(over(null, 'dead', uncertain), record('other', 'dead')), { settled: null });
+  }
+  t.deepEqual(followChain(over('x', 'x', false), record('far', 'further')), { settled: null });
+  t.is(followChain(over('x', 'x', true), record('far', 'further')), 'unknowable');
+  t.deepEqual(followChain(over('x', 'x', false), absent), { settled: null });
+  t.is(followChain(over('x', 'x', true), absent), 'unknowable');
+  t.deepEqual(followChain(over('x', 'x', false), record('x', 'w', false)), { settled: null });
+  t.is(followChain(over('x', 'x', true), record('x', 'w', false)), 'unknowable');
+});

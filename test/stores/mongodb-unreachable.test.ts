@@ -1,0 +1,234 @@
+/* What the adapter does when the server is away, silent, too old or failing: every call ends in its time. */
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+
+import test, { type ExecutionContext } from 'ava';
+
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { defaultLimits } from '../../src/stores/mongodb/limits.js';
+import { openMongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
+import { realClock } from '../support/clock.js';
+import { makeFakeMongoDb } from '../support/fake-mongodb.js';
+import { allUnavailableWithin, readCalls, slackMs, writeCalls } from '../support/store-calls.js';
+
+const limits = { openMs: 10_000, readMs: 300, writeMs: 600 };
+/** For starts that are to fail. */
+const impatient = { ...limits, openMs: 1500 };
+const given = { clock: realClock, random: Math.random, limits };
+
+async function openWithFake(t: ExecutionContext, hello = {}, own = limits) {
+  const server = await makeFakeMongoDb(hello);
+  t.teardown(server.close);
+  const stores = await openMongoDbStores({ ...given, url: server.url, limits: own });
+  t.teardown(stores.close);
+  return { server, stores };
+}
+
+test('a server that refuses connections stops the start with a sentence', async (t) => {
+  const server = await makeFakeMongoDb();
+  await server.close();
+  const error = await t.throwsAsync(openMongoDbStores({ ...given, url: server.url, limits: impatient }), {
+    instanceOf: StoreUnavailable,
+  });
+  t.regex(
+    error.message,
+    /MONGODB_URL names cannot be reached; check that it runs and the address: .*ECONNREFUSED/,
+  );
+});
+
+test('a listener that accepts and stays silent stops the start in time', async (t) => {
+  const sockets: Socket[] = [];
+  const listener = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  t.teardown(() => {
+    listener.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = listener.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const startedMs = performance.now();
+  await t.throwsAsync(
+    openMongoDbStores({ ...given, limits: impatient, url: `mongodb://127.0.0.1:${port ?? 0}/` }),
+    {
+      instanceOf: StoreUnavailable,
+      message: /cannot be reached/,
+    },
+  );
+  t.true(performance.now() - startedMs < impatient.openMs + limits.writeMs + slackMs);
+});
+
+test('a server that is too old stops the start with a sentence', async (t) => {
+  await t.throwsAsync(openWithFake(t, { maxWireVersion: 8 }), {
+    instanceOf: StoreUnavailable,
+    message: 'the MongoDB server is too old: 4.4 or newer is needed; upgrade it',
+  });
+});
+
+test('a server that refuses our password or rights stops the start with a sentence', async (t) => {
+  const server = await makeFakeMongoDb();
+  t.teardown(server.close);
+  server.script = () => ({
+    ok: 0,
+    code: 13,
+    codeName: 'Unauthorized',
+    errmsg: 'command requires authentication',
+  });
+  await t.throwsAsync(openMongoDbStores({ ...given, url: server.url }), {
+    instanceOf: StoreUnavailable,
+    message: 'MongoDB refused us: Unauthorized (13); check the user, password and rights in MONGODB_URL',
+  });
+});
+
+test('a URL that cannot be used is named without its password', async (t) => {
+  for (const url of [
+    'mongodb://user:secret@',
+    'http://user:secret@host/',
+    'mongodb://user:sec#ret@h/?nonsense=1',
+    '',
+  ]) {
+    const error = await t.throwsAsync(openMongoDbStores({ ...given, url }), { instanceOf: StoreUnavailable });
+    t.regex(error.message, /^MONGODB_URL is not one that the driver accepts/);
+    t.notRegex(`${error.message} ${error.stack ?? ''} ${String(error.cause)}`, /secret|sec#ret/);
+  }
+});
+
+test('the kind of server is told', async (t) => {
+  t.is((await openWithFake(t, {}, defaultLimits)).stores.topology, 'standalone');
+});
+
+test("the URL's own settings of durability, retries and patience do not count", async (t) => {
+  const server = await makeFakeMongoDb();
+  t.teardown(server.close);
+  const url = `${server.url}other?w=0&journal=false&retryWrites=true&retryReads=true&socketTimeoutMS=0&readPreference=secondary`;
+  const stores = await openMongoDbStores({ ...given, url, limits: defaultLimits });
+  t.teardown(stores.close);
+  await stores.stateStore.compareAndSet('k/1', null, 1);
+  const insert = server.received.find((command) => 'insert' in command);
+  t.like(insert, { $db: 'other', ordered: false, writeConcern: { w: 'majority', j: true } });
+  server.script = () => 'reset';
+  await t.throwsAsync(stores.stateStore.get('k/1'), { instanceOf: StoreUnavailable });
+  t.like(server.received.at(-1), { find: 'state', readConcern: { level: 'majority' } });
+});
+
+test('every call to a server that falls silent ends in its time', async (t) => {
+  const { server, stores } = await openWithFake(t);
+  server.script = () => 'silent';
+  for (let round = 0; round < 2; round += 1) {
+    const reads = await allUnavailableWithin(t, limits.readMs, readCalls(stores));
+    t.false(Object.values(reads).some((error) => error instanceof OutcomeUnknown));
+    const writes = await allUnavailableWithin(t, limits.writeMs, writeCalls(stores));
+    if (round === 0) t.true(Object.values(writes).every((error) => error instanceof OutcomeUnknown));
+  }
+});
+
+test('more calls than there are connections end in their time too', async (t) => {
+  const { server, stores } = await openWithFake(t);
+  server.script = () => 'silent';
+  const many: Record<string, () => Promise<unknown>> = {};
+  for (let n = 0; n < 60; n += 1) {
+    many[`get ${n}`] = async () => stores.stateStore.get(`k/${n}`);
+    many[`set ${n}`] = async () => stores.stateStore.compareAndSet(`k/${n}`, null, 1);
+  }
+  await allUnavailableWithin(t, limits.writeMs, many);
+});
+
+test('every call to a server that resets the connection ends in its time', async (t) => {
+  const { server, stores } = await openWithFake(t);
+  server.script = () => 'reset';
+  await allUnavailableWithin(t, limits.readMs, readCalls(stores));
+  const writes = await allUnavailableWithin(t, limits.writeMs, {
+    put: async () => stores.stateStore.compareAndSet('k/1', null, 1),
+  });
+  t.true(writes['put'] instanceof OutcomeUnknown);
+});
+
+test('a write to a server that is gone had no effect for certain', async (t) => {
+  const { server, stores } = await openWithFake(t, {}, defaultLimits);
+  await server.close();
+  await t.throwsAsync(stores.stateStore.get('k/1'), { instanceOf: StoreUnavailable });
+  const writes = await allUnavailableWithin(t, defaultLimits.writeMs, writeCalls(stores));
+  for (const [name, error] of Object.entries(writes)) t.false(error instanceof OutcomeUnknown, name);
+});
+
+test('a refusal by the server is final and had no effect', async (t) => {
+  const { server, stores } = await openWithFake(t, {}, defaultLimits);
+  server.script = () => ({ ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not you, secret' });
+  for (const [name, call] of Object.entries({ ...readCalls(stores), ...writeCalls(stores) })) {
+    const before = server.received.length;
+    const errors = await allUnavailableWithin(t, 0, { [name]: call });
+    t.false(errors[name] instanceof OutcomeUnknown, name);
+    t.regex(errors[name]?.message ?? '', /Unauthorized \(13\)$/);
+    t.is(server.received.length, before + 1, name);
+  }
+});
+
+test('a write error that is not about the guard refuses the call', async (t) => {
+  const { server, stores } = await openWithFake(t, {}, defaultLimits);
+  server.script = () => ({
+    ok: 1,
+    n: 0,
+    writeErrors: [{ index: 0, code: 10_334, errmsg: 'too large: secret' }],
+  });
+  const error = await t.throwsAsync(stores.stateStore.compareAndSet('k/1', null, 1), {
+    instanceOf: StoreUnavailable,
+  });
+  t.is(error.message, 'MongoDB: compare-and-set in state: write error 10334');
+});
+
+test('a primary that steps down is asked again, and the answer counts', async (t) => {
+  const { server, stores } = await openWithFake(t, {}, defaultLimits);
+  let asked = 0;
+  server.script = (command) => {
+    if ('find' in command) return { ok: 1, cursor: { id: 0n, ns: 'stowage.state', firstBatch: [] } };
+    asked += 1;
+    return asked === 1
+      ? { ok: 0, code: 189, codeName: 'PrimarySteppedDown', errmsg: 'stepped down' }
+      : { ok: 1, n: 1 };
+  };
+  t.is(typeof (await stores.stateStore.compareAndSet('k/1', null, 1)), 'string');
+  t.is(asked, 2);
+});
+
+test('a write that its replicas did not confirm is unknown until a read of the majority shows it', async (t) => {
+  const { server, stores } = await openWithFake(t, {}, { ...defaultLimits, writeMs: 2000 });
+  let confirmed = false;
+  let written: unknown;
+  server.script = (command) => {
+    if (!('find' in command)) {
+      written ??= command['documents'];
+      const writeErrors = confirmed ? [{ index: 0, code: 11_000, errmsg: 'duplicate' }] : [];
+      return {
+        ok: 1,
+        n: 1,
+        writeErrors,
+        writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
+      };
+    }
+    return { ok: 1, cursor: { id: 0n, ns: 'stowage.state', firstBatch: confirmed ? written : [] } };
+  };
+  await t.throwsAsync(stores.stateStore.compareAndSet('k/1', null, 1), { instanceOf: OutcomeUnknown });
+  written = undefined;
+  const late = stores.stateStore.compareAndSet('k/1', null, 2);
+  setTimeout(() => {
+    confirmed = true;
+  }, 100);
+  t.is(typeof (await late), 'string');
+});
+
+test('a store that is closed says so at once', async (t) => {
+  const { stores } = await openWithFake(t);
+  await stores.close();
+  await stores.readModelStore.close();
+  await stores.stateStore.close();
+  await allUnavailableWithin(t, 0, { ...readCalls(stores), ...writeCalls(stores) });
+});
+
+test('closing ends in its time while the server is silent', async (t) => {
+  const { server, stores } = await openWithFake(t);
+  server.script = () => 'silent';
+  const pending = t.throwsAsync(stores.stateStore.get('k/1'), { instanceOf: StoreUnavailable });
+  const startedMs = performance.now();
+  await stores.close();
+  t.true(performance.now() - startedMs < limits.writeMs + slackMs);
+  await pending;
+});

@@ -1,0 +1,64 @@
+import type { ExecutionContext } from 'ava';
+
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
+import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { wholeFold } from './document-writes.js';
+
+/** How late a timer may be on a busy machine, in milliseconds. */
+export const slackMs = 2000;
+
+interface Stores {
+  readonly readModelStore: ReadModelStore;
+  readonly stateStore: StateStore;
+}
+
+/** Every call of both ports that only reads, by name. */
+export function readCalls({ readModelStore, stateStore }: Stores): Record<string, () => Promise<unknown>> {
+  return {
+    get: async () => readModelStore.get('v', 'a'),
+    getMany: async () => readModelStore.getMany('v', ['a', 'b']),
+    find: async () => readModelStore.find('v', { where: { field: 'x', equals: 'y' }, limit: 5 }),
+    scan: async () => readModelStore.scan('v', { limit: 5 }),
+    loadCheckpoint: async () => readModelStore.loadCheckpoint('v'),
+    getRecord: async () => readModelStore.getRecord('r'),
+    collections: async () => readModelStore.collections(),
+    ping: async () => readModelStore.ping(),
+    'state get': async () => stateStore.get('k/1'),
+    'state list': async () => stateStore.list('k/', { limit: 5 }),
+    'state ping': async () => stateStore.ping(),
+  };
+}
+
+/** Every call of both ports that writes, by name. */
+export function writeCalls({ readModelStore, stateStore }: Stores): Record<string, () => Promise<unknown>> {
+  return {
+    write: async () => readModelStore.write('v', [wholeFold('a', 1n, {}), wholeFold('b', 1n, null)]),
+    saveCheckpoint: async () => readModelStore.saveCheckpoint('v', { logId: 'log', position: '1' }),
+    putRecord: async () => readModelStore.putRecord('r', 1, null),
+    ensureCollection: async () => readModelStore.ensureCollection('v', ['x']),
+    dropCollection: async () => readModelStore.dropCollection('v'),
+    'state compareAndSet': async () => stateStore.compareAndSet('k/1', null, 1),
+    'state compareAndSet over a version': async () => stateStore.compareAndSet('k/1', 'v1', 1),
+    'state removal': async () => stateStore.compareAndSet('k/1', 'v1', null),
+  };
+}
+
+/** Runs the calls at once: each is to fail as unavailable before its time is over; returns the errors by name. */
+export async function allUnavailableWithin(
+  t: ExecutionContext,
+  ms: number,
+  calls: Record<string, () => Promise<unknown>>,
+): Promise<Record<string, StoreUnavailable>> {
+  const errors = await Promise.all(
+    Object.entries(calls).map(async ([name, call]) => {
+      const startedMs = performance.now();
+      const error = await t.throwsAsync(call, { instanceOf: StoreUnavailable }, name);
+      // A busy machine runs timers late; a call that hangs is late by far more.
+      const tookMs = performance.now() - startedMs;
+      t.true(tookMs < ms + slackMs, `${name} took ${Math.round(tookMs)} of ${ms} ms`);
+      return [name, error] as const;
+    }),
+  );
+  return Object.fromEntries(errors);
+}
