@@ -24,7 +24,7 @@ export const components = {
       schema: { type: 'string', minLength: 1, maxLength: 64 },
     },
     ETag: { required: true, schema: { type: 'string', pattern: '^".+"$' } },
-    Location: { required: true, schema: { type: 'string', format: 'uri-reference' } },
+    Location: { required: true, schema: { type: 'string', pattern: '^/' } },
     'Retry-After': {
       required: true,
       description: 'Seconds to wait.',

@@ -38,7 +38,7 @@ export interface TestHttp {
   /** Every line that was logged. */
   readonly logLines: readonly string[];
   /** Asks, and fails the test when the reply breaks the published document. */
-  ask(path: string, options?: AskOptions): Promise<Answer>;
+  readonly ask: (path: string, options?: AskOptions) => Promise<Answer>;
 }
 
 /** Starts the shell around routes, with what tests leave out made harmless; it ends with the test. */

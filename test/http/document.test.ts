@@ -1,0 +1,167 @@
+import test from 'ava';
+import { Registry } from 'prom-client';
+import { z } from 'zod';
+import { publicAccess, projectAccess } from '../../src/http/access.js';
+import { checkRoutes } from '../../src/http/check-routes.js';
+import { makeHttpMetrics } from '../../src/http/metrics.js';
+import { startMetricsServer } from '../../src/http/metrics-server.js';
+import type { OpenApiDocument } from '../../src/http/openapi.js';
+import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
+import { defineRoute } from '../../src/http/route.js';
+import type { Route } from '../../src/http/route.js';
+import { contractBreaches } from '../support/http-contract.js';
+import { startTestHttp } from '../support/http-app.js';
+import { startTestService } from '../support/http-service.js';
+
+const good = defineRoute({
+  method: 'GET',
+  path: '/things/:thingId',
+  name: 'getThing',
+  tag: 'Things',
+  summary: 'Get a thing',
+  access: publicAccess,
+  request: { params: z.object({ thingId: z.uuid() }), query: noQuery, body: noBody },
+  replies: { 200: { description: 'It.', schema: z.strictObject({}) } },
+  errors: [],
+  handler: (_request) => ({ status: 200, body: {} }),
+});
+
+/** As if the types had not been there. */
+const broken = (change: object): Route => ({ ...good, ...change });
+
+const unfit: [string, readonly Route[], RegExp][] = [
+  ['no access policy', [broken({ access: undefined })], /GET \/things\/:thingId: has no access policy/],
+  ['an unknown policy', [broken({ access: { kind: 'anybody' } })], /has no access policy/],
+  [
+    'no query schema',
+    [broken({ request: { params: good.request.params, body: noBody } })],
+    /schema for its query/,
+  ],
+  [
+    'no parameter schema',
+    [broken({ request: { ...good.request, params: noParams } })],
+    /path and its parameters/,
+  ],
+  ['a GET with a body', [broken({ request: { ...good.request, body: z.object({}) } })], /takes a body/],
+  ['no success', [broken({ replies: {} })], /documents no success/],
+  ['a reply without schema', [broken({ replies: { 200: { description: '' } } })], /schema for its reply 200/],
+  [
+    'a project route without project',
+    [broken({ access: projectAccess({ role: 'viewer', apiKey: 'refused' }) })],
+    /:projectId/,
+  ],
+  ['two of one path', [good, broken({ name: 'other' })], /GET \/things\/:thingId is declared twice/],
+  ['two of one name', [good, broken({ path: '/others/:thingId' })], /getThing is declared twice/],
+];
+for (const [what, routes, message] of unfit) {
+  test(`start-up fails for ${what}`, (t) => {
+    t.throws(
+      () => {
+        checkRoutes(routes);
+      },
+      { message },
+    );
+  });
+}
+
+test('a route that declares everything is fit', (t) => {
+  t.notThrows(() => {
+    checkRoutes([good]);
+  });
+});
+
+test('the document describes every route, and refers to nothing that it lacks', async (t) => {
+  const { ask } = await startTestService(t);
+  const document = (await ask('/openapi.json')).json as OpenApiDocument;
+  t.is(document.openapi, '3.1.0');
+  t.deepEqual(Object.keys(document.paths).sort(), [
+    '/.well-known/jwks.json',
+    '/api/v1/auth/me',
+    '/api/v1/auth/register',
+    '/api/v1/internal/peer-list',
+    '/api/v1/projects',
+    '/api/v1/projects/{projectId}',
+    '/api/v1/projects/{projectId}/storages',
+    '/api/v1/projects/{projectId}/storages/{storageId}',
+    '/docs',
+    '/healthz',
+    '/openapi.json',
+    '/readyz',
+  ]);
+  for (const [ref] of JSON.stringify(document).matchAll(/(?<="\$ref":"#\/)[^"]+/g)) {
+    const found = ref.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
+    t.truthy(found, ref);
+  }
+  const create = document.paths['/api/v1/projects/{projectId}/storages']?.['post'];
+  t.deepEqual(Object.keys(create?.responses ?? {}), [
+    ...['201', '400', '401', '403', '408', '409', '413', '414', '415', '429', '431', '500', '503'],
+  ]);
+  t.deepEqual(create?.['security'], [{ session: [] }]);
+});
+
+test('the page for people runs nothing and fetches nothing', async (t) => {
+  const { ask } = await startTestService(t);
+  const page = await ask('/docs');
+  t.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  t.regex(page.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
+  t.notRegex(page.text, /<script|style="|src=|https?:\/\/(?!s3\.)/);
+  t.regex(page.text, /\/api\/v1\/projects\/\{projectId\}\/storages/);
+});
+
+test('the check against the document finds what breaks it', async (t) => {
+  const { ask } = await startTestHttp(t, { routes: [good] });
+  const document = (await ask('/openapi.json')).json as OpenApiDocument;
+  const headers = new Headers({
+    'x-request-id': '1',
+    'content-type': 'application/json',
+    'retry-after': '1',
+  });
+  const reply = { method: 'GET', path: '/things/1', status: 200, headers, text: '{}' };
+  t.deepEqual(contractBreaches(document, reply), []);
+  const broken = [
+    { ...reply, status: 202 },
+    { ...reply, text: '{"secret":1}' },
+    { ...reply, status: 404, text: '{"code":"email_taken","message":""}' },
+    { ...reply, status: 404, text: '{"code":"not_found"}' },
+    { ...reply, headers: new Headers({ 'x-request-id': '1', 'content-type': 'text/plain' }) },
+    { ...reply, headers: new Headers({ 'content-type': 'application/json' }) },
+    { ...reply, path: '/unknown', status: 200 },
+  ];
+  for (const one of broken) t.true(contractBreaches(document, one).length > 0, JSON.stringify(one));
+  const unavailable = { ...reply, status: 503, text: '{"code":"overloaded","message":""}' };
+  t.deepEqual(contractBreaches(document, unavailable), []);
+  const hasty = {
+    ...unavailable,
+    headers: new Headers({ 'x-request-id': '1', 'content-type': 'application/json' }),
+  };
+  t.is(contractBreaches(document, hasty).length, 1);
+});
+
+test('requests are measured by method, pattern and status, on a listener of their own', async (t) => {
+  const { ask, registry } = await startTestHttp(t, { routes: [good] });
+  await ask('/things/0196a000-0000-7000-8000-00000000000a');
+  await ask('/things/x');
+  await ask('/nothing');
+  const metrics = await startMetricsServer({ registry, host: '127.0.0.1', port: 0 });
+  t.teardown(() => metrics.close());
+  const response = await fetch(`http://127.0.0.1:${metrics.port}/metrics`);
+  t.is(response.status, 200);
+  const text = await response.text();
+  for (const labels of [
+    'method="GET",route="/things/:thingId",status="200"',
+    'method="GET",route="/things/:thingId",status="404"',
+    'method="GET",route="none",status="404"',
+  ]) {
+    t.true(text.includes(`stowage_http_request_duration_seconds_count{${labels}} 1`), labels);
+  }
+  t.is((await fetch(`http://127.0.0.1:${metrics.port}/`)).status, 404);
+});
+
+test('labels stay bounded whatever is sent', async (t) => {
+  const registry = new Registry();
+  const metrics = makeHttpMetrics(registry);
+  for (const method of ['BREW', 'PROPFIND', 'X'.repeat(50)]) {
+    metrics.observe({ method, route: null, status: 405, durationMs: 1 });
+  }
+  t.regex(await registry.metrics(), /count\{method="other",route="none",status="405"\} 3/);
+});

@@ -1,0 +1,95 @@
+import type { ExecutionContext } from 'ava';
+import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import type { HttpDeps } from '../../src/http/compose.js';
+import { makeAuthRoutes } from '../../src/http/routes/auth.js';
+import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
+import { makeProjectRoutes } from '../../src/http/routes/projects.js';
+import { makeStorageRoutes } from '../../src/http/routes/storages.js';
+import type { Route } from '../../src/http/route.js';
+import type { Sealer } from '../../src/keys/sealer.js';
+import { givenCommands } from './given-commands.js';
+import { givenContext, givenStores } from './given-stores.js';
+import type { GivenStores } from './given-stores.js';
+import { startTestHttp } from './http-app.js';
+import type { Answer, AskOptions, TestHttp } from './http-app.js';
+
+export const password = 'Correct-Horse-7';
+export const agentSecret = 'agent-canary-secret';
+
+export interface TestService extends TestHttp {
+  readonly stores: GivenStores;
+  readonly commands: ReturnType<typeof givenCommands>;
+  /** Registers `name@example.com` and returns a header that signs in. */
+  readonly signUp: (name: string) => Promise<{ readonly authorization: string }>;
+  /** A new project's id; `allow_s3` is granted. */
+  readonly makeProject: (headers: { readonly authorization: string }) => Promise<string>;
+  readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+}
+
+/** Every route over every use case and reader, on stores in memory. */
+export async function startTestService(
+  t: ExecutionContext,
+  overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
+    readonly rates?: HttpDeps['limits'];
+  } = {},
+): Promise<TestService> {
+  const stores = await givenStores();
+  const commands = givenCommands(stores);
+  const http = await startTestHttp(t, {
+    routes: areaRoutes(commands),
+    readers: commands,
+    accessTokens: commands.accessTokens,
+    stateStore: stores.stateStore,
+    digests: stores.digests,
+    replySealer: makeReplySealer(stores.sealer),
+    clock: stores.clock,
+    agentSecrets: [agentSecret],
+    ...overrides,
+  });
+  const post = (path: string, json: unknown, headers: AskOptions['headers'] = {}): Promise<Answer> =>
+    http.ask(path, { method: 'POST', json, headers });
+  let granted = 0;
+  return {
+    ...http,
+    stores,
+    commands,
+    post,
+    get: (path, headers = {}) => http.ask(path, { headers }),
+    signUp: async (name) => {
+      const answer = await post('/api/v1/auth/register', { email: `${name}@example.com`, password });
+      t.is(answer.status, 201, answer.text);
+      const { data } = answer.json as { data: { tokens: { access_token: string } } };
+      return { authorization: `Bearer ${data.tokens.access_token}` };
+    },
+    makeProject: async (headers) => {
+      const { id } = (await post('/api/v1/projects', { name: 'Launch' }, headers)).json as { id: string };
+      granted += 1;
+      const context = givenContext(9_000 + granted, stores.clock.now(), 'operator');
+      await commands.grantEntitlement(
+        { projectId: id, entitlement: 'allow_s3', source: 'operator' },
+        context,
+      );
+      return id;
+    },
+  };
+}
+
+/** The routes of all areas. */
+export function areaRoutes(commands: ReturnType<typeof givenCommands>): readonly Route[] {
+  return [
+    ...makeAuthRoutes(commands),
+    ...makeProjectRoutes(commands),
+    ...makeStorageRoutes(commands),
+    ...makeNodeRoutes(commands),
+  ];
+}
+
+/** Replies in claims, sealed by the real sealer. */
+export function makeReplySealer(sealer: Sealer): HttpDeps['replySealer'] {
+  return {
+    seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
+    open: async (claim, sealed) =>
+      String(await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed))),
+  };
+}
