@@ -1,0 +1,192 @@
+import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { DocumentWriter } from '../../src/event-sourcing/document-writer.js';
+import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
+import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { derivedId } from '../../src/event-sourcing/ids.js';
+import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
+import { makeAddressReservations, takeOverAfterMs } from '../../src/commands/address-reservations.js';
+import { makeRegister } from '../../src/commands/register.js';
+import { isRejection } from '../../src/commands/rejections.js';
+import { makeStartSession } from '../../src/commands/start-session.js';
+import { projections } from '../../projections/index.js';
+import { makeUserReader } from '../../projections/users/reader.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { digest } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { judge, type Operation, registeredUsers } from './register-history.js';
+import {
+  calm,
+  makeSimulation,
+  type SimulatedProcess,
+  type Simulation,
+  type Tally,
+  type Weather,
+} from './register-simulation.js';
+
+/** Spoils the command handler, to see that the checks notice. */
+export type Sabotage = (handler: CommandHandler) => CommandHandler;
+
+const views = new Map<string, (typeof projections)[number][]>();
+for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
+const documentWriter: DocumentWriter = {
+  viewsOf: (category) => views.get(category) ?? [],
+  write: () => Promise.resolve(),
+};
+
+const sealed = sealedExample('sealed');
+const sealer = { seal: () => Promise.resolve(sealed), open: () => Promise.resolve('opened') };
+const users = makeUserReader({
+  // Only what a command left is presented here; nothing is looked up.
+  views: {
+    of: () => ({
+      get: () => Promise.resolve(null),
+      find: () => Promise.resolve([]),
+      changeToken: () => null,
+    }),
+  },
+  sealer,
+});
+const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
+const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
+const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null };
+
+/** The use case as production builds it, over a simulated process; hashing, sealing and signing cost nothing. */
+function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
+  const { random } = simulation;
+  const handler = sabotage(
+    makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
+  );
+  return makeRegister({
+    handler,
+    reservations: makeAddressReservations({ handler, clock }),
+    sealer,
+    digests: { email: () => digest },
+    passwords: { hash: () => Promise.resolve('a hash') },
+    checkPassword: () => null,
+    users,
+    startSession: makeStartSession({
+      handler,
+      digests: { ip: () => digest },
+      refreshTokens: { issue: (sessionId) => ({ ...issued, sessionId }) },
+      accessTokens: { sign: () => Promise.resolve(access) },
+    }),
+    defaultCapacityBytes: 1,
+  });
+}
+
+function chooseWeather(chance: (probability: number) => boolean): Weather {
+  if (chance(0.25)) return calm;
+  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
+  return {
+    crash: sometimes(0.04),
+    refuse: sometimes(0.1),
+    loseAcknowledgement: sometimes(0.3),
+    delay: sometimes(0.1),
+    longPause: sometimes(0.08),
+  };
+}
+
+/**
+ * Runs one schedule: 2 to 4 clients register one address at once. Returns what is wrong with its history, or null.
+ * @param seed decides everything
+ */
+export async function runSchedule(
+  seed: number,
+  {
+    tally,
+    sabotage = (handler) => handler,
+    traceTo = null,
+  }: {
+    readonly tally: Tally;
+    readonly sabotage?: Sabotage;
+    readonly traceTo?: ((line: string) => void) | null;
+  },
+): Promise<string | null> {
+  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
+  const { random, chance } = simulation;
+  const weather = chooseWeather(chance);
+  simulation.setWeather(weather);
+  const skewMsMax = weather !== calm && chance(0.2) ? 90_000 : 0;
+  const count = 2 + Math.floor(random() * 3);
+  const operations: Operation[] = [];
+  const began = simulation.nowMs();
+  for (let index = 0; index < count; index += 1) operations.push(startClient(index));
+  await simulation.run();
+  const undisturbed = weather === calm && simulation.nowMs() - began < takeOverAfterMs;
+  const problem = judge({ operations, log: await readLog(simulation), skewMsMax, undisturbed }, tally);
+  // A third of the schedules are followed up; it takes as long as another client.
+  return problem ?? (chance(1 / 3) ? checkAftermath() : null);
+
+  function startClient(index: number): Operation {
+    const name = `client ${String(index + 1)}`;
+    const commandId = `018f0000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+    const time = new Date(simulation.nowMs());
+    const context = { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
+    const operation: Operation = {
+      name,
+      context,
+      userId: derivedId(context, 'user'),
+      startedAt: simulation.step(),
+      endedAt: Infinity,
+      outcome: 'unknown',
+      lastTryMs: simulation.nowMs(),
+      doubled: false,
+    };
+    startTry(operation, 1);
+    return operation;
+  }
+
+  /** A try in a process of its own; after a crash or a failure the client may repeat the command elsewhere. */
+  function startTry(operation: Operation, number: number): void {
+    const again = (): void => {
+      if (number < 3 && chance(0.6)) startTry(operation, number + 1);
+    };
+    const triedAtMs = simulation.nowMs();
+    const skewMs = (random() * 2 - 1) * skewMsMax;
+    const name = `${operation.name} (try ${String(number)})`;
+    if (number === 1 && weather !== calm && chance(0.05)) {
+      operation.doubled = true;
+      startTry(operation, 2);
+    }
+    const main = async (process: SimulatedProcess): Promise<void> => {
+      try {
+        const { user } = await makeProcess(process, simulation, sabotage)(input, operation.context);
+        if (user.id !== operation.userId) throw new Error(`${name} got another user`);
+        finish(operation, 'success', triedAtMs);
+      } catch (error) {
+        if (isRejection(error, 'email_taken')) finish(operation, 'taken', triedAtMs);
+        else if (error instanceof StoreUnavailable || error instanceof Overloaded) again();
+        else throw error;
+      }
+      simulation.trace(`${name} ends; ${operation.outcome}`);
+    };
+    simulation.start(name, main, { skewMs, onCrash: again });
+  }
+
+  function finish(operation: Operation, outcome: 'success' | 'taken', triedAtMs: number): void {
+    // The first answer is the client's; a success that comes later still has to be true.
+    if (operation.outcome === 'unknown' || outcome === 'success') {
+      operation.outcome = outcome;
+      operation.lastTryMs = triedAtMs;
+      operation.endedAt = Math.min(operation.endedAt, simulation.step());
+    }
+  }
+
+  /** Once all is quiet the address is either somebody's, or anybody's: nothing stays wedged. */
+  async function checkAftermath(): Promise<string | null> {
+    simulation.setWeather(calm);
+    const owners = registeredUsers(await readLog(simulation));
+    simulation.advance(2 * takeOverAfterMs + 2 * skewMsMax);
+    const late = startClient(count);
+    await simulation.run();
+    const expected = owners.length === 0 ? 'success' : 'taken';
+    if (late.outcome !== expected) return `a late client got ${late.outcome} instead of ${expected}`;
+    return registeredUsers(await readLog(simulation)).length === 1
+      ? null
+      : 'the late client made a second user';
+  }
+}
+
+async function readLog({ store }: Simulation): Promise<readonly StoredEvent[]> {
+  return (await store.readAll({ after: null, limit: 1_000 })).events;
+}

@@ -1,0 +1,214 @@
+import type { Clock, Random } from '../../src/event-sourcing/clock.js';
+import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { EventStore, ExpectedRevision } from '../../src/event-sourcing/event-store.js';
+import { makeMemoryEventStore } from '../support/memory-event-store.js';
+
+/** Chances per store call, and how time passes between two of them. */
+export interface Weather {
+  /** The process stops for good, before or after the effect. */
+  readonly crash: number;
+  /** The store certainly does nothing. */
+  readonly refuse: number;
+  /** The append happens, its acknowledgement is lost. */
+  readonly loseAcknowledgement: number;
+  /** The append is given up by its caller and happens at some later moment, or never. */
+  readonly delay: number;
+  /** Between two steps more time passes than a registration may take. */
+  readonly longPause: number;
+}
+
+export const calm: Weather = { crash: 0, refuse: 0, loseAcknowledgement: 0, delay: 0, longPause: 0 };
+
+/** A step of a simulated process: it waits for its turn, and the scheduler says when that is. */
+interface Turn {
+  readonly resume: () => void;
+}
+
+interface DelayedAppend {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+}
+
+/** What a simulated process sees of the world, and how it ends. */
+export interface SimulatedProcess {
+  readonly eventStore: EventStore;
+  readonly clock: Clock;
+}
+
+/** How often something happened: a simulation in which it never does proves nothing about it. */
+export type Tally = Map<string, number>;
+
+export interface Simulation {
+  /** The store without faults, to look at afterwards. */
+  readonly store: EventStore;
+  readonly random: Random;
+  /** Counts the steps so far: the order of all that happened. */
+  step(): number;
+  nowMs(): number;
+  advance(ms: number): void;
+  trace(text: string): void;
+  readonly chance: (probability: number) => boolean;
+  /**
+   * Starts a process, which waits for its first turn.
+   * @param onCrash called when the process has stopped for good
+   */
+  start(
+    name: string,
+    main: (process: SimulatedProcess) => Promise<void>,
+    options: { readonly skewMs: number; readonly onCrash: () => void },
+  ): void;
+  /** Lets the processes take turns until none is left. */
+  run(): Promise<void>;
+  setWeather(weather: Weather): void;
+}
+
+/** More time than a registration may take, in ms. */
+const longPauseMs = 61_000;
+
+/**
+ * Processes over one event store, interleaved at every store call by a seeded scheduler, on a clock that only the
+ * scheduler moves. At any moment one process runs, and all others wait for their turn.
+ */
+export function makeSimulation(deps: {
+  readonly random: Random;
+  readonly tally: Tally;
+  /** Where to tell what happens, for a person; null when nobody listens. */
+  readonly traceTo: ((line: string) => void) | null;
+}): Simulation {
+  const { random, tally, traceTo } = deps;
+  let now = Date.parse('2026-01-02T03:04:05.000Z');
+  let steps = 0;
+  let weather = calm;
+  let wake: () => void = () => undefined;
+  let broken: unknown = null;
+  const waiting: Turn[] = [];
+  const delayed: DelayedAppend[] = [];
+  const storeClock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
+  const store = makeMemoryEventStore({ clock: storeClock, random });
+
+  const chance = (probability: number): boolean => probability > 0 && random() < probability;
+  const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
+  const trace = (text: string): void => traceTo?.(`${String(steps)} @${String(now % 10_000_000)} ${text}`);
+
+  return {
+    store,
+    random,
+    step: () => steps,
+    nowMs: () => now,
+    advance: (ms) => {
+      now += ms;
+    },
+    trace,
+    chance,
+    start,
+    run,
+    setWeather: (next) => {
+      weather = next;
+    },
+  };
+
+  function start(
+    name: string,
+    main: (process: SimulatedProcess) => Promise<void>,
+    { skewMs, onCrash }: { readonly skewMs: number; readonly onCrash: () => void },
+  ): void {
+    const turn = (): Promise<void> =>
+      new Promise((resume) => {
+        waiting.push({ resume });
+        wake();
+      });
+    const crash = (when: string): Promise<never> => {
+      trace(`${name} crashes ${when}`);
+      count(`crash ${when}`);
+      onCrash();
+      wake();
+      return new Promise(() => undefined);
+    };
+    const clock: Clock = {
+      now: () => new Date(now + skewMs),
+      sleep: async (ms) => {
+        const until = now + ms;
+        await turn();
+        now = Math.max(now, until);
+      },
+    };
+    const eventStore: EventStore = {
+      ...store,
+      read: async (stream, options) => {
+        await turn();
+        if (chance(weather.crash)) await crash('before a read');
+        if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
+        return store.read(stream, options);
+      },
+      append: async (stream, expected, events) => {
+        await turn();
+        if (chance(weather.crash)) await crash('before an append');
+        if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
+        if (chance(weather.delay)) {
+          trace(`${name} gives up on ${describe(events)}, which is still under way`);
+          delayed.push({ stream, expected, events });
+          throw new OutcomeUnknown('simulated');
+        }
+        const appended = await store.append(stream, expected, events);
+        trace(`${name} appends ${describe(events)} to ${stream} after ${String(expected)}`);
+        // The others may act between the effect and its acknowledgement.
+        await turn();
+        if (chance(weather.crash)) await crash('after an append');
+        if (chance(weather.loseAcknowledgement)) {
+          count('lost acknowledgement');
+          throw new OutcomeUnknown('simulated');
+        }
+        return appended;
+      },
+    };
+    // Does not wake the scheduler: whoever starts a process is still at work itself.
+    new Promise<void>((resume) => waiting.push({ resume }))
+      .then(() => main({ eventStore, clock }))
+      .catch((error: unknown) => {
+        broken ??= error;
+      })
+      .finally(() => {
+        wake();
+      });
+  }
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      steps += 1;
+      now += Math.floor(random() * 20);
+      if (chance(weather.longPause)) {
+        now += longPauseMs;
+        count('long pause');
+      }
+      if (delayed.length > 0 && chance(0.2)) applyDelayed();
+      const index = Math.floor(random() * waiting.length);
+      const [next] = waiting.splice(index, 1);
+      const parked = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      next?.resume();
+      await parked;
+      if (broken !== null) throw broken instanceof Error ? broken : new Error('a process broke');
+    }
+    while (delayed.length > 0) applyDelayed();
+  }
+
+  function applyDelayed(): void {
+    const [append] = delayed.splice(Math.floor(random() * delayed.length), 1);
+    if (append === undefined || chance(0.3)) return;
+    const { stream, expected, events } = append;
+    void store.append(stream, expected, events).then(
+      () => {
+        trace(`late: ${describe(events)} to ${stream} after ${String(expected)}`);
+        count('late append');
+      },
+      () => undefined,
+    );
+  }
+}
+
+function describe(events: readonly NewEvent[]): string {
+  return events.map(({ type }) => type).join(', ');
+}
