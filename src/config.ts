@@ -124,7 +124,7 @@ const limitsSchema = z.record(
  * Reads the configuration (DESIGN section 6). An empty variable counts as not set.
  * @throws ConfigProblem naming every problem at once
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );

@@ -86,7 +86,7 @@ export function makeExchange<
 }
 
 function refuseUntilReady({ readiness }: Shell): void {
-  if (!readiness.ready().ok) throw new HttpError('store_unavailable', 'the service is not ready yet');
+  if (!readiness.serving()) throw new HttpError('store_unavailable', 'the service is not ready yet');
 }
 
 type Answer = () => Promise<FinishedReply>;

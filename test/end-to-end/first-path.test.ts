@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 const agentSecret = 'the-agents-secret';
 const secretKey = 'canary-secret-key-7f3a';
-const password = 'Correct-Horse-9';
+const password = 'canary-Password-41';
 
 test('register, create a project, be granted allow_s3, bind a storage, list peers; and read again after kill -9', async (t) => {
   // Given a served process on an empty data directory

@@ -170,7 +170,7 @@ function parseLine(line: string): Record<string, unknown> {
 
 test('until ready, all but health, keys and documents answer 503', async (t) => {
   let ok = false;
-  const readiness = { ready: () => ({ ok, reasons: ['projection users lags'] }) };
+  const readiness = { serving: () => ok, ready: () => ({ ok, reasons: ['projection users lags'] }) };
   const http = await startTestHttp(t, { routes: [found], readiness });
   for (const path of [`/things/${id}`, '/readyz']) {
     const answer = await http.ask(path);

@@ -61,7 +61,7 @@ export async function startTestHttp(
   const logLines: string[] = [];
   const http = makeHttp({
     routes,
-    readiness: { ready: () => ({ ok: true, reasons: [] }) },
+    readiness: { serving: () => true, ready: () => ({ ok: true, reasons: [] }) },
     readers: noReaders,
     accessTokens: {
       verify: () => Promise.resolve({ valid: false, code: 'invalid_token' }),

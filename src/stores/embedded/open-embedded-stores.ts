@@ -28,22 +28,77 @@ export interface EmbeddedStoresOptions {
   readonly pageCountMax?: number;
 }
 
-export interface EmbeddedStores {
-  readonly eventStore: EventStore;
-  readonly readModelStore: ReadModelStore;
-  readonly stateStore: StateStore;
+interface Opened {
   readonly sqliteVersion: string;
-  /** Settles what is under way, closes the files and gives the directory up. */
+  /** Settles what is under way, closes the files and gives the directory up. Idempotent. */
   close(): Promise<void>;
 }
+
+export interface EmbeddedLog extends Opened {
+  readonly eventStore: EventStore;
+}
+
+export interface EmbeddedDocuments extends Opened {
+  readonly readModelStore: ReadModelStore;
+  readonly stateStore: StateStore;
+}
+
+export type EmbeddedStores = EmbeddedLog & EmbeddedDocuments;
 
 /**
  * Opens the stores of a data directory; this process is then its only owner. Takes the same time and memory however
  * much the files hold.
  * @throws StoreUnavailable when another process owns the directory or it cannot be used; StoreDamaged. Both messages say what to do.
  */
-export async function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<EmbeddedStores> {
-  const { directory, streamPrefix, clock, random, onFatal } = options;
+export function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<EmbeddedStores> {
+  return openOwned(options, async (owned) => {
+    const [log, documents] = await Promise.all([openLog(owned, options), openDocuments(owned)]);
+    return { ...log, ...documents };
+  });
+}
+
+/** Opens the log alone, where read models and state are kept elsewhere. @throws as `openEmbeddedStores` */
+export function openEmbeddedLog(options: EmbeddedStoresOptions): Promise<EmbeddedLog> {
+  return openOwned(options, (owned) => openLog(owned, options));
+}
+
+/** Opens read models and state alone, where the log is kept elsewhere. @throws as `openEmbeddedStores` */
+export function openEmbeddedDocuments(options: EmbeddedStoresOptions): Promise<EmbeddedDocuments> {
+  return openOwned(options, openDocuments);
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** A directory that is ours, and the files in it that are being opened. */
+interface Owned {
+  readonly context: EmbeddedContext;
+  /** Has the file closed with the rest, also when another one cannot be opened. */
+  hold<File extends Closable>(opening: Promise<File>): Promise<File>;
+}
+
+async function openLog(
+  { context, hold }: Owned,
+  { streamPrefix, clock, random }: EmbeddedStoresOptions,
+): Promise<Pick<EmbeddedLog, 'eventStore'>> {
+  const log = await hold(openEventLog(context));
+  return { eventStore: makeEmbeddedEventStore({ log, streamPrefix, clock, random }) };
+}
+
+async function openDocuments({ context, hold }: Owned): Promise<Omit<EmbeddedDocuments, keyof Opened>> {
+  const [readModelStore, stateStore] = await Promise.all([
+    hold(openReadModelStore(context)),
+    hold(openStateStore(context)),
+  ]);
+  return { readModelStore, stateStore };
+}
+
+async function openOwned<Stores>(
+  options: EmbeddedStoresOptions,
+  open: (owned: Owned) => Promise<Stores>,
+): Promise<Stores & Opened> {
+  const { directory, onFatal } = options;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -52,36 +107,36 @@ export async function openEmbeddedStores(options: EmbeddedStoresOptions): Promis
     });
   }
   const unlock = lockDirectory(directory);
-  let ended = false;
+  let reported = false;
   const context: EmbeddedContext = {
     writeLimitMs: 5_000,
     faults: [],
     ...options,
     onFatal: (error) => {
-      if (!ended) onFatal(error);
-      ended = true;
+      if (!reported) onFatal(error);
+      reported = true;
     },
   };
-  const opening = [openEventLog(context), openReadModelStore(context), openStateStore(context)] as const;
-  try {
-    const [log, readModelStore, stateStore] = await Promise.all(opening);
-    let closed: Promise<void> | undefined;
-    const close = async (): Promise<void> => {
-      await Promise.all([log.close(), readModelStore.close(), stateStore.close()]);
-      unlock();
-    };
-    return {
-      eventStore: makeEmbeddedEventStore({ log, streamPrefix, clock, random }),
-      readModelStore,
-      stateStore,
-      sqliteVersion: sqliteVersion(),
-      close: () => (closed ??= close()),
-    };
-  } catch (error) {
-    for (const result of await Promise.allSettled(opening)) {
-      if (result.status === 'fulfilled') await result.value.close();
+  const files: Promise<Closable>[] = [];
+  const owned: Owned = {
+    context,
+    hold: (opening) => {
+      files.push(opening);
+      return opening;
+    },
+  };
+  const closeAll = async (): Promise<void> => {
+    for (const file of await Promise.allSettled(files)) {
+      if (file.status === 'fulfilled') await file.value.close();
     }
     unlock();
+  };
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= closeAll());
+  try {
+    return { ...(await open(owned)), sqliteVersion: sqliteVersion(), close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }

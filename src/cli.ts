@@ -1,0 +1,145 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError } from 'commander';
+import { openServices } from './composition/services.js';
+import { makeOperations } from './composition/operations.js';
+import { type Config, ConfigProblem, readConfig } from './config.js';
+import { callControl } from './control/control-client.js';
+import { makeOperationRunner } from './control/operations.js';
+import { type ControlReply, type ControlRequest, controlSocketPath } from './control/protocol.js';
+import type { JsonValue } from './event-sourcing/domain-event.js';
+import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
+import { KeyProblem } from './keys/errors.js';
+import { serve } from './main.js';
+
+type Input = Readonly<Record<string, JsonValue>>;
+
+const program = new Command('stowage').description(
+  'Stowage, the service and its operators’ commands. Commands find a running service through the socket in DATA_DIR; ' +
+    'where none runs they open the stores themselves.',
+);
+
+program
+  .command('serve')
+  .description('start the service')
+  .action(async () => {
+    process.exitCode = await serve(readConfig());
+  });
+
+for (const role of ['operator', 'auditor'] as const) {
+  program
+    .command(role)
+    .description(`the platform role ${role}`)
+    .command('grant <email>')
+    .description(`make the account with this address an ${role}`)
+    .action((email: string) => operate('platform-role grant', { email, role }));
+}
+
+program
+  .command('project')
+  .description('projects')
+  .command('grant <projectId> <entitlement>')
+  .description('entitle a project; allow_s3: it may bind storages')
+  .action((projectId: string, entitlement: string) =>
+    operate('project grant', { project_id: projectId, entitlement }),
+  );
+
+const node = program.command('node').description('peer nodes');
+node
+  .command('add')
+  .description('register a node')
+  .requiredOption('--name <name>')
+  .requiredOption('--address <address>', 'IPv4 or IPv6 address')
+  .option('--type <type>', 'normal or high_defense', 'normal')
+  .option('--weight <number>', 'share of the load, 0 to 100', parseInteger, 100)
+  .option('--no-load-balancing', 'leave the node out of load balancing')
+  .option('--dns-record <id>', 'the node’s record at the DNS provider', '')
+  .option('--capacity-hint <number>', 'how much it can take, in whatever unit you use', parseInteger)
+  .option('--note <text>', '', '')
+  .action((options: NodeOptions) =>
+    operate('node add', {
+      name: options.name,
+      ip_address: options.address,
+      node_type: options.type,
+      lb_weight: options.weight,
+      lb_enabled: options.loadBalancing,
+      dnsprovider_record_id: options.dnsRecord,
+      max_capacity_hint: options.capacityHint ?? null,
+      note: options.note,
+    }),
+  );
+node
+  .command('list')
+  .description('all nodes')
+  .action(() => operate('node list', {}));
+
+const projection = program.command('projection').description('read models');
+projection
+  .command('list')
+  .description('every view with its generations and how far it is')
+  .action(() => operate('projection list', {}));
+projection
+  .command('rebuild <name>')
+  .description('build a view anew beside the live one, and switch to it when it has caught up')
+  .action((name: string) => operate('projection rebuild', { name }));
+
+interface NodeOptions {
+  readonly name: string;
+  readonly address: string;
+  readonly type: string;
+  readonly weight: number;
+  readonly loadBalancing: boolean;
+  readonly dnsRecord: string;
+  readonly capacityHint?: number;
+  readonly note: string;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!isExplained(error)) throw error;
+  process.stderr.write(`stowage: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+/** Asks the running service, or does it here; prints the result as JSON, or the reason of the refusal. */
+async function operate(operation: string, input: Input): Promise<void> {
+  const config = readConfig();
+  const request = { operation, input };
+  const reply =
+    (await callControl(controlSocketPath(config.dataDirectory), request)) ??
+    (await operateHere(config, request));
+  if (reply.ok) {
+    process.stdout.write(`${JSON.stringify(reply.result, null, 2)}\n`);
+  } else {
+    process.stderr.write(`stowage: ${reply.message} (${reply.code})\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function operateHere(config: Config, request: ControlRequest): Promise<ControlReply> {
+  const services = await openServices(config);
+  try {
+    await services.generations.start();
+    const run = makeOperationRunner(makeOperations(services), (operation, error) => {
+      services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
+    });
+    return await run(request);
+  } finally {
+    await services.close();
+  }
+}
+
+function parseInteger(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
+  return Number(text);
+}
+
+/** Errors whose message is a sentence for the operator. */
+function isExplained(error: unknown): error is Error {
+  return (
+    error instanceof ConfigProblem ||
+    error instanceof KeyProblem ||
+    error instanceof StoreUnavailable ||
+    error instanceof StoreDamaged
+  );
+}

@@ -1,0 +1,67 @@
+import { makeAddNode } from '../commands/add-node.js';
+import { makeAddressReservations } from '../commands/address-reservations.js';
+import { makeChangeNode } from '../commands/change-node.js';
+import { makeCreateProject } from '../commands/create-project.js';
+import { makeCreateStorage } from '../commands/create-storage.js';
+import { makeGrantEntitlement } from '../commands/grant-entitlement.js';
+import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
+import { makeRegister } from '../commands/register.js';
+import { makeRemoveNode } from '../commands/remove-node.js';
+import { makeStartSession } from '../commands/start-session.js';
+import type { Config } from '../config.js';
+import { makeAllowedAddresses } from '../domain/storage/allowed-addresses.js';
+import type { Clock } from '../event-sourcing/clock.js';
+import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import type { Digests } from '../keys/digests.js';
+import type { RefreshTokens } from '../keys/refresh-tokens.js';
+import type { Sealer } from '../keys/sealer.js';
+import type { AccessTokens } from '../security/access-tokens.js';
+import { brokenPasswordRule, passwordRuleMessages } from '../security/password-rules.js';
+import type { Passwords } from '../security/passwords.js';
+import type { Readers } from './services.js';
+
+/** Every use case. */
+export type Commands = ReturnType<typeof makeCommands>;
+
+/** Puts the use cases together. */
+export function makeCommands(deps: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly handler: CommandHandler;
+  readonly readers: Readers;
+  readonly sealer: Sealer;
+  readonly digests: Digests;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+}) {
+  const { config, readers } = deps;
+  const { nodes, projects, storages, users } = readers;
+  const reservations = makeAddressReservations(deps);
+  const checksLocalPart = config.passwordExtraChecks.includes('local-part');
+  return {
+    register: makeRegister({
+      ...deps,
+      reservations,
+      users,
+      startSession: makeStartSession(deps),
+      checkPassword: (password, localPart) => {
+        const rule = brokenPasswordRule(password, checksLocalPart ? localPart : undefined);
+        return rule === null ? null : passwordRuleMessages[rule];
+      },
+      defaultCapacityBytes: config.defaultCapacityBytes,
+    }),
+    createProject: makeCreateProject({ ...deps, projects }),
+    createStorage: makeCreateStorage({
+      ...deps,
+      projects,
+      storages,
+      allowsHttp: makeAllowedAddresses(config.storageAllowedCidrs),
+    }),
+    grantEntitlement: makeGrantEntitlement(deps),
+    grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
+    addNode: makeAddNode({ ...deps, nodes }),
+    changeNode: makeChangeNode({ ...deps, nodes }),
+    removeNode: makeRemoveNode(deps),
+  };
+}

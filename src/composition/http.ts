@@ -1,0 +1,44 @@
+import { Registry } from 'prom-client';
+import { type Http, makeHttp as makeShell } from '../http/compose.js';
+import type { Readiness } from '../http/readiness.js';
+import { sealedSchema } from '../event-sourcing/sealed.js';
+import { erased } from '../keys/sealer.js';
+import { makeAuthRoutes } from '../http/routes/auth.js';
+import { makeNodeRoutes } from '../http/routes/nodes.js';
+import { makeProjectRoutes } from '../http/routes/projects.js';
+import { makeStorageRoutes } from '../http/routes/storages.js';
+import type { Services } from './services.js';
+import { version } from '../version.js';
+
+/** Puts the HTTP shell and the routes of all areas around the services, without listening. */
+export function makeHttp(services: Services, readiness: Readiness): Http & { readonly registry: Registry } {
+  const { config, sealer, log, commands, readers } = services;
+  const registry = new Registry();
+  const http = makeShell({
+    ...services,
+    logger: log.logger,
+    registry,
+    readiness,
+    version,
+    publicUrl: config.publicUrl,
+    stateStore: services.stores.stateStore,
+    replySealer: {
+      seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
+      open: async (claim, sealed) => {
+        const opened = await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed));
+        if (opened === erased) throw new Error('a kept reply cannot be erased');
+        return opened;
+      },
+    },
+    trustedProxies: config.trustedProxies,
+    limits: config.limits,
+    agentSecrets: [config.secret('NODE_AGENT_SECRET'), config.secret('NODE_AGENT_SECRET_PREVIOUS')],
+    routes: [
+      ...makeAuthRoutes({ ...commands, ...readers }),
+      ...makeProjectRoutes({ ...commands, ...readers }),
+      ...makeStorageRoutes({ ...commands, ...readers }),
+      ...makeNodeRoutes(readers),
+    ],
+  });
+  return { ...http, registry };
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import type { Clock, Random } from '../event-sourcing/clock.js';
+import type { EventStore } from '../event-sourcing/event-store.js';
+import type { ReadModelStore } from '../event-sourcing/read-model-store.js';
+import type { StateStore } from '../event-sourcing/state-store.js';
+import {
+  openEmbeddedDocuments,
+  openEmbeddedLog,
+  openEmbeddedStores,
+} from '../stores/embedded/open-embedded-stores.js';
+import { openEventStoreDb } from '../stores/eventstoredb/event-store.js';
+import { openMongoDbStores } from '../stores/mongodb/open-mongodb-stores.js';
+
+export interface Stores {
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+  readonly stateStore: StateStore;
+  /** Whether this process alone owns all of the data; then it may make its own keys. */
+  readonly allEmbedded: boolean;
+  /** Settles what is under way and lets go of files and connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the stores that the configuration names: EventStoreDB or embedded for the log, MongoDB or embedded for read
+ * models and state.
+ * @param onFatal told when an embedded store cannot be used any more; the process should end with the message
+ * @throws StoreUnavailable, StoreDamaged with a sentence that says what to do
+ */
+export async function openStores(deps: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly onFatal: (error: Error) => void;
+}): Promise<Stores> {
+  const { config, clock, random, logger, onFatal } = deps;
+  const { eventStoreDbUrl, mongoDbUrl, streamPrefix, dataDirectory: directory } = config;
+  const embedded = { directory, streamPrefix, clock, random, onFatal };
+  if (mongoDbUrl === undefined && eventStoreDbUrl === undefined) {
+    const stores = await openEmbeddedStores(embedded);
+    logger.info({ directory, sqlite: stores.sqliteVersion }, 'embedded stores opened');
+    return { ...stores, allEmbedded: true };
+  }
+  const log =
+    eventStoreDbUrl === undefined ? await openEmbeddedLog(embedded) : openServerLog(eventStoreDbUrl);
+  try {
+    return together(log, await openOtherDocuments());
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+
+  async function openOtherDocuments(): Promise<Documents> {
+    if (mongoDbUrl === undefined) return openEmbeddedDocuments(embedded);
+    const documents = await openMongoDbStores({ url: mongoDbUrl, clock, random });
+    logger.info({ topology: documents.topology }, 'connected to MongoDB');
+    return documents;
+  }
+
+  function openServerLog(url: string): Log {
+    const eventStore = openEventStoreDb({
+      url,
+      streamPrefix,
+      clock,
+      random,
+      onRetry: (error, attempt) => {
+        logger.warn({ error: error.message, attempt }, 'the log could not be read; trying again');
+      },
+      onSubscriptionLost: (reason) => {
+        logger.debug({ reason }, 'the live subscription ended; subscribing again');
+      },
+    });
+    return { eventStore, close: () => eventStore.close() };
+  }
+}
+
+interface Log {
+  readonly eventStore: EventStore;
+  close(): Promise<void>;
+}
+
+interface Documents {
+  readonly readModelStore: ReadModelStore;
+  readonly stateStore: StateStore;
+  close(): Promise<void>;
+}
+
+function together(log: Log, documents: Documents): Stores {
+  return {
+    eventStore: log.eventStore,
+    readModelStore: documents.readModelStore,
+    stateStore: documents.stateStore,
+    allEmbedded: false,
+    close: async () => {
+      await log.close();
+      await documents.close();
+    },
+  };
+}

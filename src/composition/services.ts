@@ -1,0 +1,183 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { projections } from '../../projections/index.js';
+import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
+import { makeProjectReader } from '../../projections/projects/reader.js';
+import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUserReader } from '../../projections/users/reader.js';
+import type { Config } from '../config.js';
+import type { Clock, Random } from '../event-sourcing/clock.js';
+import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import { makeDocumentWriter } from '../event-sourcing/document-writer.js';
+import { type Generations, makeGenerations } from '../event-sourcing/generations.js';
+import { makeCommandHandler } from '../event-sourcing/make-command-handler.js';
+import { makeViews } from '../event-sourcing/make-views.js';
+import type { Views } from '../event-sourcing/views.js';
+import { type Digests, makeDigests } from '../keys/digests.js';
+import {
+  ensureKeyFile,
+  type KeyRings,
+  type KeySettings,
+  loadKeys,
+  makeKeyRings,
+  readKeySettings,
+} from '../keys/key-rings.js';
+import { makeRefreshTokens } from '../keys/refresh-tokens.js';
+import { makeSealer, type Sealer } from '../keys/sealer.js';
+import { type Log, makeLog } from '../log.js';
+import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
+import { makeHashPool } from '../security/hash-pool.js';
+import { makePasswords } from '../security/passwords.js';
+import type { ScryptParameters } from '../security/scrypt.js';
+import { makeCommands, type Commands } from './commands.js';
+import { openStores, type Stores } from './open-stores.js';
+import { systemClock, systemRandom } from './system.js';
+
+/** What a test or a tool may decide instead of the machine. */
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+  /** Cost of new password hashes; the production parameters when left out. */
+  readonly passwordScrypt?: ScryptParameters;
+  /** Told when an embedded store cannot be used any more. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/** Everything between the stores and whoever asks: HTTP, the command line, reactions. */
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly stores: Stores;
+  readonly eventStore: Stores['eventStore'];
+  readonly readModelStore: Stores['readModelStore'];
+  readonly keyRings: KeyRings;
+  readonly sealer: Sealer;
+  readonly digests: Digests;
+  readonly accessTokens: AccessTokens;
+  readonly generations: Generations;
+  readonly handler: CommandHandler;
+  readonly readers: Readers;
+  readonly commands: Commands;
+  /** Ends what `openServices` opened: pending work is settled, files and connections are let go. */
+  readonly close: () => Promise<void>;
+}
+
+export type Readers = ReturnType<typeof makeReaders>;
+
+/**
+ * Opens the stores and keys that the configuration names and puts the use cases together over them. The views' registry
+ * (`generations.start`) and the projectors are the caller's to start.
+ * @throws KeyProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
+ */
+export async function openServices(config: Config, options: ServiceOptions = {}): Promise<Services> {
+  const { clock = systemClock, random = systemRandom, log = makeLog(config.logLevel) } = options;
+  const { logger } = log;
+  const onFatal =
+    options.onFatal ??
+    ((error) => {
+      logger.fatal({ error: error.message }, 'a store cannot be used any more');
+    });
+  const stores = await openStores({ config, clock, random, logger, onFatal });
+  const { eventStore, readModelStore, stateStore } = stores;
+  try {
+    const keyRings = await openKeyRings(config, stores, { clock, log });
+    const sealer = makeSealer({ stateStore, masterKeys: keyRings.master, clock, randomBytes });
+    const digests = makeDigests(keyRings.indexKey);
+    const accessTokens = makeAccessTokens({
+      keys: keyRings.jwt,
+      issuer: config.publicUrl,
+      clock,
+      makeId: randomUUID,
+    });
+    const generations = makeGenerations({ projections, readModelStore, clock });
+    const documentWriter = makeDocumentWriter({
+      generations,
+      readModelStore,
+      clock,
+      onFailure: (error) => {
+        logger.warn({ error: String(error) }, 'documents were not written through; the projector follows');
+      },
+    });
+    const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer);
+    const pool = makeHashPool();
+    const passwords = makePasswords({
+      peppers: keyRings.pepper,
+      pool,
+      randomBytes,
+      ...(options.passwordScrypt === undefined ? {} : { parameters: options.passwordScrypt }),
+    });
+    const refreshTokens = makeRefreshTokens(keyRings.refresh);
+    const commands = makeCommands({
+      config,
+      clock,
+      handler,
+      readers,
+      sealer,
+      digests,
+      passwords,
+      accessTokens,
+      refreshTokens,
+    });
+    return {
+      config,
+      clock,
+      random,
+      log,
+      stores,
+      eventStore,
+      readModelStore,
+      keyRings,
+      sealer,
+      digests,
+      accessTokens,
+      generations,
+      handler,
+      readers,
+      commands,
+      close: async () => {
+        await pool.close();
+        await stores.close();
+        log.flush();
+      },
+    };
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}
+
+/** Embedded stores have a key file of their own; several processes over one store must be given their keys. */
+async function openKeyRings(
+  config: Config,
+  { allEmbedded, eventStore }: Stores,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<KeyRings> {
+  const path = join(config.dataDirectory, 'keys.json');
+  const readSettings = (): KeySettings => readKeySettings(config.secret);
+  if (allEmbedded) {
+    const hasData = (await eventStore.head()) !== null;
+    ensureKeyFile({ path, settings: readSettings(), hasData, randomBytes });
+  }
+  return makeKeyRings({
+    load: () => loadKeys({ settings: readSettings(), keyFile: allEmbedded ? path : null }),
+    clock,
+    onProblem: (problem) => {
+      log.logger.error({ problem }, 'the keys were not read anew');
+    },
+  });
+}
+
+function makeReaders(views: Views, sealer: Sealer) {
+  return {
+    users: makeUserReader({ views, sealer }),
+    sessions: makeSessionReader({ views }),
+    projects: makeProjectReader({ views }),
+    storages: makeStorageReader({ views }),
+    nodes: makeNodeReader({ views }),
+  };
+}

@@ -1,0 +1,180 @@
+import type { Registry } from 'prom-client';
+import { type Health, makeHealth } from './composition/health.js';
+import { makeHttp } from './composition/http.js';
+import { registerMetrics } from './composition/metrics.js';
+import { makeOperations } from './composition/operations.js';
+import { openServices, type Services } from './composition/services.js';
+import type { Config } from './config.js';
+import { startControlServer } from './control/control-server.js';
+import { makeOperationRunner } from './control/operations.js';
+import { controlSocketPath } from './control/protocol.js';
+import { backoff } from './event-sourcing/clock.js';
+import { StoreUnavailable } from './event-sourcing/errors.js';
+import { type ProjectionRunner, startProjections } from './event-sourcing/projection-runner.js';
+import { startMetricsServer } from './http/metrics-server.js';
+import { startHttpServer } from './http/server.js';
+
+/** No shutdown takes longer; whatever has been acknowledged is durable in any case. */
+const shutdownMsMax = 25_000;
+
+/** Why the process ends, and with which exit code. */
+interface Ending {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Something that was started, and how it is ended. */
+type Closer = () => Promise<unknown>;
+
+/**
+ * Serves until SIGTERM, SIGINT or a failure that cannot be served on; then ends what it started, last first.
+ * @returns the exit code
+ * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged: the start failed
+ */
+export async function serve(config: Config): Promise<number> {
+  let end: (ending: Ending) => void = () => undefined;
+  const ended = new Promise<Ending>((resolve) => {
+    end = resolve;
+  });
+  const fail = (error: unknown): void => {
+    end({ code: 1, reason: error instanceof Error ? error.message : String(error) });
+  };
+  const services = await openServices(config, { onFatal: fail });
+  const { logger } = services.log;
+  const closers: Closer[] = [services.close];
+  try {
+    const health = makeHealth({ probes: probesOf(services), clock: services.clock });
+    await start({ config, services, health, closers, fail });
+    handleSignals(services, end);
+    const ending = await ended;
+    logger[ending.code === 0 ? 'info' : 'fatal']({ reason: ending.reason }, 'ending');
+    if (ending.code !== 0) process.stderr.write(`stowage: ${ending.reason}\n`);
+    health.stopping();
+    return ending.code;
+  } finally {
+    // Whatever hangs must not keep the process from ending.
+    setTimeout(() => process.exit(1), shutdownMsMax).unref();
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function start(deps: {
+  readonly config: Config;
+  readonly services: Services;
+  readonly health: Health;
+  readonly closers: Closer[];
+  readonly fail: (error: unknown) => void;
+}): Promise<void> {
+  const { config, services, health, closers, fail } = deps;
+  const background = new AbortController();
+  const tasks = [health.watch(background.signal), services.keyRings.watch(background.signal)];
+  closers.push(async () => {
+    background.abort();
+    await Promise.all(tasks);
+  });
+
+  // 1. The views, in the background: a store that is away for now is waited for while the listener says "not ready".
+  const running = bringUpProjections(services, background.signal);
+  running.then((runner) => {
+    if (runner !== null) health.projectionsStarted(runner);
+  }, fail);
+  closers.push(async () => {
+    background.abort();
+    // A failure has ended the process already.
+    const runner = await running.catch(() => null);
+    await runner?.stop();
+  });
+
+  // 2. Operators.
+  const run = makeOperationRunner(makeOperations(services), (operation, error) => {
+    services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
+  });
+  const control = await startControlServer({ path: controlSocketPath(config.dataDirectory), run });
+  closers.push(() => control.close());
+
+  // 3. Everybody else.
+  const http = makeHttp(services, health);
+  registerMetrics(http.registry, services.clock, health.statuses);
+  await listenForMetrics(config, http.registry, closers);
+  const server = await startHttpServer({ ...http, host: config.host, port: config.port });
+  closers.push(() => server.close());
+  announce(config, server.port);
+}
+
+async function listenForMetrics(config: Config, registry: Registry, closers: Closer[]): Promise<void> {
+  if (config.metricsPort === undefined) return;
+  const metrics = await startMetricsServer({ registry, host: config.host, port: config.metricsPort });
+  closers.push(() => metrics.close());
+}
+
+/** Resolves with the running projections, or null when the process ended first. @throws StoreDamaged */
+async function bringUpProjections(services: Services, signal: AbortSignal): Promise<ProjectionRunner | null> {
+  const { logger } = services.log;
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    try {
+      await services.generations.start();
+      return await startProjections(services, {
+        onRetry: (collection, error) => {
+          logger.warn({ collection, error: error.message }, 'a projection waits for its stores');
+        },
+        onStopped: (collection, error) => {
+          logger.error(
+            { collection, error: error instanceof Error ? error.message : String(error) },
+            'a projection stopped',
+          );
+        },
+        onRebuilt: (collection, differences) => {
+          logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      logger.warn({ error: error.message, attempt }, 'waiting for the stores');
+      // An aborted wait ends the loop.
+      await services.clock
+        .sleep(backoff(attempt, services.random, { first: 250, cap: 5_000 }), signal)
+        .catch(() => undefined);
+    }
+  }
+  return null;
+}
+
+function handleSignals(services: Services, end: (ending: Ending) => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      end({ code: 0, reason: signal });
+      // Whoever asks twice does not want to wait.
+      process.once(signal, () => process.exit(130));
+    });
+  }
+  process.on('SIGHUP', () => {
+    services.keyRings.reload();
+  });
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      services.log.logger.fatal(
+        { event, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+        'a defect',
+      );
+      end({ code: 1, reason: `${event}; the log says more` });
+    });
+  }
+}
+
+function probesOf({ stores }: Services): Parameters<typeof makeHealth>[0]['probes'] {
+  return [
+    { name: 'event store', ping: () => stores.eventStore.head() },
+    { name: 'read models', ping: () => stores.readModelStore.ping() },
+    { name: 'state', ping: () => stores.stateStore.ping() },
+  ];
+}
+
+/** For the person who started it; the log is for machines. */
+function announce(config: Config, port: number): void {
+  const url = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
+  process.stderr.write(
+    `Stowage listens on ${url} (${url}/docs)\n` +
+      `Try: curl ${url}/api/v1/auth/register -H 'content-type: application/json' ` +
+      `-d '{"email":"ada@example.org","password":"Correct-Horse-9"}'\n`,
+  );
+}
