@@ -1,7 +1,7 @@
 import type { Recorded } from '../../src/event-sourcing/domain-event.js';
 import type { Projection } from '../../src/event-sourcing/projection.js';
 import { projectCodec, type ProjectEvent } from '../../src/domain/project/events.js';
-import type { Role } from '../../src/domain/project/role.js';
+import type { Role } from '../../src/domain/role.js';
 import { projectCategory } from '../../src/domain/project/stream.js';
 
 export type ProjectDocument = {

@@ -1,5 +1,5 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
-import type { Role } from '../../src/domain/project/role.js';
+import type { Role } from '../../src/domain/role.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { CommandRejected, PreconditionFailed } from '../../src/event-sourcing/errors.js';
+import { makeChangeNode } from '../../src/commands/change-node.js';
 import { nodeId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
@@ -75,6 +76,24 @@ test('A change of another revision than the caller saw is refused', async (t) =>
       instanceOf: PreconditionFailed,
     },
   );
+});
+
+test('Changes of different fields, made at once, both stay', async (t) => {
+  const { addNode, changeNode, nodes, stores } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const overtaken = makeChangeNode({
+    nodes,
+    handler: {
+      ...stores.handler,
+      load: async (aggregate, id) => {
+        const loaded = await stores.handler.load(aggregate, id);
+        await changeNode({ nodeId: resource.id, changes: { lb_weight: 7 } }, operator(2));
+        return loaded;
+      },
+    },
+  });
+  await overtaken({ nodeId: resource.id, changes: { note: 'rack 4' } }, operator(3));
+  t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
 });
 
 test('A removed node is gone from the list and cannot be changed', async (t) => {

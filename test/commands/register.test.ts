@@ -6,6 +6,10 @@ import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
+import { makeStartSession } from '../../src/commands/start-session.js';
+import { type RingKey, makeKeyring } from '../../src/keys/keyring.js';
+import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import { userId as someUserId } from '../support/examples/ids.js';
 import { defaultCapacityBytes, givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 
@@ -229,6 +233,23 @@ test('A session that was ended is not revived by a repetition', async (t) => {
   await stores.handler.handle({ aggregate: sessionAggregate, id }, revoke, givenContext(2, firstAt));
   const error = await t.throwsAsync(register(input, context), { instanceOf: CommandRejected });
   t.is(error.code, 'session_not_found');
+});
+
+test('A repetition after the keys were rotated gives the token that the session knows', async (t) => {
+  const { stores, accessTokens } = await given();
+  const [before, after] = [
+    { kid: 'r1', key: Buffer.alloc(32, 1) },
+    { kid: 'r2', key: Buffer.alloc(32, 2) },
+  ];
+  const start = (keys: readonly RingKey[]) => {
+    const refreshTokens = makeRefreshTokens(makeKeyring(keys));
+    const startSession = makeStartSession({ ...stores, refreshTokens, accessTokens });
+    const session = { userId: someUserId, epoch: 0, methods: ['pwd'], clientIp: null } as const;
+    return startSession(session, givenContext(1, firstAt));
+  };
+  const first = await start([before]);
+  const second = await start([after, before]);
+  t.is(second.refresh_token, first.refresh_token);
 });
 
 const refused: readonly [string, Partial<typeof input>, RegExp][] = [

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { ProjectEvent } from '../../src/domain/project/events.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
-import { roleAtLeast, roles } from '../../src/domain/project/role.js';
+import { roleAtLeast, roles } from '../../src/domain/role.js';
 import { orderId, otherUserId, storageId, userId } from '../support/examples/ids.js';
 import {
   defaultStorageChanged,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { entityId, grantSource } from '../fields.js';
-import { role } from './role.js';
+import { role } from '../role.js';
 
 /** What a project may be allowed beyond the ordinary; `allow_s3`: binding storages. */
 export const entitlement = z.enum(['allow_s3']);

@@ -2,7 +2,7 @@ import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { GrantSource } from '../fields.js';
 import { type Entitlement, projectCodec, type ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
-import type { Role } from './role.js';
+import type { Role } from '../role.js';
 import { projectCategory } from './stream.js';
 
 export type ProjectState =
