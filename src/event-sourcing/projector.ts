@@ -47,6 +47,8 @@ export async function runProjector(
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
   let attempt = 0;
+  // Kept from one subscription to the next, so that also those that end early get somewhere.
+  let savedAtMs = clock.now().getTime();
   while (!aborted()) {
     try {
       await follow();
@@ -54,10 +56,10 @@ export async function runProjector(
       if (!(error instanceof StoreUnavailable)) throw error;
       if (aborted()) return;
       onRetry(error, attempt);
-      // An aborted wait ends the loop.
-      await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
-      attempt += 1;
     }
+    // Also after a subscription that ended by itself. An aborted wait ends the loop.
+    await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
+    attempt += 1;
   }
 
   /** From the durable checkpoint on; nothing that this process remembered from before an error is used. */
@@ -71,7 +73,6 @@ export async function runProjector(
       );
     }
     const documents = new LRUCache<string, StoredDocument>({ max: cachedDocumentsMax });
-    let savedAtMs = clock.now().getTime();
     let lastEventAt: Date | null = null;
     // The page before is written while the next one is read and folded.
     let writing: Promise<void> = Promise.resolve();
