@@ -1,0 +1,190 @@
+import test, { type ExecutionContext } from 'ava';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
+import { requestRebuild } from '../../src/event-sourcing/rebuild.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { counterAggregate, type CounterCommand } from '../support/counter-aggregate.js';
+import { countersProjection } from '../support/counter-views.js';
+import { makeMemoryEventStore } from '../support/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
+import type { Fault, FaultPlan } from './support/faults.js';
+import { faultyReadModelStore } from './support/faulty-stores.js';
+import { contextOf, type GivenProcess, givenProcess, sendToCounter } from './support/given-process.js';
+import { makeVirtualClock, type VirtualClock } from './support/virtual-clock.js';
+
+const open: CounterCommand = { type: 'Open', label: 'a' };
+const close: CounterCommand = { type: 'Close' };
+const add = (n: number): CounterCommand => ({ type: 'Add', operation: `o${n}`, amounts: [n] });
+const live = 'counters@1.1';
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly log: EventStore;
+  /** The documents as they are stored. */
+  readonly documents: ReadModelStore;
+  readonly process: GivenProcess;
+  /** From now on each operation of these goes wrong; null: none does. */
+  readonly breakDown: (fault: Fault | null, ...operations: readonly string[]) => void;
+  readonly anotherProcess: () => Promise<GivenProcess>;
+}
+
+async function given(): Promise<Scene> {
+  const clock = makeVirtualClock();
+  const random = makeSeededRandom(1);
+  const log = makeMemoryEventStore({ clock, random });
+  const documents = makeMemoryReadModelStore();
+  let broken: { readonly fault: Fault | null; readonly operations: readonly string[] } = {
+    fault: null,
+    operations: [],
+  };
+  const plan: FaultPlan = (operation) => ({
+    fault: broken.operations.includes(operation) ? broken.fault : null,
+    delayMs: 0,
+    lateMs: 60_000,
+  });
+  const readModelStore = faultyReadModelStore(documents, { clock, plan });
+  return {
+    clock,
+    log,
+    documents,
+    process: await givenProcess({ clock, random, eventStore: log, readModelStore }),
+    breakDown: (fault, ...operations) => {
+      broken = { fault, operations };
+    },
+    anotherProcess: () => givenProcess({ clock, random, eventStore: log, readModelStore: documents }),
+  };
+}
+
+async function totalOf(t: ExecutionContext, { views }: GivenProcess, id: string): Promise<unknown> {
+  const document = await views.of(countersProjection).get(id);
+  t.not(document, null);
+  return document?.body.total;
+}
+
+test('whoever wrote reads what was written, in every view, though no projector runs', async (t) => {
+  const { process, documents } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  const handled = await sendToCounter(process.handler, 'c1', add(5), 1);
+  const stored = await documents.get(live, 'c1');
+  t.like(stored, { id: 'c1', revision: 1n, body: { label: 'a', total: 5, additions: 1 } });
+  t.deepEqual(handled.documents.get('counters'), stored ?? undefined);
+  t.deepEqual(await documents.get('counter_labels@1.1', 'c1'), {
+    id: 'c1',
+    revision: 1n,
+    body: { label: 'a' },
+  });
+  t.is(await totalOf(t, process, 'c1'), 5);
+});
+
+test('the documents carry the time at which the command was decided', async (t) => {
+  const { process, clock, documents } = await given();
+  await clock.advance(60_000);
+  await process.generations.refresh();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  t.is((await documents.get(live, 'c1'))?.body?.['updated_at'], contextOf(0).time.toISOString());
+});
+
+test('the whole stream is folded, however little of it the documents have seen', async (t) => {
+  const { process, anotherProcess, documents } = await given();
+  // Another process's commands, whose write-through went nowhere.
+  const { handler } = await anotherProcess();
+  await sendToCounter(handler, 'c1', open, 0);
+  for (let n = 1; n <= 9; n += 1) await sendToCounter(handler, 'c1', add(n), n);
+  await documents.dropCollection(live);
+  await documents.ensureCollection(live, ['label']);
+  await sendToCounter(process.handler, 'c1', add(10), 10);
+  t.like(await documents.get(live, 'c1'), { revision: 10n, body: { total: 55, additions: 10 } });
+});
+
+test('a deletion leaves a tombstone that reads as nothing', async (t) => {
+  const { process, documents } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  await sendToCounter(process.handler, 'c1', close, 1);
+  t.deepEqual(await documents.get(live, 'c1'), { id: 'c1', revision: 1n, body: null });
+  t.is(await process.views.of(countersProjection).get('c1'), null);
+});
+
+test('a write-through that comes late changes nothing of a later document', async (t) => {
+  const { process, anotherProcess, clock, breakDown, documents } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('late', 'write');
+  await sendToCounter(process.handler, 'c1', add(1), 1);
+  const { handler } = await anotherProcess();
+  await sendToCounter(handler, 'c1', add(2), 2);
+  await clock.advance(120_000);
+  t.like(await documents.get(live, 'c1'), { revision: 2n, body: { total: 3 } });
+});
+
+test('a view that is being rebuilt is written in both generations', async (t) => {
+  const { process, documents, clock } = await given();
+  t.is(await requestRebuild(process.generations, countersProjection, clock.now()), 2);
+  await sendToCounter(process.handler, 'c1', open, 0);
+  t.deepEqual(await documents.get('counters@1.2', 'c1'), await documents.get(live, 'c1'));
+  t.like(await documents.get('counters@1.2', 'c1'), { revision: 0n });
+});
+
+test('when the documents cannot be written the reply leaves all the same, and it is reported', async (t) => {
+  const { process, breakDown, log } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('before', 'write');
+  const handled = await sendToCounter(process.handler, 'c1', add(1), 1);
+  t.is(handled.revision, 1n);
+  t.is((await log.read('counter-c1')).length, 2);
+  t.is(process.reports.length, 1);
+  t.regex(process.reports[0] ?? '', /^write-through: StoreUnavailable/);
+});
+
+test('the reply waits for the documents no longer than 2 s', async (t) => {
+  const { process, breakDown, clock } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('hang', 'write');
+  const startMs = clock.now().getTime();
+  await clock.run(sendToCounter(process.handler, 'c1', add(1), 1));
+  t.is(clock.now().getTime() - startMs, 2_000);
+  t.is(process.reports.length, 1);
+});
+
+const revoking = { revokesAccess: true };
+const target = { aggregate: counterAggregate, id: 'c1' };
+
+for (const fault of ['before', 'hang'] as const) {
+  test(`what takes access away is unavailable until its documents are written, and a repetition heals it: ${fault}`, async (t) => {
+    const { process, breakDown, clock, log } = await given();
+    await sendToCounter(process.handler, 'c1', open, 0);
+    breakDown(fault, 'write');
+    await t.throwsAsync(clock.run(process.handler.handle(target, close, contextOf(1), revoking)), {
+      instanceOf: StoreUnavailable,
+    });
+    t.is((await log.read('counter-c1')).length, 2, 'it is a fact all the same');
+    await clock.run(process.generations.refresh());
+    t.not(await process.views.of(countersProjection).get('c1'), null, 'access is still there');
+
+    breakDown(null);
+    const repeated = await process.handler.handle(target, close, contextOf(1), revoking);
+    t.deepEqual(repeated.events, []);
+    t.is(await process.views.of(countersProjection).get('c1'), null);
+  });
+}
+
+test('a repetition in another process heals it too', async (t) => {
+  const { process, anotherProcess, breakDown } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('before', 'write');
+  await t.throwsAsync(process.handler.handle(target, close, contextOf(1), revoking));
+  const { handler, views } = await anotherProcess();
+  await handler.handle(target, close, contextOf(1), revoking);
+  t.is(await views.of(countersProjection).get('c1'), null);
+});
+
+test('a process that does not know which generations are fed takes no access away', async (t) => {
+  const { process, clock, breakDown } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('before', 'getRecord');
+  await clock.advance(3_001);
+  await t.throwsAsync(process.handler.handle(target, close, contextOf(1), revoking), {
+    instanceOf: StoreUnavailable,
+  });
+  const handled = await sendToCounter(process.handler, 'c2', open, 2);
+  t.is(handled.revision, 0n, 'what takes nothing away leaves all the same');
+});

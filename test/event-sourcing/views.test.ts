@@ -1,0 +1,150 @@
+import test from 'ava';
+import { StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/errors.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
+import { makeSeededRandom } from '../support/clock.js';
+import type { CounterCommand } from '../support/counter-aggregate.js';
+import { counterLabelsProjection, countersProjection } from '../support/counter-views.js';
+import { makeMemoryEventStore } from '../support/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
+import { type GivenProcess, givenProcess, sendToCounter } from './support/given-process.js';
+import { type Recording, recording } from './support/recording.js';
+import { makeVirtualClock, type VirtualClock } from './support/virtual-clock.js';
+
+const open: CounterCommand = { type: 'Open', label: 'a' };
+const close: CounterCommand = { type: 'Close' };
+const live = 'counters@1.1';
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly log: EventStore;
+  readonly documents: ReadModelStore;
+  readonly process: GivenProcess;
+  readonly reads: Recording['reads'];
+  /** Forgets the documents, as if no projector had come this far. */
+  readonly forget: () => Promise<void>;
+}
+
+async function given(): Promise<Scene> {
+  const clock = makeVirtualClock();
+  const random = makeSeededRandom(1);
+  const log = makeMemoryEventStore({ clock, random });
+  const documents = makeMemoryReadModelStore();
+  const seen = recording(log, () => clock.now().getTime());
+  const process = await givenProcess({ clock, random, eventStore: seen.store, readModelStore: documents });
+  return {
+    clock,
+    log,
+    documents,
+    process,
+    reads: seen.reads,
+    forget: async () => {
+      await documents.dropCollection(live);
+      await documents.ensureCollection(live, ['label']);
+      seen.reads.length = 0;
+    },
+  };
+}
+
+test('a stored document is shown with its revision, and the stream is not read', async (t) => {
+  const { process, reads } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  reads.length = 0;
+  t.like(await process.views.of(countersProjection).get('c1'), {
+    id: 'c1',
+    revision: 0n,
+    body: { label: 'a', total: 0 },
+  });
+  t.is(reads.length, 0);
+});
+
+test('where no document is stored, the stream is folded before the answer is nothing', async (t) => {
+  const { process, forget, reads } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  await sendToCounter(process.handler, 'c1', { type: 'Add', operation: 'o1', amounts: [4] }, 1);
+  await forget();
+  t.like(await process.views.of(countersProjection).get('c1'), { revision: 1n, body: { total: 4 } });
+  t.is(await process.views.of(countersProjection).get('c2'), null);
+  t.deepEqual(
+    reads.map(({ stream }) => stream),
+    ['counter-c1', 'counter-c2'],
+  );
+});
+
+test('a tombstone is nothing, stored or folded', async (t) => {
+  const { process, forget, reads } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  await sendToCounter(process.handler, 'c1', close, 1);
+  reads.length = 0;
+  t.is(await process.views.of(countersProjection).get('c1'), null);
+  t.is(reads.length, 0, 'the tombstone says so already');
+  await forget();
+  t.is(await process.views.of(countersProjection).get('c1'), null);
+  t.like(await process.views.of(counterLabelsProjection).get('c1'), { revision: 1n, body: { label: 'a' } });
+});
+
+test('a search finds documents by their fields in order of id, without tombstones', async (t) => {
+  const { process } = await given();
+  const labels = { c3: 'a', c1: 'a', c2: 'b', c4: 'a' };
+  for (const [id, label] of Object.entries(labels)) {
+    await sendToCounter(process.handler, id, { type: 'Open', label }, 0);
+  }
+  await sendToCounter(process.handler, 'c3', close, 1);
+  const found = await process.views
+    .of(countersProjection)
+    .find({ where: { field: 'label', equals: 'a' }, limit: 10 });
+  t.deepEqual(
+    found.map(({ id }) => id),
+    ['c1', 'c4'],
+  );
+});
+
+test('the change token differs after a change, and between generations', async (t) => {
+  const { process } = await given();
+  const view = process.views.of(countersProjection);
+  const before = view.changeToken();
+  t.is(view.changeToken(), before);
+  await sendToCounter(process.handler, 'c1', open, 0);
+  t.not(view.changeToken(), before);
+  t.true(view.changeToken()?.startsWith(`${live}/`));
+});
+
+test('a process whose reading of the registry is older than 3 s shows nothing', async (t) => {
+  const { process, clock } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  const view = process.views.of(countersProjection);
+  await clock.advance(3_000);
+  t.not(await view.get('c1'), null);
+  await clock.advance(1);
+  await t.throwsAsync(view.get('c1'), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(view.find({ limit: 1 }), { instanceOf: StoreUnavailable });
+  t.throws(() => view.changeToken(), { instanceOf: StoreUnavailable });
+  await process.generations.refresh();
+  t.not(await view.get('c1'), null);
+});
+
+test('a clock that was set back makes the reading of the registry as good as old', async (t) => {
+  const clock = makeVirtualClock();
+  let setBackMs = 0;
+  const setBack = { ...clock, now: () => new Date(clock.now().getTime() - setBackMs) };
+  const random = makeSeededRandom(1);
+  const eventStore = makeMemoryEventStore({ clock, random });
+  const readModelStore = makeMemoryReadModelStore();
+  const { generations, views } = await givenProcess({ clock: setBack, random, eventStore, readModelStore });
+  setBackMs = 3_600_000;
+  await t.throwsAsync(views.of(countersProjection).get('c1'), { instanceOf: StoreUnavailable });
+  await generations.refresh();
+  t.is(await views.of(countersProjection).get('c1'), null);
+});
+
+test('a stream that cannot be folded is an error and not nothing', async (t) => {
+  const { process, log, forget } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  const [example] = await log.read('counter-c1');
+  if (example === undefined) throw new Error('the counter was opened');
+  await log.append('counter-c1', 0n, [
+    { ...example, id: '00000000-0000-5000-8000-000000000001', type: 'Unknown' },
+  ]);
+  await forget();
+  await t.throwsAsync(process.views.of(countersProjection).get('c1'), { instanceOf: UndecodableEvent });
+});
