@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { eventStoreContract } from '../contracts/event-store.js';
 import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { makeProposed } from '../support/eventstoredb-server/proposed.js';
 import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
 
 // The port's contract over EventStoreDB's real wire, against the server of these tests.
@@ -16,15 +17,7 @@ eventStoreContract(test, async () => {
       return store;
     },
     appendForeign: () => {
-      server.log.append(`foreign-${randomUUID()}`, 'no-stream', [
-        {
-          id: randomUUID(),
-          type: 'ElsewhereHappened',
-          contentType: 'application/json',
-          data: Buffer.from('{}'),
-          metadata: Buffer.alloc(0),
-        },
-      ]);
+      server.log.append(`foreign-${randomUUID()}`, 'no-stream', [makeProposed({})]);
       return Promise.resolve();
     },
     close: async () => {

@@ -71,6 +71,7 @@ export function makeWakeUp(client: Client, deps: WakeUpDeps): WakeUp {
   function listen(): Promise<{ readonly confirmed: boolean; readonly reason: string }> {
     return new Promise((resolve) => {
       let confirmed = false;
+      let over = false;
       const subscription = client.subscribeToAll({
         fromPosition: END,
         filter: streamNameFilter({ prefixes: [deps.prefix] }),
@@ -80,9 +81,10 @@ export function makeWakeUp(client: Client, deps: WakeUpDeps): WakeUp {
         lost(`it was not confirmed within ${limits.callMs} ms`);
       }, limits.callMs);
       const lost = (reason: string): void => {
+        if (over) return;
+        over = true;
         clearTimeout(timer);
-        // Whatever it says from now on belongs to nobody, but an error without a listener would end the process.
-        subscription.removeAllListeners().on('error', () => undefined);
+        // The listeners stay: a late error that nobody listened to would end the process.
         subscription.unsubscribe().catch(() => undefined);
         resolve({ confirmed, reason });
       };
@@ -92,7 +94,9 @@ export function makeWakeUp(client: Client, deps: WakeUpDeps): WakeUp {
         confirmed = true;
         heard();
       });
-      subscription.on('data', heard);
+      subscription.on('data', () => {
+        if (!over) heard();
+      });
       listenForLoss(subscription, lost);
     });
   }

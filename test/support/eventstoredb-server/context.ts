@@ -9,6 +9,8 @@ export interface ServerContext {
   readonly faults: Faults;
   readonly subscriptions: Set<LiveSubscription>;
   readonly options: ServerOptions;
+  /** Where clients reach this node. */
+  self(): Endpoint;
   /** Breaks the connections of all clients. */
   cut(): void;
   /** Does something later, unless the server has been closed by then. */
@@ -26,8 +28,8 @@ export interface LiveSubscription {
 }
 
 export interface ServerOptions {
-  /** Set on a follower: where it sends whoever asks for the leader. */
-  readonly leader: Endpoint | null;
+  /** On a follower: where it sends whoever asks for the leader. Null on the leader. */
+  readonly leader: () => Endpoint | null;
   /** `user:password` that every call must carry, null where everybody may do everything. */
   readonly credentials: string | null;
   /** Whether reads of one stream tell positions: servers from 22.6 on do. */
@@ -38,7 +40,8 @@ export interface ServerOptions {
 
 /** The refusal that comes before any effect, or null. */
 export function refusalOf(context: ServerContext, metadata: Metadata): StatusError | null {
-  const { credentials, leader } = context.options;
+  const { credentials } = context.options;
+  const leader = context.options.leader();
   if (credentials !== null) {
     const expected = `Basic ${Buffer.from(credentials).toString('base64')}`;
     if (metadata.get('authorization')[0] !== expected) return notAuthenticated();
@@ -71,8 +74,9 @@ export function performUnder<Result>(
   else context.later(fault.delayMs, respond);
 }
 
+/** Whom a refusal names: the leader, or this very node, as right after an election that it won. */
 export function leaderOf(context: ServerContext): Endpoint {
-  return context.options.leader ?? { host: '127.0.0.1', port: 1 };
+  return context.options.leader() ?? context.self();
 }
 
 function applyUnder<Result>(

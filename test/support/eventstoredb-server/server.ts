@@ -42,7 +42,14 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
     log,
     faults,
     subscriptions,
-    options: { leader: null, credentials: null, streamReadPositions: true, liveBufferMax: 32, ...options },
+    options: {
+      leader: () => null,
+      credentials: null,
+      streamReadPositions: true,
+      liveBufferMax: 32,
+      ...options,
+    },
+    self,
     cut: () => {
       network.cut();
     },

@@ -1,0 +1,138 @@
+import test from 'ava';
+import { z } from 'zod';
+import { StoreDamaged, UndecodableEvent, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
+import { makeEventCodec } from '../../src/event-sourcing/event-codec.js';
+import { makeEvent, makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { givenServer } from '../support/eventstoredb-server/given-server.js';
+import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { makeProposed } from '../support/eventstoredb-server/proposed.js';
+
+const metadata = JSON.stringify(makeEvent().metadata);
+
+const damaged = {
+  'data that is cut off': { data: '{"what":"happ', metadata },
+  'data that is a string': { data: '"happened"', metadata },
+  'data that is an array': { data: '[]', metadata },
+  'data that is null': { data: 'null', metadata },
+  'data without a byte': { data: '', metadata },
+  'data that is not JSON by its content type': {
+    contentType: 'application/octet-stream',
+    data: '{}',
+    metadata,
+  },
+  'no metadata': { data: '{}' },
+  'metadata of somebody else': { data: '{}', metadata: '{"$correlationId":"1"}' },
+  'metadata that is cut off': { data: '{}', metadata: metadata.slice(0, 30) },
+} as const;
+
+// The most permissive codec there could be: a type without fields, and a retired one whose upcaster takes anything.
+const codec = makeEventCodec(
+  { 'ThingHappened@1': z.strictObject({}) },
+  { 'ThingHappened@0': () => ({ type: 'ThingHappened@1', data: {} }) },
+);
+
+for (const [what, record] of Object.entries(damaged)) {
+  for (const type of ['ThingHappened@1', 'ThingHappened@0']) {
+    test.serial(`${type} with ${what} is read, never skipped, and no codec takes it`, async (t) => {
+      const { server, store } = await givenServer(t);
+      const stream = uniqueStream();
+      await store.append(stream, 'no-stream', makeEvents(1));
+      server.log.append(`test.${stream}`, 0n, [makeProposed({ type, ...record })]);
+      await store.append(stream, 1n, makeEvents(1));
+      const fromStream = await store.read(stream);
+      const fromLog = (await readLog(store, null)).flatMap((page) => page.events);
+      for (const events of [fromStream, fromLog]) {
+        t.deepEqual(
+          events.map((event) => event.revision),
+          [0n, 1n, 2n],
+        );
+        const [, event] = events;
+        if (event === undefined) return t.fail();
+        const error = t.throws(() => codec.decode(event), { instanceOf: UndecodableEvent });
+        t.true(error.message.includes(type) && error.message.includes(stream));
+      }
+    });
+  }
+}
+
+test.serial('links, deletion marks, metadata streams and streams of others are passed over', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(1));
+  server.log.append('$ce-test.thing', 'no-stream', [makeProposed({ type: '$>', data: `0@test.${stream}` })]);
+  server.log.append('test.copies-1', 'no-stream', [makeProposed({ type: '$>', data: `0@test.${stream}` })]);
+  server.log.append('test.gone-1', 'no-stream', [makeProposed({ type: '$streamDeleted' })]);
+  server.log.append(`$$test.${stream}`, 'no-stream', [makeProposed({ type: '$metadata' })]);
+  server.log.append('tested.other-1', 'no-stream', [makeProposed({})]);
+  const pages = await readLog(store, null, 2);
+  t.is(pages.flatMap((page) => page.events).length, 1);
+  t.is(pages.at(-1)?.cursor, await store.head());
+});
+
+test.serial('a stream that was deleted on the server is damage, not an empty stream', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(2));
+  server.log.tombstone(`test.${stream}`);
+  const expectation = { instanceOf: StoreDamaged, message: /was deleted on the server/ };
+  await t.throwsAsync(store.read(stream), expectation);
+  await t.throwsAsync(store.append(stream, 1n, makeEvents(1)), expectation);
+});
+
+for (const streamReadPositions of [true, false]) {
+  const version = streamReadPositions ? '22.6 or newer' : 'older than 22.6';
+  test.serial(
+    `a repeated append is known by its ids where the server forgot them (${version})`,
+    async (t) => {
+      const { server, store } = await givenServer(t, { streamReadPositions });
+      const stream = uniqueStream();
+      const events = makeEvents(3);
+      await store.append(stream, 'no-stream', makeEvents(1));
+      const appended = await store.append(stream, 0n, events);
+      for (let count = 0; count < 700; count += 1) {
+        server.log.append('foreign-1', 'any', [makeProposed({})]);
+      }
+      server.log.forgetIds();
+      t.deepEqual(await store.append(stream, 0n, events), appended);
+      await t.throwsAsync(store.append(stream, 0n, [...events, makeEvent()]), {
+        instanceOf: WrongExpectedRevision,
+      });
+      await t.throwsAsync(store.append(stream, 0n, makeEvents(3)), { instanceOf: WrongExpectedRevision });
+      t.is((await store.read(stream)).length, 4);
+    },
+  );
+}
+
+test.serial('a checkpoint of another kind of store is told from a position of this log', async (t) => {
+  const { store } = await givenServer(t);
+  await t.throwsAsync(store.readAll({ after: '17', limit: 1 }), { instanceOf: StoreDamaged });
+});
+
+test.serial(
+  'processes that find a log without an id agree on one, and no reader sees its event',
+  async (t) => {
+    const { server, store } = await givenServer(t);
+    const others = Array.from({ length: 4 }, () => openTestStore(server.url));
+    t.teardown(() => Promise.all(others.map((other) => other.close())));
+    const ids = await Promise.all([store, ...others].map((each) => each.logId()));
+    t.is(new Set(ids).size, 1);
+    t.is(server.log.stream('test.log-identity')?.length, 1);
+    const [page] = await readLog(store, null);
+    t.deepEqual(page?.events, []);
+    t.is(page?.cursor, await store.head());
+  },
+);
+
+test.serial('an id whose append was not acknowledged is found by the next who asks', async (t) => {
+  const { server, store } = await givenServer(t);
+  server.faults.next('append', { apply: 'now', answer: 'timeout' });
+  await t.throwsAsync(store.logId());
+  const id = await store.logId();
+  t.is(server.log.stream('test.log-identity')?.[0]?.id, id);
+});
+
+test.serial("a log id's stream with something else in it is damage", async (t) => {
+  const { server, store } = await givenServer(t);
+  server.log.append('test.log-identity', 'no-stream', [makeProposed({ metadata })]);
+  await t.throwsAsync(store.logId(), { instanceOf: StoreDamaged, message: /STREAM_PREFIX/ });
+});

@@ -1,0 +1,226 @@
+import type { ExecutionContext } from 'ava';
+import test from 'ava';
+import { appendDurably } from '../../src/event-sourcing/append-durably.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { makeSeededRandom, realClock } from '../support/clock.js';
+import { callMs, givenServer } from '../support/eventstoredb-server/given-server.js';
+import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { makeProposed } from '../support/eventstoredb-server/proposed.js';
+import type { EventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import { consumerTooSlow } from '../support/eventstoredb-server/statuses.js';
+
+/** Longer than any test: whoever is woken in these tests was woken by the subscription, or by his own append. */
+const noPoll = { pollMs: 600_000 };
+
+/** Follows the log in the background and gathers ids; `seen` resolves when an id has come by. */
+function followIds(t: ExecutionContext, store: EventStore) {
+  const controller = new AbortController();
+  const ids: string[] = [];
+  let look = (): void => undefined;
+  const ended = (async () => {
+    for await (const page of store.subscribe({ after: null, signal: controller.signal })) {
+      ids.push(...page.events.map((event) => event.id));
+      look();
+    }
+  })();
+  t.teardown(async () => {
+    controller.abort();
+    await ended;
+  });
+  const seen = (id: string): Promise<void> =>
+    new Promise((resolve) => {
+      look = () => {
+        if (ids.includes(id)) resolve();
+      };
+      look();
+    });
+  return { ids, seen };
+}
+
+/** Appends through another process's adapter, so that nothing but the server can wake the follower. */
+async function appendElsewhere(t: ExecutionContext, server: EventStoreDbServer, count = 1): Promise<string> {
+  const other = openTestStore(server.url);
+  t.teardown(() => other.close());
+  const events = makeEvents(count);
+  await appendDurably(
+    { eventStore: other, clock: realClock, random: makeSeededRandom(3) },
+    { stream: uniqueStream(), expected: 'no-stream' },
+    events,
+  );
+  return events.at(-1)?.id ?? '';
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await realClock.sleep(5);
+}
+
+const losses: readonly [what: string, strike: (server: EventStoreDbServer) => unknown][] = [
+  [
+    'dropped',
+    (server) => {
+      for (const subscription of server.subscriptions) subscription.drop(consumerTooSlow());
+    },
+  ],
+  [
+    'ended without a word',
+    (server) => {
+      for (const subscription of server.subscriptions) subscription.end();
+    },
+  ],
+  [
+    'cut off',
+    (server) => {
+      server.network.cut();
+    },
+  ],
+  [
+    'refused for a while',
+    async (server) => {
+      server.faults.next('subscribe', { answer: 'unavailable' }, { answer: 'access-denied' });
+      await server.network.refuse();
+      await server.network.accept();
+    },
+  ],
+];
+
+for (const [what, strike] of losses) {
+  test.serial(`a subscription that is ${what} is opened again and nothing is lost`, async (t) => {
+    const lost: string[] = [];
+    const { server, store } = await givenServer(
+      t,
+      {},
+      {
+        limits: noPoll,
+        onSubscriptionLost: (reason) => lost.push(reason),
+      },
+    );
+    const following = followIds(t, store);
+    await until(() => server.subscriptions.size === 1);
+    const before = await appendElsewhere(t, server);
+    await following.seen(before);
+    await strike(server);
+    const meanwhile = await appendElsewhere(t, server);
+    await following.seen(meanwhile);
+    const later = await appendElsewhere(t, server);
+    await following.seen(later);
+    t.deepEqual(following.ids, [before, meanwhile, later]);
+    t.true(lost.length >= 1);
+  });
+}
+
+test.serial('a subscription that was never confirmed is opened again', async (t) => {
+  const { server, store } = await givenServer(t, {}, { limits: { ...noPoll, callMs } });
+  server.faults.next('subscribe', { answer: 'nothing' });
+  const following = followIds(t, store);
+  await until(() => server.faults.calls.filter((call) => call.kind === 'subscribe').length === 2);
+  const id = await appendElsewhere(t, server);
+  await following.seen(id);
+  t.deepEqual(following.ids, [id]);
+});
+
+test.serial('while a subscription is silent, the log is looked at all the same', async (t) => {
+  const { server, store } = await givenServer(t, {}, { limits: { pollMs: 20 } });
+  const following = followIds(t, store);
+  await until(() => server.subscriptions.size === 1);
+  for (const subscription of server.subscriptions) subscription.stall();
+  const id = await appendElsewhere(t, server);
+  await following.seen(id);
+  t.deepEqual(following.ids, [id]);
+  t.is(server.subscriptions.size, 1, 'one silent moment is no reason to subscribe anew');
+});
+
+test.serial('a subscription that keeps silent about a growing log is replaced', async (t) => {
+  const lost: string[] = [];
+  const { server, store } = await givenServer(
+    t,
+    {},
+    {
+      limits: { pollMs: 20, silenceMs: 100 },
+      onSubscriptionLost: (reason) => lost.push(reason),
+    },
+  );
+  const following = followIds(t, store);
+  await until(() => server.subscriptions.size === 1);
+  for (const subscription of server.subscriptions) subscription.stall();
+  const ids: string[] = [];
+  while (lost.length === 0) {
+    ids.push(await appendElsewhere(t, server));
+    await following.seen(ids.at(-1) ?? '');
+  }
+  t.deepEqual(lost, ['it fell silent']);
+  t.deepEqual(following.ids, ids);
+});
+
+test.serial('a subscription in good health is kept, however long nothing happens in between', async (t) => {
+  const lost: string[] = [];
+  const { server, store } = await givenServer(
+    t,
+    {},
+    {
+      limits: { pollMs: 5, silenceMs: 30 },
+      onSubscriptionLost: (reason) => lost.push(reason),
+    },
+  );
+  const following = followIds(t, store);
+  await until(() => server.subscriptions.size === 1);
+  for (let round = 0; round < 5; round += 1) {
+    const events = makeEvents(1);
+    await store.append(uniqueStream(), 'no-stream', events);
+    await following.seen(events[0]?.id ?? '');
+    await following.seen(await appendElsewhere(t, server));
+    await realClock.sleep(40);
+  }
+  t.deepEqual(lost, []);
+});
+
+test.serial(
+  'an append of more events than the server buffers drops its subscriptions and loses nothing',
+  async (t) => {
+    const { server, store } = await givenServer(t, { liveBufferMax: 32 }, { limits: noPoll });
+    const following = followIds(t, store);
+    await until(() => server.subscriptions.size === 1);
+    for (let round = 0; round < 3; round += 1) await following.seen(await appendElsewhere(t, server, 200));
+    t.is(following.ids.length, 600);
+    t.is(new Set(following.ids).size, 600);
+  },
+);
+
+test.serial('streams of others do not wake anybody, and their checkpoints do no harm', async (t) => {
+  const { server, store } = await givenServer(t, {}, { limits: noPoll });
+  const following = followIds(t, store);
+  await until(() => server.subscriptions.size === 1);
+  const reads = (): number => server.faults.calls.filter((call) => call.kind === 'read').length;
+  const before = reads();
+  for (let count = 0; count < 100; count += 1) {
+    server.log.append(`foreign-${count}`, 'no-stream', [makeProposed({})]);
+  }
+  t.is(reads(), before);
+  const id = await appendElsewhere(t, server);
+  await following.seen(id);
+  t.deepEqual(following.ids, [id]);
+});
+
+test.serial(
+  'a server that is away is asked again and again, and following goes on where it was',
+  async (t) => {
+    const retries: number[] = [];
+    const { server, store } = await givenServer(
+      t,
+      {},
+      {
+        limits: { pollMs: 10 },
+        onRetry: (_error, attempt) => retries.push(attempt),
+      },
+    );
+    const following = followIds(t, store);
+    await following.seen(await appendElsewhere(t, server));
+    await server.network.refuse();
+    await until(() => retries.length >= 2);
+    await server.network.accept();
+    const id = await appendElsewhere(t, server);
+    await following.seen(id);
+    t.is(following.ids.length, 2);
+    t.deepEqual(retries.slice(0, 2), [0, 1]);
+  },
+);
