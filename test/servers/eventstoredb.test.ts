@@ -15,16 +15,16 @@ if (url === '') {
   test.skip('EventStoreDB contract suite: set EVENTSTOREDB_URL to run it against a server', () => undefined);
 } else {
   const run = randomUUID();
-  const policy = { allowInsecureNetwork: true };
+  const options = { policy: { allowInsecureNetwork: true }, limits: { callMs: 30_000 } };
   eventStoreContract(test, () => {
     const streamPrefix = `test.${run}.`;
-    let store = openTestStore(url, { streamPrefix, policy });
-    const foreign = openTestStore(url, { streamPrefix: 'foreign-', policy });
+    let store = openTestStore(url, { streamPrefix, ...options });
+    const foreign = openTestStore(url, { streamPrefix: 'foreign-', ...options });
     return Promise.resolve({
       store,
       reopen: async () => {
         await store.close();
-        store = openTestStore(url, { streamPrefix, policy });
+        store = openTestStore(url, { streamPrefix, ...options });
         return store;
       },
       appendForeign: async () => {

@@ -24,6 +24,14 @@ export function makeAppend(context: ServerContext): handleClientStreamingCall<Ap
       }
     });
     call.on('end', () => {
+      // grpc-js ends a broken request like a whole one and marks it as cancelled a moment later. A server that did not
+      // wait for that would write half of an append.
+      setImmediate(() => {
+        if (!call.cancelled) finish();
+      });
+    });
+
+    function finish(): void {
       const refusal = refusalOf(context, call.metadata);
       if (refusal !== null) {
         callback(refusal);
@@ -38,7 +46,7 @@ export function makeAppend(context: ServerContext): handleClientStreamingCall<Ap
           else reply(outcome.result, stream, expected, callback);
         },
       );
-    });
+    }
   };
 }
 
