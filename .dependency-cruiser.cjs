@@ -9,7 +9,7 @@ const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** What puts the parts together: it alone may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
 /** What stored events are made of. */
-const eventTypes = '^src/domain/[^/]+/(events|stream|role)\\.ts$';
+const eventTypes = '^src/domain/[^/]+/(events|stream)\\.ts$';
 
 /** `from` may import, of our own files, only what stands in `allowed` (and itself). */
 const only = (name, from, allowed, comment) => ({

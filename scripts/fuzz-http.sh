@@ -32,8 +32,8 @@ finish() {
   trap - EXIT
   if [ -n "$service" ]; then kill -TERM -- "-$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true; fi
   if [ "$status" -ne 0 ]; then
-    printf '\nThe service last logged:\n'
-    tail -n 30 "$log" || true
+    printf '\nWhat the service logged as more than routine:\n'
+    grep -v '"level":30' "$log" | tail -n 30 || true
     printf 'Repeat this run with FUZZ_SEED=%s FUZZ_EXAMPLES=%s %s\n' "$seed" "$examples" "$0"
   fi
   rm -rf "$scratch"
@@ -73,18 +73,14 @@ access_token() {
   post /auth/register "{\"email\":\"$1@example.org\",\"password\":\"$password\"}" | field .data.tokens.access_token
 }
 
-# The checks are named, so that a new release of schemathesis adds none unseen.
+# Every check but one: that each request which the document allows is accepted. A password must also mix kinds of characters, and
+# an endpoint fit its provider, which JSON Schema does not say.
 cat >"$scratch/nobody.toml" <<'EOF'
 [generation]
 database = "none"
 
 [checks]
-enabled = false
-not_a_server_error.enabled = true
-status_code_conformance.enabled = true
-content_type_conformance.enabled = true
-response_headers_conformance.enabled = true
-response_schema_conformance.enabled = true
+positive_data_acceptance.enabled = false
 EOF
 {
   printf 'headers = { Authorization = "Bearer ${FUZZ_TOKEN}", X-Agent-Secret = "${NODE_AGENT_SECRET}" }\n'
