@@ -18,7 +18,7 @@ import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { brokenPasswordRule, passwordRuleMessages } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
-import type { Readers } from './services.js';
+import type { Readers } from './readers.js';
 
 /** Every use case. */
 export type Commands = ReturnType<typeof makeCommands>;

@@ -1,11 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
-import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
-import { makeProjectReader } from '../../projections/projects/reader.js';
-import { makeSessionReader } from '../../projections/sessions/reader.js';
-import { makeStorageReader } from '../../projections/storage-configs/reader.js';
-import { makeUserReader } from '../../projections/users/reader.js';
 import type { Config } from '../config.js';
 import type { Clock, Random } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
@@ -13,7 +8,6 @@ import { makeDocumentWriter } from '../event-sourcing/document-writer.js';
 import { type Generations, makeGenerations } from '../event-sourcing/generations.js';
 import { makeCommandHandler } from '../event-sourcing/make-command-handler.js';
 import { makeViews } from '../event-sourcing/make-views.js';
-import type { Views } from '../event-sourcing/views.js';
 import { type Digests, makeDigests } from '../keys/digests.js';
 import {
   ensureKeyFile,
@@ -32,6 +26,7 @@ import { makePasswords } from '../security/passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from './commands.js';
 import { openStores, type Stores } from './open-stores.js';
+import { makeReaders, type Readers } from './readers.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** What a test or a tool may decide instead of the machine. */
@@ -65,8 +60,6 @@ export interface Services {
   /** Ends what `openServices` opened: pending work is settled, files and connections are let go. */
   readonly close: () => Promise<void>;
 }
-
-export type Readers = ReturnType<typeof makeReaders>;
 
 /**
  * Opens the stores and keys that the configuration names and puts the use cases together over them. The views' registry
@@ -170,14 +163,4 @@ async function openKeyRings(
       log.logger.error({ problem }, 'the keys were not read anew');
     },
   });
-}
-
-function makeReaders(views: Views, sealer: Sealer) {
-  return {
-    users: makeUserReader({ views, sealer }),
-    sessions: makeSessionReader({ views }),
-    projects: makeProjectReader({ views }),
-    storages: makeStorageReader({ views }),
-    nodes: makeNodeReader({ views }),
-  };
 }

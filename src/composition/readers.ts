@@ -1,0 +1,21 @@
+import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
+import { makeProjectReader } from '../../projections/projects/reader.js';
+import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUserReader } from '../../projections/users/reader.js';
+import type { Views } from '../event-sourcing/views.js';
+import type { Sealer } from '../keys/sealer.js';
+
+/** Every reader, over all views. */
+export type Readers = ReturnType<typeof makeReaders>;
+
+/** Puts the readers together. Sealed values are opened here and nowhere nearer to the log. */
+export function makeReaders(views: Views, sealer: Sealer) {
+  return {
+    users: makeUserReader({ views, sealer }),
+    sessions: makeSessionReader({ views }),
+    projects: makeProjectReader({ views }),
+    storages: makeStorageReader({ views }),
+    nodes: makeNodeReader({ views }),
+  };
+}
