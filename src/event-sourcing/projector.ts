@@ -27,6 +27,8 @@ export interface ProjectorProgress {
 
 const cachedDocumentsMax = 20_000;
 const checkpointIntervalMs = 1_000;
+/** At the head of the log, so many events of other views are worth a checkpoint. */
+const checkpointEvents = 500;
 
 /**
  * Feeds one collection from the log until the signal aborts: takes the events of the view's streams, folds them into
@@ -73,6 +75,9 @@ export async function runProjector(
       );
     }
     const documents = new LRUCache<string, StoredDocument>({ max: cachedDocumentsMax });
+    let saved = checkpoint?.position ?? null;
+    let done = saved;
+    let eventsPassed = 0;
     let lastEventAt: Date | null = null;
     // The page before is written while the next one is read and folded.
     let writing: Promise<void> = Promise.resolve();
@@ -94,6 +99,8 @@ export async function runProjector(
       await writing.catch(() => undefined);
     }
     await writing;
+    // The subscription has ended because the process does: the next start need not read again what has been read.
+    await saveCheckpoint();
 
     async function finishPage(
       page: LogPage,
@@ -103,13 +110,22 @@ export async function runProjector(
       await writeGuarded(writes, cache);
       const nowMs = clock.now().getTime();
       lastEventAt = page.events.at(-1)?.recordedAt ?? lastEventAt;
-      const due = nowMs - savedAtMs >= checkpointIntervalMs || (page.atHead && writes.length > 0);
-      if (page.cursor !== null && due) {
-        await readModelStore.saveCheckpoint(collection, { logId, position: page.cursor });
+      done = page.cursor;
+      eventsPassed += page.events.length;
+      const worthSaving = writes.length > 0 || eventsPassed >= checkpointEvents;
+      if (nowMs - savedAtMs >= checkpointIntervalMs || (page.atHead && worthSaving)) {
+        await saveCheckpoint();
         savedAtMs = nowMs;
+        eventsPassed = 0;
       }
       onProgress({ position: page.cursor, atHead: page.atHead, lastEventAt });
       attempt = 0;
+    }
+
+    async function saveCheckpoint(): Promise<void> {
+      if (done === null || done === saved) return;
+      await readModelStore.saveCheckpoint(collection, { logId, position: done });
+      saved = done;
     }
   }
 

@@ -12,6 +12,7 @@ const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
 export interface ServiceProcess {
   readonly url: string;
   readonly directory: string;
+  readonly pid: number;
   /** Everything that the service has written to standard output and standard error so far. */
   output(): string;
   /** SIGKILL, and the end of the process. */
@@ -40,15 +41,17 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts `serve` and waits until it is ready, 30 s at most. */
+/** Starts `serve` and waits until it is ready, 30 s at most unless said otherwise. */
 export async function startService(options: {
   readonly directory: string;
   readonly port: number;
   readonly environment?: Environment;
+  readonly readyWithinMs?: number;
+  readonly pollMs?: number;
 }): Promise<ServiceProcess> {
-  const { directory, port } = options;
+  const { directory, port, readyWithinMs = 30_000, pollMs = 25 } = options;
   const service = spawnService(options);
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + readyWithinMs;
   while (Date.now() < deadline) {
     const ready = await fetch(`${service.url}/readyz`).then(
       (reply) => reply.ok,
@@ -57,7 +60,7 @@ export async function startService(options: {
     if (ready) return service;
     const ended = await Promise.race([
       service.exited,
-      new Promise((resolve) => setTimeout(resolve, 25, 'running')),
+      new Promise((resolve) => setTimeout(resolve, pollMs, 'running')),
     ]);
     if (ended !== 'running') break;
   }
@@ -82,6 +85,7 @@ export function spawnService(options: {
   return {
     url: `http://127.0.0.1:${port}`,
     directory,
+    pid: child.pid ?? 0,
     output: () => Buffer.concat(chunks).toString('utf8'),
     exited,
     kill: async () => {

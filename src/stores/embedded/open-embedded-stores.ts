@@ -75,7 +75,7 @@ interface Closable {
 interface Owned {
   readonly context: EmbeddedContext;
   /** Has the file closed with the rest, also when another one cannot be opened. */
-  hold<File extends Closable>(opening: Promise<File>): Promise<File>;
+  readonly hold: <File extends Closable>(opening: Promise<File>) => Promise<File>;
 }
 
 async function openLog(

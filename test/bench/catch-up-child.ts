@@ -1,0 +1,90 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { projectsProjection } from '../../projections/projects/projection.js';
+import { systemClock, systemRandom } from '../../src/composition/system.js';
+import { makeGenerations } from '../../src/event-sourcing/generations.js';
+import { startProjections } from '../../src/event-sourcing/projection-runner.js';
+import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
+
+// One catching-up in a process of its own, so that its memory can be told: node catch-up-child.js <directory> ours|bare
+
+const [directory = '', mode = ''] = process.argv.slice(2);
+const fail = (_collection: string, error: unknown): never => {
+  throw error;
+};
+
+for (const name of [
+  'read-models.db',
+  'read-models.db-wal',
+  'read-models.db-shm',
+  'bare.db',
+  'bare.db-wal',
+  'bare.db-shm',
+]) {
+  rmSync(join(directory, name), { force: true });
+}
+const seconds = mode === 'ours' ? await catchUp() : catchUpBare();
+process.stdout.write(JSON.stringify({ seconds, rssMiB: process.resourceUsage().maxRSS / 1024 }));
+
+/** The view of projects from an empty collection to the head of the log. */
+async function catchUp(): Promise<number> {
+  const clock = systemClock;
+  const stores = await openEmbeddedStores({
+    directory,
+    streamPrefix: 'stowage.',
+    clock,
+    random: systemRandom,
+    onFatal: (error) => fail('', error),
+  });
+  const generations = makeGenerations({
+    projections: [projectsProjection],
+    readModelStore: stores.readModelStore,
+    clock,
+  });
+  await generations.start();
+  const began = performance.now();
+  const runner = await startProjections(
+    { ...stores, generations, clock, random: systemRandom },
+    { onRetry: fail, onStopped: fail, onRebuilt: () => undefined },
+  );
+  while (!runner.live().statuses.every((status) => status.atHead)) await clock.sleep(5);
+  const took = (performance.now() - began) / 1000;
+  await runner.stop();
+  await stores.close();
+  return took;
+}
+
+/** What nobody can do without: read the rows, parse them, upsert a document an event, a transaction a page. */
+function catchUpBare(): number {
+  const log = new Database(join(directory, 'events.db'));
+  const documents = new Database(join(directory, 'bare.db'));
+  documents.pragma('journal_mode = WAL');
+  documents.pragma('synchronous = NORMAL');
+  documents.exec(
+    'CREATE TABLE documents (id TEXT PRIMARY KEY, revision INTEGER NOT NULL, body TEXT NOT NULL)',
+  );
+  const page = log.prepare(
+    'SELECT sequence, stream, revision, content FROM events WHERE sequence > ? ORDER BY sequence LIMIT 500',
+  );
+  const upsert = documents.prepare(
+    'INSERT INTO documents (id, revision, body) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, body = excluded.body',
+  );
+  const began = performance.now();
+  let after = 0;
+  for (;;) {
+    const rows = page.all(after) as { sequence: number; stream: string; revision: number; content: string }[];
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    documents.exec('BEGIN');
+    for (const { stream, revision, content } of rows) {
+      upsert.run(stream, revision, JSON.stringify(JSON.parse(content)));
+    }
+    documents.exec('COMMIT');
+    after = last.sequence;
+  }
+  const took = (performance.now() - began) / 1000;
+  log.close();
+  documents.close();
+  return took;
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { projectCodec, type ProjectEvent } from '../../src/domain/project/events.js';
+
+/** An event of a few hundred bytes, as most of ours are. */
+export function makeEvent(event: ProjectEvent): NewEvent {
+  const commandId = randomUUID();
+  return {
+    id: randomUUID(),
+    ...projectCodec.encode(event),
+    metadata: {
+      command_id: commandId,
+      causation_id: commandId,
+      correlation_id: commandId,
+      actor: `user:${commandId}`,
+      time: '2026-01-02T03:04:05.000Z',
+    },
+  };
+}
+
+const eventsPerStream = 5;
+
+/** Fills a log with projects, five events each, 64 appends in flight. */
+export async function fillLog(eventStore: EventStore, events: number): Promise<void> {
+  let left = Math.ceil(events / eventsPerStream);
+  const fill = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const ownerId = randomUUID();
+      const granted = { entitlement: 'allow_s3', source: 'operator' } as const;
+      await eventStore.append(`project-${randomUUID()}`, 'no-stream', [
+        makeEvent({ type: 'ProjectCreated', data: { name: 'A film of some length', owner_id: ownerId } }),
+        makeEvent({ type: 'EntitlementGranted', data: granted }),
+        makeEvent({ type: 'EntitlementRevoked', data: granted }),
+        makeEvent({ type: 'EntitlementGranted', data: granted }),
+        makeEvent({ type: 'DefaultStorageChanged', data: { storage_id: randomUUID() } }),
+      ]);
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, fill));
+}

@@ -1,0 +1,21 @@
+import { benchAppends } from './appends.js';
+import { benchCatchUp } from './catch-up.js';
+import { benchHttp } from './http.js';
+import type { Comparison } from './measure.js';
+import { writeReport } from './report.js';
+import { benchStart } from './start.js';
+
+const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
+  appends: benchAppends,
+  http: benchHttp,
+  'catch-up': benchCatchUp,
+  start: benchStart,
+};
+
+// Named ones are run for themselves; only a whole run is written down.
+const named = process.argv.slice(2);
+const comparisons: Comparison[] = [];
+for (const [name, bench] of Object.entries(benches)) {
+  if (named.length === 0 || named.includes(name)) comparisons.push(...(await bench()));
+}
+if (named.length === 0) writeReport(comparisons);
