@@ -141,8 +141,7 @@ function optionProblem(name: string, value: string): string | null {
         ? null
         : 'has nodePreference, which must be leader: an append must be visible to the next read';
     case 'tlsCAFile':
-    case 'connectionName':
-      return value === '' ? `has ${name} without a value` : null;
+      return value === '' ? 'has tlsCAFile without a value' : null;
   }
   const reason = refusedOptions[name];
   if (reason !== undefined) return `must not have ${name}: ${reason}`;
