@@ -30,6 +30,8 @@ import { makeSeededRandom } from '../support/clock.js';
 const systemError = (code: string, syscall: string) =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 const named = (name: string) => Object.defineProperty(new MongoNetworkError('x'), 'name', { value: name });
+const handshakeError = new MongoNetworkError('connection 3 closed');
+handshakeError.addErrorLabel('HandshakeError');
 const verdict = (code: number) => new MongoServerError({ ok: 0, code, codeName: 'Name', errmsg: 'secret' });
 
 test('an error tells whether the write was sent, refused, or neither', (t) => {
@@ -39,6 +41,8 @@ test('an error tells whether the write was sent, refused, or neither', (t) => {
     ['not-sent', named('MongoPoolClearedError')],
     ['not-sent', systemError('ECONNREFUSED', 'connect')],
     ['not-sent', systemError('ENOTFOUND', 'getaddrinfo')],
+    ['not-sent', new MongoNetworkError('connect', { cause: systemError('ECONNRESET', 'connect') })],
+    ['not-sent', handshakeError],
     ['unknown', systemError('ECONNRESET', 'write')],
     ['unknown', systemError('EPIPE', 'write')],
     ['unknown', systemError('ECONNRESET', 'read')],

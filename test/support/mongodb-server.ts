@@ -6,6 +6,7 @@ import { MongoClient } from 'mongodb';
 import type { Clock, Random } from '../../src/event-sourcing/clock.js';
 import type { MongoDbLimits } from '../../src/stores/mongodb/limits.js';
 import { openMongoDbStores, type MongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
+import { makeTcpProxy, type TcpProxy } from './tcp-proxy.js';
 
 /** The server that the environment names, if it does. */
 export const mongoDbUrl = process.env['MONGODB_URL'] || undefined;
@@ -16,6 +17,15 @@ export async function openTestStores(
   options: { readonly clock: Clock; readonly random?: Random; readonly limits?: MongoDbLimits },
 ): Promise<MongoDbStores> {
   const { url } = await makeTestDatabase(t);
+  return openStoresAt(t, url, options);
+}
+
+/** Stores in the URL's database, closed at the end of the test. */
+export async function openStoresAt(
+  t: ExecutionContext,
+  url: string,
+  options: { readonly clock: Clock; readonly random?: Random; readonly limits?: MongoDbLimits },
+): Promise<MongoDbStores> {
   const stores = await openMongoDbStores({ url, random: Math.random, ...options });
   t.teardown(stores.close);
   return stores;
@@ -26,17 +36,55 @@ export async function makeTestDatabase(
   t: ExecutionContext,
 ): Promise<{ url: string; name: string; client: MongoClient }> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const client = await new MongoClient(serverUrl(), { useBigInt64: true }).connect();
+  const url = urlOf({ ...serverParts(), database: name });
+  const client = await new MongoClient(url, { useBigInt64: true }).connect();
   t.teardown(async () => {
     await client.db(name).dropDatabase();
     await client.close();
   });
-  const url = new URL(serverUrl());
-  url.pathname = `/${name}`;
-  return { url: url.href, name, client };
+  return { url, name, client };
 }
 
-function serverUrl(): string {
+/** A proxy before the first host of the server's URL, and the URL that leads through it. */
+export async function makeMongoDbProxy(
+  t: ExecutionContext,
+  database: string,
+): Promise<{ proxy: TcpProxy; url: string }> {
+  const parts = serverParts();
+  const [host = '', port = '27017'] = (parts.hosts.split(',')[0] ?? '').split(':');
+  const proxy = await makeTcpProxy({ host, port: Number(port) });
+  t.teardown(proxy.close);
+  const options = new URLSearchParams(parts.options);
+  // Or the driver would go on to the members of a replica set by themselves.
+  options.delete('replicaSet');
+  options.set('directConnection', 'true');
+  const hosts = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: urlOf({ ...parts, hosts, database, options: options.toString() }) };
+}
+
+/** Whether a chunk of the client's is the command of that name. */
+export function isCommand(chunk: Buffer, name: string): boolean {
+  return chunk.includes(`\u0002${name}\u0000`);
+}
+
+interface UrlParts {
+  readonly credentials: string;
+  readonly hosts: string;
+  readonly database: string;
+  readonly options: string;
+}
+
+function serverParts(): UrlParts {
   if (mongoDbUrl === undefined) throw new Error('MONGODB_URL is not set');
-  return mongoDbUrl;
+  const parts = /^mongodb:\/\/([^@/]*@)?([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(mongoDbUrl);
+  if (parts === null) throw new Error('MONGODB_URL must be of the form mongodb://host:port/ for these tests');
+  const [, credentials = '', hosts = '', database = '', options = ''] = parts;
+  return { credentials, hosts, database, options };
+}
+
+function urlOf({ credentials, hosts, database, options }: UrlParts): string {
+  // Users are kept in `admin` where the URL does not say otherwise, whatever database is worked in.
+  const withSource =
+    credentials === '' || options.includes('authSource') ? options : `authSource=admin&${options}`;
+  return `mongodb://${credentials}${hosts}/${database}?${withSource}`;
 }

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * What happens to a request: it passes; it is lost with its connection before or after the server has it; or its
- * connection falls silent before or after the server has it.
+ * What happens to a request: it passes; it is lost with its connection before or after the server has it; its
+ * connection falls silent before or after the server has it; or it reaches the server late, its sender being gone.
  */
-export type Fate = 'pass' | 'lose-request' | 'lose-reply' | 'hold-request' | 'hold-reply';
+export type Fate = 'pass' | 'lose-request' | 'lose-reply' | 'hold-request' | 'hold-reply' | 'late-request';
 
 /** A proxy on loopback between a client and a server, whose faults a test controls. */
 export interface TcpProxy {
@@ -22,15 +22,17 @@ export interface TcpProxy {
   /** Ends all connections: in good order, or by a reset (RST). */
   cut: () => void;
   reset: () => void;
-  connections: () => number;
+  /** Hands over the late requests. */
+  deliverLate: () => void;
   close: () => Promise<void>;
 }
 
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  /** Replies are dropped: `lose` ends the connection at the first. */
+  /** Replies pass, or end the connection, or are dropped. */
   replies: 'pass' | 'lose' | 'hold';
+  late: Buffer | undefined;
 }
 
 export async function makeTcpProxy(target: {
@@ -38,6 +40,7 @@ export async function makeTcpProxy(target: {
   readonly port: number;
 }): Promise<TcpProxy> {
   const links = new Set<Link>();
+  const late = new Set<Link>();
   let frozen = false;
   let thawed = () => {};
   let untilThawed = Promise.resolve();
@@ -47,7 +50,7 @@ export async function makeTcpProxy(target: {
       client.resetAndDestroy();
       return;
     }
-    const link: Link = { client, server: connect(target), replies: 'pass' };
+    const link: Link = { client, server: connect(target), replies: 'pass', late: undefined };
     links.add(link);
     for (const socket of [link.client, link.server]) {
       // What a test breaks on purpose is no error of the proxy's.
@@ -55,7 +58,7 @@ export async function makeTcpProxy(target: {
       socket.on('close', () => {
         links.delete(link);
         link.client.destroy();
-        link.server.destroy();
+        if (link.late === undefined) link.server.destroy();
       });
       socket.setNoDelay(true);
     }
@@ -88,8 +91,12 @@ export async function makeTcpProxy(target: {
       return;
     }
     if (fate === 'lose-reply') link.replies = 'lose';
-    if (fate === 'hold-reply' || fate === 'hold-request') link.replies = 'hold';
-    if (fate !== 'hold-request') link.server.write(chunk);
+    if (fate === 'late-request') {
+      link.late = chunk;
+      late.add(link);
+    }
+    if (fate === 'hold-reply' || fate === 'hold-request' || fate === 'late-request') link.replies = 'hold';
+    if (fate !== 'hold-request' && fate !== 'late-request') link.server.write(chunk);
   }
 
   function reply(link: Link, chunk: Buffer): void {
@@ -117,17 +124,24 @@ export async function makeTcpProxy(target: {
       thawed();
     },
     cut: () => {
-      for (const { client } of links) client.destroySoon();
+      for (const { client } of links) client.end();
     },
     reset: () => {
       for (const { client } of links) client.resetAndDestroy();
     },
-    connections: () => links.size,
+    deliverLate: () => {
+      for (const link of late) {
+        if (link.late !== undefined) link.server.end(link.late);
+        link.late = undefined;
+      }
+      late.clear();
+    },
     close: async () => {
       const closed = once(listener, 'close');
       listener.close();
       proxy.thaw();
       proxy.reset();
+      for (const { server } of late) server.destroy();
       await closed;
     },
   };

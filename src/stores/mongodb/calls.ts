@@ -82,7 +82,10 @@ export function makeCalls({
             : await attempt(tryMs, send, deadline);
           if (typeof answer === 'object') return answer.settled;
           if (answer === 'unknowable') throw unsettled(what, 'overtaken before its outcome was known', true);
-          progress = { ...progress, looking: answer === 'look', reason: 'other writers came first' };
+          progress =
+            answer === 'look'
+              ? { ...progress, looking: true, reason: 'other writers came first' }
+              : { ...progress, looking: false };
           // A lost race is looked at and sent again at once; one that is lost again and again gives way.
           if (round < 2) continue;
         } catch (error) {

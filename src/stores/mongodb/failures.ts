@@ -75,8 +75,12 @@ export function classify(error: unknown): Failure {
 }
 
 /** Node's own errors get through the driver, for instance when a connection is reset while it is being written to. */
-function wasConnecting(error: Error): boolean {
-  return 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
+function wasConnecting(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'syscall' in error &&
+    (error.syscall === 'connect' || error.syscall === 'getaddrinfo')
+  );
 }
 
 /** Whether a server's code may go away by itself. */
@@ -100,7 +104,8 @@ function classifyVerdict(error: MongoServerError): Failure {
 }
 
 function kindOfDriverError(error: MongoError): Failure['kind'] {
-  if (neverSent.has(error.name)) return 'not-sent';
+  const connecting = error.hasErrorLabel('HandshakeError') || wasConnecting(error.cause);
+  if (neverSent.has(error.name) || connecting) return 'not-sent';
   if (closed.has(error.name)) return 'closed';
   return misuse.has(error.name) ? 'bug' : 'unknown';
 }

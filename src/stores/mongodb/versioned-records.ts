@@ -87,11 +87,12 @@ export function makeVersionedRecords({
 
     compareAndSet: async (key, expected, next) => {
       const version = makeToken(random);
-      // The version to write over; null inserts.
-      let over = expected;
+      // The version to write over; null inserts. What is absent, removed or expired is to be looked at first.
+      let over: string | null | undefined = expected ?? undefined;
       const write: GuardedWrite<string | null> = {
         what: `compare-and-set in ${collection}`,
         send: async (signal) => {
+          if (over === undefined) return 'look';
           const fields = { version, replaced: over, ...storedValue(next, now()) };
           if (over === null) {
             const { duplicate } = await commands.insert(collection, { _id: key, ...fields }, signal);
@@ -150,7 +151,8 @@ export function followChain(
   write: {
     readonly version: string;
     readonly expected: string | null;
-    readonly over: string | null;
+    /** Undefined: nothing was sent yet. */
+    readonly over: string | null | undefined;
     readonly uncertain: boolean;
   },
   end: ChainEnd,
