@@ -16,6 +16,9 @@ export interface FakeMongoDb {
   readonly close: () => Promise<void>;
 }
 
+/** The reply to a `find` that finds nothing. */
+export const nothingFound: Document = { ok: 1, cursor: { id: 0n, ns: 'stowage.any', firstBatch: [] } };
+
 const opReply = 1;
 const opQuery = 2004;
 const opMsg = 2013;
@@ -70,7 +73,7 @@ export async function makeFakeMongoDb(hello: Document = {}): Promise<FakeMongoDb
   const server: FakeMongoDb = {
     url: `mongodb://127.0.0.1:${address.port}/`,
     received: [],
-    script: () => ({ ok: 1, n: 1 }),
+    script: (command) => ('find' in command ? nothingFound : { ok: 1, n: 1 }),
     close: async () => {
       const closed = once(listener, 'close');
       listener.close();
