@@ -6,6 +6,7 @@ import type {
   VersionedRecord,
 } from '../../event-sourcing/read-model-store.js';
 import type { Connection, Parameter, Query } from './database.js';
+import type { SizedDocument } from './document-cache.js';
 import { damage } from './failures.js';
 import { readModelsFormat } from './formats.js';
 
@@ -15,7 +16,7 @@ const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
 
 /** Reads of read-models.db, synchronous, one statement each. */
 export interface ReadModelQueries {
-  get(collection: string, id: string): StoredDocument | null;
+  get(collection: string, id: string): SizedDocument | null;
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
@@ -49,7 +50,9 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   return {
     get: (collection, id) => {
       const row = selectDocument.get(collection, id);
-      return row === undefined ? null : { id, revision: row[0], body: parseBody(row[1]) };
+      if (row === undefined) return null;
+      const [revision, body] = row;
+      return { document: { id, revision, body: parseBody(body) }, bytes: body?.length ?? 0 };
     },
     getMany: (collection, ids) => selectMany.all(collection, JSON.stringify(ids)).map(toDocument),
     find: (collection, { where, after, descending = false, limit }) => {

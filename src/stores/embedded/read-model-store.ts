@@ -1,6 +1,7 @@
 import type { ReadModelStore } from '../../event-sourcing/read-model-store.js';
 import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
 import { makeAnswer, openReader } from './database.js';
+import { makeDocumentCache } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
 import { startGroupWriter } from './group-writer.js';
 import { makeReadModelQueries } from './read-model-queries.js';
@@ -9,11 +10,16 @@ import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
   const changes = new Map<string, number>();
+  const cache = makeDocumentCache();
   const writer = await startGroupWriter<ReadModelRequest, ReadModelReply>({
     ...writerOptions(context, readModelsFormat),
     onCommitted: (requests) => {
-      for (const [kind, collection] of requests) {
-        if (kind === 'write' || kind === 'drop') changes.set(collection, (changes.get(collection) ?? 0) + 1);
+      for (const request of requests) {
+        const [kind, collection] = request;
+        if (kind !== 'write' && kind !== 'drop') continue;
+        changes.set(collection, (changes.get(collection) ?? 0) + 1);
+        if (kind === 'drop') cache.forgetAll();
+        else cache.forget(collection, idsOf(request[2]));
       }
     },
   });
@@ -32,7 +38,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       await writer.write(['drop', collection], 0);
     },
     collections: () => answer(() => queries.collections()),
-    get: (collection, id) => answer(() => queries.get(collection, id)),
+    get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
     getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
@@ -72,4 +78,8 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
         connection.close();
       })),
   };
+}
+
+function idsOf(rows: readonly DocumentRow[]): readonly string[] {
+  return rows.map(([id]) => id);
 }
