@@ -29,6 +29,8 @@ export interface Config {
   /** Absolute path of the directory of the embedded stores, the key file and the control socket. */
   readonly dataDirectory: string;
   readonly eventStoreDbUrl: string | undefined;
+  /** Whether an EventStoreDB beyond this machine may be spoken to without TLS. */
+  readonly eventStoreDbAllowInsecure: boolean;
   readonly mongoDbUrl: string | undefined;
   readonly streamPrefix: string;
   /** Origin under which clients reach the service, without a trailing slash. */
@@ -41,6 +43,10 @@ export interface Config {
   readonly limits: Limits;
   /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
   readonly storageAllowedCidrs: readonly string[];
+  /** `NODE_ENV` is `production`. */
+  readonly production: boolean;
+  /** `DEBUG`, which makes some libraries print what they send. */
+  readonly debug: string | undefined;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
   /**
    * The current text of a secret, read anew from its file if it is given as one; undefined when not configured or blank.
@@ -79,10 +85,11 @@ const environmentSchema = z.object({
   EVENTSTOREDB_URL: z
     .string()
     .regex(
-      /^(esdb|kurrentdb)(\+discover)?:\/\//,
+      /^esdb(\+discover)?:\/\//,
       'must be a connection string that starts with esdb:// or esdb+discover://',
     )
     .optional(),
+  EVENTSTOREDB_ALLOW_INSECURE: z.stringbool().default(false),
   MONGODB_URL: z
     .string()
     .regex(
@@ -112,6 +119,8 @@ const environmentSchema = z.object({
     .default(1_073_741_824),
   LIMITS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
+  NODE_ENV: z.string().optional(),
+  DEBUG: z.string().optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
 });
 
@@ -146,6 +155,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: values.PORT,
     dataDirectory: resolve(values.DATA_DIR),
     eventStoreDbUrl: values.EVENTSTOREDB_URL,
+    eventStoreDbAllowInsecure: values.EVENTSTOREDB_ALLOW_INSECURE,
     mongoDbUrl: values.MONGODB_URL,
     streamPrefix: values.STREAM_PREFIX,
     publicUrl: (values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT)).replace(/\/$/, ''),
@@ -155,6 +165,8 @@ export function readConfig(environment: Environment = process.env): Config {
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
     limits,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
+    production: values.NODE_ENV === 'production',
+    debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,
     secret,
   });

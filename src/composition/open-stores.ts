@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.js';
+import { type Config, ConfigProblem } from '../config.js';
 import type { Clock, Random } from '../event-sourcing/clock.js';
 import type { EventStore } from '../event-sourcing/event-store.js';
 import type { ReadModelStore } from '../event-sourcing/read-model-store.js';
@@ -9,6 +9,7 @@ import {
   openEmbeddedLog,
   openEmbeddedStores,
 } from '../stores/embedded/open-embedded-stores.js';
+import { eventStoreDbProblems } from '../stores/eventstoredb/connection-string.js';
 import { openEventStoreDb } from '../stores/eventstoredb/event-store.js';
 import { openMongoDbStores } from '../stores/mongodb/open-mongodb-stores.js';
 
@@ -26,7 +27,7 @@ export interface Stores {
  * Opens the stores that the configuration names: EventStoreDB or embedded for the log, MongoDB or embedded for read
  * models and state.
  * @param onFatal told when an embedded store cannot be used any more; the process should end with the message
- * @throws StoreUnavailable, StoreDamaged with a sentence that says what to do
+ * @throws ConfigProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
  */
 export async function openStores(deps: {
   readonly config: Config;
@@ -60,8 +61,18 @@ export async function openStores(deps: {
   }
 
   function openServerLog(url: string): Log {
+    const policy = {
+      debug: config.debug,
+      production: config.production,
+      allowInsecureNetwork: config.eventStoreDbAllowInsecure,
+    };
+    const problems = eventStoreDbProblems(url, policy);
+    if (problems.length > 0) {
+      throw new ConfigProblem(problems.map((problem) => `EVENTSTOREDB_URL ${problem}`).join('\n'));
+    }
     const eventStore = openEventStoreDb({
       url,
+      policy,
       streamPrefix,
       clock,
       random,

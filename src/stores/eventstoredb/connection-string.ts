@@ -156,7 +156,9 @@ function policyProblems(settings: ConnectionSettings, policy: ConnectionPolicy):
   }
   const loopback = settings.endpoints.every(({ address }) => /^(localhost|127(\.\d{1,3}){3})$/.test(address));
   if (!settings.tls && !loopback && policy.allowInsecureNetwork !== true) {
-    problems.push('has tls=false, which is accepted for loopback addresses only');
+    problems.push(
+      'has tls=false, which is accepted beyond loopback only with EVENTSTOREDB_ALLOW_INSECURE=true',
+    );
   }
   if (policy.production === true && debugShowsSecrets(policy.debug ?? '')) {
     problems.push('cannot be used while DEBUG includes esdb: passwords and events would be printed');
