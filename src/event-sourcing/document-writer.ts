@@ -50,15 +50,17 @@ export function makeDocumentWriter(deps: {
   };
 
   async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
-    const writes: Promise<unknown>[] = [];
+    const targets: { readonly collection: string; readonly document: StoredDocument }[] = [];
     for (const [name, document] of documents) {
       const projection = byName.get(name);
       if (projection === undefined) continue;
-      for (const collection of generations.fedCollections(projection)) {
-        // Refused means that a document at this revision or a later one stands there: nothing is missing.
-        writes.push(readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]));
-      }
+      for (const collection of generations.fedCollections(projection)) targets.push({ collection, document });
     }
+    // Begun only now that every view's registry proved fresh: no write is left behind that nobody waits for.
+    const writes = targets.map(({ collection, document }) =>
+      // Refused means that a document at this revision or a later one stands there: nothing is missing.
+      readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]),
+    );
     await Promise.all(writes);
   }
 
