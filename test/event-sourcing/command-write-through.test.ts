@@ -188,3 +188,34 @@ test('a process that does not know which generations are fed takes no access awa
   const handled = await sendToCounter(process.handler, 'c2', open, 2);
   t.is(handled.revision, 0n, 'what takes nothing away leaves all the same');
 });
+
+test('where the registry is fresh for one view only, no write is begun that nobody would wait for', async (t) => {
+  const clock = makeVirtualClock();
+  const random = makeSeededRandom(1);
+  const documents = makeMemoryReadModelStore();
+  let away = false;
+  let writes = 0;
+  const process = await givenProcess({
+    clock,
+    random,
+    eventStore: makeMemoryEventStore({ clock, random }),
+    readModelStore: {
+      ...documents,
+      getRecord: (name) =>
+        away && name.includes('counter_labels')
+          ? Promise.reject(new StoreUnavailable('no answer'))
+          : documents.getRecord(name),
+      write: () => {
+        writes += 1;
+        return Promise.reject(new StoreUnavailable('no answer'));
+      },
+    },
+  });
+  await clock.advance(2_000);
+  away = true;
+  await t.throwsAsync(process.generations.refresh());
+  await clock.advance(2_000);
+  await sendToCounter(process.handler, 'c1', open, 0);
+  t.is(process.reports.length, 1);
+  t.is(writes, 0);
+});

@@ -22,10 +22,9 @@ export function makeMemoryReadModelStore(): ReadModelStore {
   const records = new Map<string, VersionedRecord>();
   let versions = 0;
 
+  /** Where there is none it reads as empty, and the first write makes it: so a drop may come while others still write. */
   function collection(name: string): Collection {
-    const found = collections.get(name);
-    if (found === undefined) throw new Error(`there is no collection ${name}`);
-    return found;
+    return collections.get(name) ?? { indexes: new Set(), documents: new Map(), changes: 0 };
   }
 
   function inOrder(name: string, descending = false): StoredDocument[] {
@@ -65,7 +64,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       return Promise.resolve([...new Set(ids)].flatMap((id) => structuredClone(documents.get(id) ?? [])));
     },
     find: async (name, query) => {
-      if (query.where !== undefined && !collection(name).indexes.has(query.where.field))
+      if (query.where !== undefined && collections.get(name)?.indexes.has(query.where.field) === false)
         throw new Error(`${name} has no index ${query.where.field}`);
       return Promise.resolve(
         structuredClone(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit)),
@@ -83,6 +82,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       if (new Set(writes.map((write) => write.document.id)).size < writes.length)
         throw new Error('a document appears more than once in one write');
       const target = collection(name);
+      if (writes.length > 0) collections.set(name, target);
       return Promise.resolve(writes.map((write) => apply(target, write)));
     },
     changeToken: (name) => String(collection(name).changes),

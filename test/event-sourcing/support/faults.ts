@@ -58,7 +58,13 @@ export type FaultyCall = <Result>(
   options?: { readonly unknown?: boolean; readonly signal?: AbortSignal | undefined },
 ) => Promise<Result>;
 
-export function makeFaultyCall({ clock, plan }: { clock: Clock; plan: FaultPlan }): FaultyCall {
+/** @param deps.gate waited for before and after each effect: how a process is held still from outside */
+export function makeFaultyCall(deps: {
+  readonly clock: Clock;
+  readonly plan: FaultPlan;
+  readonly gate?: () => Promise<void>;
+}): FaultyCall {
+  const { clock, plan, gate = () => Promise.resolve() } = deps;
   return async (operation, effect, { unknown = false, signal } = {}) => {
     const { fault, delayMs, lateMs } = plan(operation);
     const failure = (): StoreUnavailable =>
@@ -66,6 +72,7 @@ export function makeFaultyCall({ clock, plan }: { clock: Clock; plan: FaultPlan 
         ? new OutcomeUnknown(`${operation}: no answer`)
         : new StoreUnavailable(`${operation}: no answer`);
     if (delayMs > 0) await clock.sleep(delayMs / 2);
+    await gate();
     switch (fault) {
       case 'before':
         throw new StoreUnavailable(`${operation}: refused`);
@@ -81,6 +88,7 @@ export function makeFaultyCall({ clock, plan }: { clock: Clock; plan: FaultPlan 
       case null: {
         const result = await effect();
         if (delayMs > 0) await clock.sleep(delayMs / 2);
+        await gate();
         return result;
       }
     }

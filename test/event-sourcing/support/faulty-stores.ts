@@ -1,15 +1,18 @@
-import type { Clock, Random } from '../../../src/event-sourcing/clock.js';
+import type { Random } from '../../../src/event-sourcing/clock.js';
 import type { EventStore } from '../../../src/event-sourcing/event-store.js';
 import { makeLogFollower } from '../../../src/event-sourcing/log-follower.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/read-model-store.js';
-import { type FaultPlan, makeFaultyCall } from './faults.js';
+import { makeFaultyCall } from './faults.js';
+
+type Connection = Parameters<typeof makeFaultyCall>[0];
 
 /** One process's connection to the event store; it hears only of its own commits and polls for the others'. */
 export function faultyEventStore(
   store: EventStore,
-  { clock, random, plan }: { clock: Clock; random: Random; plan: FaultPlan },
+  deps: Connection & { readonly random: Random; readonly pageSize?: number },
 ): EventStore {
-  const call = makeFaultyCall({ clock, plan });
+  const { clock, random, pageSize } = deps;
+  const call = makeFaultyCall(deps);
   const faulty: EventStore = {
     logId: () => call('logId', () => store.logId()),
     read: (stream, options) => call('read', () => store.read(stream, options), { signal: options?.signal }),
@@ -26,16 +29,18 @@ export function faultyEventStore(
     subscribe: (options) => follower.subscribe(options),
     close: () => Promise.resolve(),
   };
-  const follower = makeLogFollower({ readAll: (options) => faulty.readAll(options), clock, random });
+  const follower = makeLogFollower({
+    readAll: (options) => faulty.readAll(options),
+    clock,
+    random,
+    ...(pageSize === undefined ? {} : { pageSize }),
+  });
   return faulty;
 }
 
 /** One process's connection to the read-model store. */
-export function faultyReadModelStore(
-  store: ReadModelStore,
-  { clock, plan }: { clock: Clock; plan: FaultPlan },
-): ReadModelStore {
-  const call = makeFaultyCall({ clock, plan });
+export function faultyReadModelStore(store: ReadModelStore, connection: Connection): ReadModelStore {
+  const call = makeFaultyCall(connection);
   return {
     ensureCollection: (name, indexes) =>
       call('ensureCollection', () => store.ensureCollection(name, indexes)),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore } from '../../../src/event-sourcing/event-store.js';
+import type { GenerationRecord } from '../../../src/event-sourcing/generations.js';
 import { type AnyProjection, collectionName } from '../../../src/event-sourcing/projection.js';
 import type { ReadModelStore, StoredDocument } from '../../../src/event-sourcing/read-model-store.js';
 import { foldOf } from './expected-documents.js';
@@ -68,7 +69,8 @@ export function watchReadModels(
   async function checkCheckpoint(collection: string): Promise<void> {
     const projection = projectionOf(collection);
     const checkpoint = await store.loadCheckpoint(collection);
-    if (checkpoint === null) return;
+    // A late checkpoint of a generation that was dropped leads nobody astray: its number never comes again.
+    if (checkpoint === null || !(await isFed(collection, projection))) return;
     const { events } = await log.readAll({ after: null, limit: 1_000_000 });
     const passed = events.filter(({ position }) => position <= checkpoint.position);
     for (const expected of foldOf(projection, passed)) {
@@ -77,6 +79,15 @@ export function watchReadModels(
         broken(`the checkpoint of ${collection} is ahead of ${expected.id}`);
       }
     }
+  }
+
+  async function isFed(collection: string, projection: AnyProjection): Promise<boolean> {
+    const record = await store.getRecord(`generations/${projection.name}@${projection.version}`);
+    if (record === null) return true;
+    const { live, building, retiring } = record.value as unknown as GenerationRecord;
+    return [live, building?.generation, retiring?.generation].some(
+      (generation) => generation !== undefined && collectionName(projection, generation) === collection,
+    );
   }
 
   function projectionOf(collection: string): AnyProjection {

@@ -1,0 +1,132 @@
+import test from 'ava';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
+import { requestRebuild } from '../../src/event-sourcing/rebuild.js';
+import { makeSeededRandom } from '../support/clock.js';
+import type { CounterCommand } from '../support/counter-aggregate.js';
+import { counterLabelsProjection, countersProjection } from '../support/counter-views.js';
+import { makeMemoryEventStore } from '../support/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
+import { foldOfLog, storedDocuments } from '../event-sourcing/support/expected-documents.js';
+import { type Fault, failNth, noFaults } from '../event-sourcing/support/faults.js';
+import { sendToCounter } from '../event-sourcing/support/given-process.js';
+import { type SimulatedProcess, startSimulatedProcess } from '../event-sourcing/support/simulated-process.js';
+import { makeVirtualClock, type VirtualClock } from '../event-sourcing/support/virtual-clock.js';
+import { watchReadModels } from '../event-sourcing/support/watched-read-models.js';
+
+const projections = [countersProjection, counterLabelsProjection];
+const open: CounterCommand = { type: 'Open', label: 'a' };
+const add = (n: number): CounterCommand => ({ type: 'Add', operation: `o${n}`, amounts: [n, n] });
+
+const script: readonly (readonly [string, CounterCommand])[] = [
+  ['c1', open],
+  ['c2', open],
+  ['c1', add(1)],
+  ['c2', add(2)],
+  ['c2', { type: 'Close' }],
+  ['c1', add(3)],
+];
+
+interface Ending {
+  readonly calls: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Two processes; one of them takes commands before and during a rebuild while the n-th of its operations on either store
+ * goes wrong.
+ */
+async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Promise<Ending> {
+  const clock = makeVirtualClock();
+  const random = makeSeededRandom(n);
+  const eventStore = makeMemoryEventStore({ clock, random });
+  const problems: string[] = [];
+  const { store: readModelStore } = watchReadModels(
+    makeMemoryReadModelStore(),
+    { log: eventStore, projections },
+    (error) => problems.push(error.message),
+  );
+  const plan = failNth(n, fault, (operation) => (operation === 'getRecord') === (repeated === 'registry'));
+  const deps = { clock, random, eventStore, readModelStore, pageSize: 3 };
+  const faulty = startSimulatedProcess({ ...deps, plan });
+  const sound = startSimulatedProcess({ ...deps, plan: noFaults });
+  await clock.until(() => faulty.running() !== null && sound.running() !== null);
+  const world = { clock, eventStore, readModelStore, faulty };
+  const acknowledged = await sendCommands(world);
+  await clock.advance(45_000);
+  problems.push(...(await findProblems(world, acknowledged)));
+  for (const process of [faulty, sound]) {
+    problems.push(...(process.running()?.reports.filter((report) => report.startsWith('stopped')) ?? []));
+    await clock.run(process.stop());
+  }
+  // What was late has come by now.
+  await clock.advance(1_000);
+  if (clock.sleepers > 0) problems.push('something still waits after the stop');
+  return { calls: plan.calls(), problems };
+}
+
+interface World {
+  readonly clock: VirtualClock;
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+  readonly faulty: SimulatedProcess;
+}
+
+/** Sends the script, then the like of it during a rebuild. @returns the revision that was acknowledged last, by counter */
+async function sendCommands({ clock, faulty }: World): Promise<ReadonlyMap<string, bigint>> {
+  const acknowledged = new Map<string, bigint>();
+  for (const [step, [id, command]] of [...script, ...script].entries()) {
+    const process = faulty.running();
+    if (process === null) throw new Error('the process runs');
+    if (step === script.length) {
+      await clock.run(requestRebuild(process.generations, countersProjection, clock.now()).catch(() => null));
+    }
+    const sent = step < script.length || command.type !== 'Add' ? command : add(step);
+    const handled = await clock.run(sendToCounter(process.handler, id, sent, step).catch(() => null));
+    if (handled?.revision != null) acknowledged.set(id, handled.revision);
+    await clock.advance(400);
+  }
+  return acknowledged;
+}
+
+async function findProblems(
+  { eventStore, readModelStore }: World,
+  acknowledged: ReadonlyMap<string, bigint>,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const projection of projections) {
+    const record = (await readModelStore.getRecord(`generations/${projection.name}@1`))?.value;
+    const { live } = record as { live: number };
+    const stored = await storedDocuments(readModelStore, `${projection.name}@1.${live}`);
+    const fold = await foldOfLog(eventStore, projection);
+    if (JSON.stringify(stored, asText) !== JSON.stringify(fold, asText)) {
+      problems.push(`${projection.name} differs`);
+    }
+  }
+  for (const [id, revision] of acknowledged) {
+    const found = await eventStore.read(`counter-${id}`, { from: revision });
+    if (found.length === 0) problems.push(`${id} lost events`);
+  }
+  return problems;
+}
+
+function asText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+for (const fault of ['before', 'after', 'late', 'hang'] as const) {
+  test(`whichever operation goes wrong, the views end as the fold of the log: ${fault}`, async (t) => {
+    t.timeout(10 * 60_000);
+    const { calls } = await run(Infinity, fault, 'others');
+    t.true(calls > 60);
+    for (let n = 1; n <= calls; n += 1) {
+      const { problems } = await run(n, fault, 'others');
+      t.deepEqual(problems, [], `operation ${n}`);
+    }
+    // The registry is read each second: the readings around the start and the rebuild stand for all.
+    for (let n = 1; n <= 30; n += 1) {
+      const { problems } = await run(n, fault, 'registry');
+      t.deepEqual(problems, [], `reading ${n} of the registry`);
+    }
+  });
+}
