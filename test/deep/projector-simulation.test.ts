@@ -13,7 +13,7 @@ const only = process.env['DEEP_HISTORY'];
 test('whatever happens on the way, views end as the fold of the log', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
-  const histories = only === undefined ? Math.ceil(400 * budget) : 1;
+  const histories = only === undefined ? Math.ceil(300 * budget) : 1;
   const sum = { events: 0, rebuilt: 0 };
   for (let n = 0; n < histories; n += 1) {
     const history = only === undefined ? (seed + n * 7_919) % 2 ** 31 : Number(only);
