@@ -17,10 +17,13 @@ export interface Query<Row extends readonly Column[]> {
   all(...parameters: Parameter[]): Row[];
 }
 
+/** Runs and tells how many rows it changed. */
+export type Statement = (...parameters: Parameter[]) => number;
+
 export interface Connection {
   query<Row extends readonly Column[]>(sql: string): Query<Row>;
-  /** Prepares a statement that returns nothing. */
-  statement(sql: string): (...parameters: Parameter[]) => void;
+  /** Prepares a statement without rows. */
+  statement(sql: string): Statement;
   /** Runs SQL once and ignores what it returns. */
   execute(sql: string): void;
   inTransaction(): boolean;
@@ -52,9 +55,7 @@ export function openConnection(path: string, timeoutMs: number = busyTimeoutMs):
     },
     statement: (sql) => {
       const prepared = database.prepare(sql);
-      return (...parameters) => {
-        prepared.run(parameters);
-      };
+      return (...parameters) => prepared.run(parameters).changes;
     },
     execute: (sql) => {
       database.exec(sql);

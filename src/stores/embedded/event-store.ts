@@ -96,6 +96,10 @@ export function makeEmbeddedEventStore(deps: {
     events: readonly NewEvent[],
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
+    // Beyond what the file can hold, so no stream is there.
+    if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
+      throw new WrongExpectedRevision(stream, expected);
+    }
     const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
     const revision = expected === 'no-stream' ? -1n : expected;
     const reply = await writer.write([streamPrefix + stream, revision, ...contents], bytes);

@@ -21,8 +21,8 @@ export function makeEventWriter(
     `SELECT ${eventColumns} FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
   );
   const insertEvent = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?)');
-  const insertStream = prepare('INSERT INTO streams VALUES (?, ?)');
-  const updateStream = prepare('UPDATE streams SET revision = ? WHERE stream = ?');
+  const beginStream = prepare('INSERT OR IGNORE INTO streams VALUES (?, ?)');
+  const extendStream = prepare('UPDATE streams SET revision = ? WHERE stream = ? AND revision = ?');
   const updateHead = prepare('UPDATE log SET head = ?, checksum = ?');
   if (connection.query('SELECT 1 FROM log').get() === undefined) {
     connection.statement('INSERT INTO log VALUES (?, 0, ?)')(newLogId, logChecksum(newLogId, 0));
@@ -34,26 +34,25 @@ export function makeEventWriter(
 
   function apply(request: AppendRequest): AppendReply {
     const [stream, expected] = request;
-    const found = selectRevision.get(stream);
-    const current = found === undefined ? -1 : Number(found[0]);
-    if (BigInt(current) !== expected) return whereWritten(request, current);
-    let revision = current;
-    for (let index = 2; index < request.length; index += 2) {
-      const content = request[index + 1] as string;
+    const last = expected + BigInt((request.length - 2) / 2);
+    const moved = expected === -1n ? beginStream(stream, last) : extendStream(last, stream, expected);
+    if (moved === 0) return whereWritten(request);
+    let revision = Number(expected);
+    for (let index = 3; index < request.length; index += 2) {
+      const content = request[index] as string;
       revision += 1;
       sequence += 1;
       insertEvent(sequence, stream, revision, content, eventChecksum(content, sequence, revision));
     }
-    if (found === undefined) insertStream(stream, revision);
-    else updateStream(revision, stream);
     return [revision, sequence];
   }
 
   /** Finds out whether an append that comes late is one that was written before: the same ids at its revisions. */
-  function whereWritten([stream, expected, ...idsAndContents]: AppendRequest, current: number): AppendReply {
+  function whereWritten([stream, expected, ...idsAndContents]: AppendRequest): AppendReply {
+    const current = selectRevision.get(stream)?.[0] ?? -1n;
     const ids = idsAndContents.filter((_, index) => index % 2 === 0);
     const last = expected + BigInt(ids.length);
-    if (last > BigInt(current)) return null;
+    if (last > current) return null;
     const rows = selectRange.all(stream, expected + 1n, last);
     const sequenceOfLast = rows.at(-1)?.[0];
     if (rows.length !== ids.length || sequenceOfLast === undefined) {

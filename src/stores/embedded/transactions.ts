@@ -1,4 +1,4 @@
-import type { Connection, Parameter } from './database.js';
+import type { Connection, Statement } from './database.js';
 import { type Failure, failureOf } from './failures.js';
 import type { Intercept } from './faults.js';
 import type { FileFormat } from './formats.js';
@@ -12,7 +12,7 @@ export interface FileWriter<Request, Reply> {
 }
 
 /** Prepares statements whose every run counts as a step that a test can make fail. */
-export type Prepare = (sql: string) => (...parameters: Parameter[]) => void;
+export type Prepare = (sql: string) => Statement;
 
 export type BatchOutcome<Reply> =
   | { readonly kind: 'committed'; readonly replies: readonly Reply[] }
@@ -28,11 +28,7 @@ export function makeTransactions<Request, Reply>(
   const rollback = connection.statement('ROLLBACK');
   const writer = makeFileWriter(connection, (sql) => {
     const run = connection.statement(sql);
-    return (...parameters) => {
-      intercept('statement', () => {
-        run(...parameters);
-      });
-    };
+    return (...parameters) => intercept('statement', () => run(...parameters));
   });
 
   return (requests) => {
