@@ -80,24 +80,27 @@ export function makeEventReader(connection: Connection): EventReader {
   }
 
   function readLog(after: number, limit: number): ReturnType<EventReader['readLog']> {
+    const last = head();
+    if (after > last) throw olderLog(after, last);
     const events: { event: StoredEvent; sequence: number }[] = [];
     let end = after;
     let bytes = 0;
-    while (events.length < limit && bytes < pageBytesMax) {
-      const asked = Math.min(rowsPerQuery, limit - events.length);
-      const rows = selectLog.all(end, asked);
+    while (events.length < limit && bytes < pageBytesMax && end < last) {
+      const rows = selectLog.all(end, Math.min(rowsPerQuery, limit - events.length));
+      if (rows.length === 0) throw missing(end + 1);
       for (const row of rows) {
         const sequence = Number(row[0]);
-        if (sequence !== end + 1) throw damage(eventsFormat, `the event at sequence ${end + 1} is missing`);
+        if (sequence !== end + 1) throw missing(end + 1);
         events.push({ event: decodeRow(row), sequence });
         end = sequence;
         bytes += row[2].length;
       }
-      if (rows.length < asked) break;
     }
-    const last = head();
-    if (end > last) throw olderLog(end, last);
     return { events, end, atHead: end >= last };
+  }
+
+  function missing(sequence: number): StoreDamaged {
+    return damage(eventsFormat, `the event at sequence ${sequence} is missing`);
   }
 
   function gap(stream: string): StoreDamaged {

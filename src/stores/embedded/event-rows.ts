@@ -36,12 +36,14 @@ export function encodeContent(
 
 /** CRC-32 (ISO 3309) of an event's content, mixed with where it stands: its revision and its sequence in the log. */
 export function eventChecksum(content: string | Buffer, sequence: number, revision: number): number {
-  return (crc32(content, revision) ^ sequence) >>> 0;
+  return (crc32(content, revision >>> 0) ^ sequence) >>> 0;
 }
 
 /** Reads an event from its row; `stream` still has the prefix. @throws StoreDamaged when the row is not what was written */
 export function decodeRow([sequence, revision, content, checksum]: EventRow): StoredEvent {
-  if (BigInt(eventChecksum(content, Number(sequence), Number(revision))) !== checksum) {
+  // A damaged row may hold nothing, or a number of another kind, where the schema says otherwise.
+  const whole = (content as Buffer | null) !== null && typeof revision === 'bigint';
+  if (!whole || BigInt(eventChecksum(content, Number(sequence), Number(revision))) !== checksum) {
     throw damage(eventsFormat, `the event at sequence ${sequence} is not the one that was written`);
   }
   // The checksum vouches that this is what `encodeContent` wrote.

@@ -50,6 +50,8 @@ export async function startGroupWriter<Request, Reply>(
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: thread });
   const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
   await opened(worker);
+  // Whatever is asked for keeps the process alive by the clock of its limit; an idle thread need not.
+  worker.unref();
 
   let waiting: Pending<Request, Reply>[] = [];
   let waitingBytes = 0;

@@ -1,0 +1,90 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { makeEventReader } from '../../src/stores/embedded/event-reader.js';
+import { encodeContent } from '../../src/stores/embedded/event-rows.js';
+import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
+import { failureOf } from '../../src/stores/embedded/failures.js';
+import { eventsFormat } from '../../src/stores/embedded/formats.js';
+import { openWriter } from '../../src/stores/embedded/prepare-file.js';
+import { makeTransactions } from '../../src/stores/embedded/transactions.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { makeDirectory } from '../support/embedded-directory.js';
+
+const seed = Number(process.env['DEEP_SEED'] ?? 1);
+const flips = Math.ceil(3_000 * Number(process.env['DEEP_BUDGET'] ?? 1));
+const streams = Array.from({ length: 60 }, (_, number) => `stowage.thing-${number}`);
+
+test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer is the old one or says damaged`, (t) => {
+  t.timeout(600_000);
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const original = writeLog(join(directory, 'original.db'));
+  const expected = readEverything(join(directory, 'original.db'));
+  const random = makeSeededRandom(seed);
+  const found = { unchanged: 0, damaged: 0 };
+  for (let flip = 0; flip < flips; flip += 1) {
+    // The first two pages are the header, the schema and the log's own row: they get a fifth of the flips.
+    const range = flip % 5 === 0 ? 8_192 : original.length;
+    const bit = Math.floor(random() * range * 8);
+    const path = join(directory, `${flip}.db`);
+    const bytes = Buffer.from(original);
+    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    writeFileSync(path, bytes);
+    try {
+      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a wrong answer`);
+      found.unchanged += 1;
+    } catch (error) {
+      if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
+      found.damaged += 1;
+    }
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  }
+  t.log(JSON.stringify(found));
+  t.true(found.damaged > flips / 10 && found.unchanged > flips / 10);
+});
+
+/** Makes a log of streams with three events each, and returns the file. */
+function writeLog(path: string): Buffer {
+  const connection = openWriter(path, eventsFormat);
+  const append = makeTransactions(
+    { connection, format: eventsFormat, intercept: (_, effect) => effect() },
+    (...made) => makeEventWriter(...made, 'the-log'),
+  );
+  for (const stream of streams) {
+    const events = [0, 1, 2].flatMap((index) => {
+      const id = `${stream}/${index}`;
+      const data = JSON.stringify({ stream, index, text: 'é'.repeat(index * 40) });
+      const json = { stream: JSON.stringify(stream), metadata: '{}', data };
+      return [id, encodeContent({ id, type: 'ThingHappened@1' }, json, '2026-01-02T03:04:05.000Z')];
+    });
+    append([[stream, -1n, ...events]]);
+  }
+  connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  connection.close();
+  return readFileSync(path);
+}
+
+/** Opens the file as the store does and asks everything: the log's id, the whole log, and each stream. */
+function readEverything(path: string): string {
+  const connection = openWriter(path, eventsFormat);
+  try {
+    makeEventWriter(connection, (sql) => connection.statement(sql), 'new');
+    const reader = makeEventReader(connection);
+    const log = [];
+    for (let page = reader.readLog(0, 50); ; page = reader.readLog(page.end, 50)) {
+      log.push(...page.events);
+      if (page.atHead) break;
+    }
+    const answers = [
+      reader.logId(),
+      log,
+      [...streams, 'absent'].map((stream) => reader.readStream(stream, 0n, 500)),
+    ];
+    return JSON.stringify(answers, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+  } finally {
+    connection.close();
+  }
+}
