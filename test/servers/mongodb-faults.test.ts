@@ -18,7 +18,7 @@ import { allUnavailableWithin, readCalls, writeCalls } from '../support/store-ca
 import type { Fate } from '../support/tcp-proxy.js';
 
 /** Short enough to test, long enough for an answer on a busy machine. */
-const limits = { openMs: 20_000, readMs: 1000, writeMs: 2400 };
+const limits = { openMs: 20_000, readMs: 1000, writeMs: 3000 };
 const run = mongoDbUrl === undefined ? test.skip : test.serial;
 const needs = mongoDbUrl === undefined ? ' (set MONGODB_URL to run this)' : '';
 

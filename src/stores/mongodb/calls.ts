@@ -1,7 +1,7 @@
 import { backoff, type Clock, type Random } from '../../event-sourcing/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
 import { AttemptTimedOut, classify, type Failure } from './failures.js';
-import { attemptMs, connectionWaitMs, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
 
 /** The end of a call, when there is one. */
 export interface Settled<T> {
@@ -55,7 +55,7 @@ export function makeCalls({
       let reason: string | undefined;
       for (let round = 0; !deadline.aborted; round += 1) {
         try {
-          return await attempt(attemptMs(limits.readMs), run, deadline);
+          return await attempt(readTryMs(limits), run, deadline);
         } catch (error) {
           const failure = failureOf(error);
           if (isFinal(failure)) throw unsettled(what, failure.reason, false);
@@ -68,7 +68,7 @@ export function makeCalls({
   }
 
   async function write<T>({ what, send, look }: GuardedWrite<T>): Promise<T> {
-    const tryMs = attemptMs(limits.writeMs);
+    const tryMs = writeTryMs(limits);
     const startedMs = performance.now();
     // A send that could not even get a connection in the time left would end without saying so.
     const roomToSend = () => performance.now() - startedMs <= limits.writeMs - connectionWaitMs(limits);

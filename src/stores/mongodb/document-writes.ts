@@ -16,7 +16,9 @@ type Trace = z.infer<typeof trace>;
  * Writes each document under its guard. The guard is the statement's filter, so it holds at the moment of the write;
  * a filter that matches nothing inserts, where the guard allows that, and then a duplicate id (E11000) says that the
  * guard does not hold, or that another insert came first. Which of several statements applied is told by the call's
- * token in the documents; a document whose guard still holds is sent again, without upsert once it exists.
+ * token in the documents; a document whose guard still holds is sent again, without upsert once it exists. A write
+ * called refused because it was overtaken, or because the stored revision is still lower than the one it was folded
+ * from, may have applied before or apply later when its answer was lost: a fold is right wherever its guard holds.
  */
 export async function writeDocuments(
   {

@@ -8,7 +8,7 @@ import type { StateStore } from '../../event-sourcing/state-store.js';
 import { attempt, makeCalls } from './calls.js';
 import { makeCommands, type Commands } from './commands.js';
 import { classify } from './failures.js';
-import { attemptMs, connectionWaitMs, defaultLimits, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, defaultLimits, writeTryMs, type MongoDbLimits } from './limits.js';
 import { makeMongoDbReadModelStore } from './read-model-store.js';
 import { ensureStateHousekeeping, makeMongoDbStateStore } from './state-store.js';
 
@@ -41,7 +41,7 @@ export async function openMongoDbStores({
   const client = makeClient(url, limits);
   const namesDatabase = /^[^:]+:\/\/[^/]+\/[^?]/.test(url);
   const commands = makeCommands(client.db(namesDatabase ? undefined : 'stowage'), {
-    tryMs: attemptMs(limits.writeMs),
+    tryMs: writeTryMs(limits),
   });
   const calls = makeCalls({ clock, random, limits });
   const close = async () => closeClient(client, limits);
