@@ -17,6 +17,7 @@ const storedDocument = z.object({
 
 /** Reads of one collection's documents, in order of id. */
 export interface DocumentQueries {
+  get(collection: string, id: string): Promise<StoredDocument | null>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
   scan(
@@ -51,6 +52,8 @@ export function makeDocumentQueries({
   }
 
   return {
+    get: async (collection, id) =>
+      (await query(collection, { _id: id }, { limit: 1, descending: false }))[0] ?? null,
     getMany: async (collection, ids) =>
       query(collection, { _id: { $in: [...ids] } }, { limit: ids.length, descending: false }),
     find: async (collection, { where, after, descending = false, limit }) =>

@@ -52,7 +52,7 @@ export function makeMongoDbReadModelStore({
       return names.filter((name) => name.startsWith(viewPrefix)).map((name) => name.slice(viewPrefix.length));
     },
 
-    get: async (collection, id) => (await queries.getMany(stored(collection), [id]))[0] ?? null,
+    get: async (collection, id) => queries.get(stored(collection), id),
     getMany: async (collection, ids) => queries.getMany(stored(collection), ids),
     find: async (collection, query) => queries.find(stored(collection), query),
     scan: async (collection, options) => queries.scan(stored(collection), options),
