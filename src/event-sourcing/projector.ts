@@ -92,7 +92,8 @@ export async function runProjector(
         if (page.atHead) {
           await writing;
           // Other writers, such as commands, go first from here on: memory would lag behind them.
-          documents.clear();
+          // (Clearing costs by capacity, not by content.)
+          if (documents.size > 0) documents.clear();
         }
       }
     } finally {
