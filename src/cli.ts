@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from 'commander';
-import { openServices } from './composition/services.js';
-import { makeOperations } from './composition/operations.js';
 import { type Config, ConfigProblem, readConfig } from './config.js';
 import { callControl } from './control/control-client.js';
 import { makeOperationRunner } from './control/operations.js';
@@ -9,7 +7,6 @@ import { type ControlReply, type ControlRequest, controlSocketPath } from './con
 import type { JsonValue } from './event-sourcing/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
 import { KeyProblem } from './keys/errors.js';
-import { serve } from './main.js';
 
 type Input = Readonly<Record<string, JsonValue>>;
 
@@ -22,7 +19,9 @@ program
   .command('serve')
   .description('start the service')
   .action(async () => {
-    process.exitCode = await serve(readConfig());
+    const config = readConfig();
+    const { serve } = await import('./main.js');
+    process.exitCode = await serve(config);
   });
 
 for (const role of ['operator', 'auditor'] as const) {
@@ -117,6 +116,9 @@ async function operate(operation: string, input: Input): Promise<void> {
 }
 
 async function operateHere(config: Config, request: ControlRequest): Promise<ControlReply> {
+  // Loaded only here: a command that a running service carries out needs none of it.
+  const { openServices } = await import('./composition/services.js');
+  const { makeOperations } = await import('./composition/operations.js');
   const services = await openServices(config);
   try {
     await services.generations.start();

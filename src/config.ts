@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { defaultLimits } from './http/limits.js';
 
 /** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
 export const secretNames = [
@@ -121,7 +122,11 @@ const environmentSchema = z.object({
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug or silent',
+    })
+    .default('info'),
 });
 
 const limitsSchema = z.record(
@@ -201,7 +206,14 @@ function readLimits(file: string | undefined): Limits {
     throw new ConfigProblem(`LIMITS_FILE ${file} is not JSON`);
   }
   const parsed = limitsSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const unknown = Object.keys(parsed.data).filter((name) => !Object.hasOwn(defaultLimits, name));
+    if (unknown.length === 0) return parsed.data;
+    const known = Object.keys(defaultLimits).join(', ');
+    throw new ConfigProblem(
+      `LIMITS_FILE ${file}: there is no limit named ${unknown.join(', ')}; there are ${known}`,
+    );
+  }
   const [issue] = parsed.error.issues;
   throw new ConfigProblem(
     `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,

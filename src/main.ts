@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { type Health, makeHealth } from './composition/health.js';
 import { makeHttp } from './composition/http.js';
+import { listening } from './composition/listening.js';
 import { registerMetrics } from './composition/metrics.js';
 import { makeOperations } from './composition/operations.js';
 import { openServices, type Services } from './composition/services.js';
@@ -9,13 +10,15 @@ import { startControlServer } from './control/control-server.js';
 import { makeOperationRunner } from './control/operations.js';
 import { controlSocketPath } from './control/protocol.js';
 import { backoff } from './event-sourcing/clock.js';
-import { StoreUnavailable } from './event-sourcing/errors.js';
+import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
 import { type ProjectionRunner, startProjections } from './event-sourcing/projection-runner.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
 
 /** No shutdown takes longer; whatever has been acknowledged is durable in any case. */
 const shutdownMsMax = 25_000;
+
+const endingSignals = ['SIGTERM', 'SIGINT'] as const;
 
 /** Why the process ends, and with which exit code. */
 interface Ending {
@@ -43,7 +46,14 @@ export async function serve(config: Config): Promise<number> {
   const { logger } = services.log;
   const closers: Closer[] = [services.close];
   try {
-    const health = makeHealth({ probes: probesOf(services), clock: services.clock });
+    const health = makeHealth({
+      probes: probesOf(services),
+      clock: services.clock,
+      onChange: (reasons) => {
+        if (reasons.length === 0) logger.info('ready');
+        else logger.warn({ reasons }, 'not ready');
+      },
+    });
     await start({ config, services, health, closers, fail });
     handleSignals(services, end);
     const ending = await ended;
@@ -74,7 +84,7 @@ async function start(deps: {
   });
 
   // 1. The views, in the background: a store that is away for now is waited for while the listener says "not ready".
-  const running = bringUpProjections(services, background.signal);
+  const running = bringUpProjections(services, background.signal, fail);
   running.then((runner) => {
     if (runner !== null) health.projectionsStarted(runner);
   }, fail);
@@ -89,26 +99,39 @@ async function start(deps: {
   const run = makeOperationRunner(makeOperations(services), (operation, error) => {
     services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
   });
-  const control = await startControlServer({ path: controlSocketPath(config.dataDirectory), run });
+  const control = await listening(
+    startControlServer({ path: controlSocketPath(config.dataDirectory), run }),
+    `the control socket in ${config.dataDirectory}`,
+  );
   closers.push(() => control.close());
 
   // 3. Everybody else.
   const http = makeHttp(services, health);
   registerMetrics(http.registry, services.clock, health.statuses);
   await listenForMetrics(config, http.registry, closers);
-  const server = await startHttpServer({ ...http, host: config.host, port: config.port });
+  const server = await listening(
+    startHttpServer({ ...http, host: config.host, port: config.port }),
+    `${config.host}:${config.port} (HOST, PORT)`,
+  );
   closers.push(() => server.close());
   announce(config, server.port);
 }
 
 async function listenForMetrics(config: Config, registry: Registry, closers: Closer[]): Promise<void> {
   if (config.metricsPort === undefined) return;
-  const metrics = await startMetricsServer({ registry, host: config.host, port: config.metricsPort });
+  const metrics = await listening(
+    startMetricsServer({ registry, host: config.host, port: config.metricsPort }),
+    `${config.host}:${config.metricsPort} (HOST, METRICS_PORT)`,
+  );
   closers.push(() => metrics.close());
 }
 
 /** Resolves with the running projections, or null when the process ended first. @throws StoreDamaged */
-async function bringUpProjections(services: Services, signal: AbortSignal): Promise<ProjectionRunner | null> {
+async function bringUpProjections(
+  services: Services,
+  signal: AbortSignal,
+  fail: (error: unknown) => void,
+): Promise<ProjectionRunner | null> {
   const { logger } = services.log;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
@@ -122,6 +145,8 @@ async function bringUpProjections(services: Services, signal: AbortSignal): Prom
             { collection, error: error instanceof Error ? error.message : String(error) },
             'a projection stopped',
           );
+          // An event that this version cannot read stops its view alone; a damaged or wrong store serves nobody.
+          if (error instanceof StoreDamaged) fail(error);
         },
         onRebuilt: (collection, differences) => {
           logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
@@ -140,11 +165,11 @@ async function bringUpProjections(services: Services, signal: AbortSignal): Prom
 }
 
 function handleSignals(services: Services, end: (ending: Ending) => void): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of endingSignals) {
     process.once(signal, () => {
       end({ code: 0, reason: signal });
       // Whoever asks twice does not want to wait.
-      process.once(signal, () => process.exit(130));
+      for (const again of endingSignals) process.on(again, () => process.exit(130));
     });
   }
   process.on('SIGHUP', () => {

@@ -16,10 +16,11 @@ export interface Health extends Readiness {
   projectionsStarted(runner: ProjectionRunner): void;
   /** Says that the process is ending: not ready any more, so that balancers turn away. */
   stopping(): void;
-  /** Probes the stores every 2 s until the signal aborts. */
+  /** Probes the stores every 2 s until the signal aborts, and tells of every change of what keeps the process from being ready. */
   watch(signal: AbortSignal): Promise<void>;
 }
 
+const starting = 'starting: the views have not caught up yet';
 const probeIntervalMs = 2_000;
 /** A live projection that has not taken an event recorded this long ago is far behind. */
 const lagMsMax = 30_000;
@@ -27,21 +28,23 @@ const lagMsMax = 30_000;
 export function makeHealth({
   probes,
   clock,
+  onChange,
 }: {
   readonly probes: readonly Probe[];
   readonly clock: Clock;
+  /** Told what keeps the process from being ready, whenever that changes; nothing any more: empty. */
+  readonly onChange: (reasons: readonly string[]) => void;
 }): Health {
   let runner: ProjectionRunner | null = null;
   let reached = false;
   let ending = false;
   let failing: readonly string[] = [];
+  let told = starting;
 
   return {
     serving,
     ready: () => {
-      if (ending) return { ok: false, reasons: ['shutting down'] };
-      const reasons = serving() ? [] : ['starting: the views have not caught up yet'];
-      reasons.push(...failing.map((name) => `the ${name} does not answer`), ...projectionProblems());
+      const reasons = hindrances();
       return { ok: reasons.length === 0, reasons };
     },
     statuses: () => runner?.statuses() ?? [],
@@ -54,6 +57,7 @@ export function makeHealth({
     watch: async (signal) => {
       while (!signal.aborted) {
         await probeAll();
+        tell();
         // An aborted wait ends the loop.
         await clock.sleep(probeIntervalMs, signal).catch(() => undefined);
       }
@@ -64,6 +68,22 @@ export function makeHealth({
     // Asked on every request: once reached it costs nothing.
     if (!reached && runner !== null) reached = runner.live().reached;
     return reached;
+  }
+
+  function hindrances(): readonly string[] {
+    if (ending) return ['shutting down'];
+    const reasons = serving() ? [] : [starting];
+    return [...reasons, ...failing.map((name) => `the ${name} does not answer`), ...projectionProblems()];
+  }
+
+  /** Replies of 503 say nothing of the inside; whoever runs the service reads it in the log. */
+  function tell(): void {
+    const reasons = hindrances();
+    // Ages in seconds change all the time; that is no news.
+    const gist = reasons.join('\n').replace(/\d+ s behind/g, 'behind');
+    if (gist === told) return;
+    told = gist;
+    onChange(reasons);
   }
 
   function projectionProblems(): readonly string[] {

@@ -10,8 +10,6 @@ import {
   openEmbeddedStores,
 } from '../stores/embedded/open-embedded-stores.js';
 import { eventStoreDbProblems } from '../stores/eventstoredb/connection-string.js';
-import { openEventStoreDb } from '../stores/eventstoredb/event-store.js';
-import { openMongoDbStores } from '../stores/mongodb/open-mongodb-stores.js';
 
 export interface Stores {
   readonly eventStore: EventStore;
@@ -45,7 +43,7 @@ export async function openStores(deps: {
     return { ...stores, allEmbedded: true };
   }
   const log =
-    eventStoreDbUrl === undefined ? await openEmbeddedLog(embedded) : openServerLog(eventStoreDbUrl);
+    eventStoreDbUrl === undefined ? await openEmbeddedLog(embedded) : await openServerLog(eventStoreDbUrl);
   try {
     return together(log, await openOtherDocuments());
   } catch (error) {
@@ -55,12 +53,15 @@ export async function openStores(deps: {
 
   async function openOtherDocuments(): Promise<Documents> {
     if (mongoDbUrl === undefined) return openEmbeddedDocuments(embedded);
+    const { openMongoDbStores } = await import('../stores/mongodb/open-mongodb-stores.js');
     const documents = await openMongoDbStores({ url: mongoDbUrl, clock, random });
     logger.info({ topology: documents.topology }, 'connected to MongoDB');
     return documents;
   }
 
-  function openServerLog(url: string): Log {
+  async function openServerLog(url: string): Promise<Log> {
+    // Drivers of servers take a third of the start: they are loaded where they are used.
+    const { openEventStoreDb } = await import('../stores/eventstoredb/event-store.js');
     const policy = {
       debug: config.debug,
       production: config.production,

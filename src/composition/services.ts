@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** Cost of new password hashes; the production parameters when left out. */
   readonly passwordScrypt?: ScryptParameters;
+  /** Opened by the caller, who also closes them; what the configuration names when left out. */
+  readonly stores?: Stores;
   /** Told when an embedded store cannot be used any more. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -74,7 +76,13 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     ((error) => {
       logger.fatal({ error: error.message }, 'a store cannot be used any more');
     });
-  const stores = await openStores({ config, clock, random, logger, onFatal });
+  if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
+    // Keys that are not set are told of at once, also while a server is away.
+    loadKeys({ settings: readKeySettings(config.secret), keyFile: null });
+  }
+  const stores = options.stores ?? (await openStores({ config, clock, random, logger, onFatal }));
+  const closeStores = (): Promise<void> =>
+    options.stores === undefined ? stores.close() : Promise.resolve();
   const { eventStore, readModelStore, stateStore } = stores;
   try {
     const keyRings = await openKeyRings(config, stores, { clock, log });
@@ -134,12 +142,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       commands,
       close: async () => {
         await pool.close();
-        await stores.close();
+        await closeStores();
         log.flush();
       },
     };
   } catch (error) {
-    await stores.close();
+    await closeStores();
     throw error;
   }
 }

@@ -10,6 +10,8 @@ export interface ControlServer {
 
 const idleMsMax = 10_000;
 const closeMsMax = 5_000;
+/** unix(7): sockaddr_un holds 108 bytes with the closing zero. */
+const pathBytesMax = 107;
 
 /**
  * Listens for the command line of this service. The caller owns the data directory, so a socket that lies there is what
@@ -23,6 +25,12 @@ export async function startControlServer(deps: {
   const { path, run } = deps;
   const running = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
+  if (Buffer.byteLength(path) > pathBytesMax) {
+    // Cut off without a word otherwise, so that the socket would lie elsewhere.
+    throw Object.assign(new Error(`the path of the control socket is too long: ${path}`), {
+      code: 'ENAMETOOLONG',
+    });
+  }
   await rm(path, { force: true });
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -76,18 +76,23 @@ export function openReader(path: string): Connection {
 
 /**
  * Makes the function that answers a read: it runs at once, on this thread, and its errors become those of the ports.
- * @param assertUsable throws where the file must not be used any more
+ * @param writer of the same file; a read that finds damage ends its use, so that nothing is added to a damaged file
  */
-export function makeAnswer(format: FileFormat, assertUsable: () => void): <T>(read: () => T) => Promise<T> {
+export function makeAnswer(
+  format: FileFormat,
+  writer: { assertUsable(): void; giveUp(error: Error): void },
+): <T>(read: () => T) => Promise<T> {
   return (read) =>
     new Promise((resolve) => {
-      assertUsable();
+      writer.assertUsable();
       try {
         resolve(read());
       } catch (error) {
         const failure = failureOf(error, format);
         if (failure === null) throw error;
-        throw errorOf(failure.kind === 'io' ? { ...failure, kind: 'unavailable' } : failure);
+        const reported = errorOf(failure.kind === 'io' ? { ...failure, kind: 'unavailable' } : failure);
+        if (failure.kind === 'damaged') writer.giveUp(reported);
+        throw reported;
       }
     });
 }

@@ -71,9 +71,7 @@ export function makeEmbeddedEventStore(deps: {
   log.onGrown(() => {
     follower.wake();
   });
-  const answer = makeAnswer(eventsFormat, () => {
-    writer.assertUsable();
-  });
+  const answer = makeAnswer(eventsFormat, writer);
 
   return {
     logId: () => Promise.resolve(log.logId),

@@ -13,6 +13,8 @@ export interface GroupWriter<Request, Reply> {
   write(request: Request, bytes: number): Promise<Reply>;
   /** @throws StoreUnavailable, StoreDamaged when the file was given up or closed */
   assertUsable(): void;
+  /** Ends the use of the file, as a failure of its own would: nothing is written any more, and `onFatal` hears of it. */
+  giveUp(error: Error): void;
   close(): Promise<void>;
 }
 
@@ -69,7 +71,7 @@ export async function startGroupWriter<Request, Reply>(
   worker.on('exit', () => {
     if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
   });
-  return { write, assertUsable, close };
+  return { write, assertUsable, giveUp, close };
 
   function write(request: Request, bytes: number): Promise<Reply> {
     return new Promise((resolve, reject) => {

@@ -25,9 +25,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
   });
   const connection = openReader(pathOf(context, readModelsFormat));
   const queries = makeReadModelQueries(connection);
-  const answer = makeAnswer(readModelsFormat, () => {
-    writer.assertUsable();
-  });
+  const answer = makeAnswer(readModelsFormat, writer);
   let closed: Promise<void> | undefined;
 
   return {

@@ -34,9 +34,7 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
      AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`,
   );
   const selectOne = connection.query('SELECT value FROM counter');
-  const answer = makeAnswer(stateFormat, () => {
-    writer.assertUsable();
-  });
+  const answer = makeAnswer(stateFormat, writer);
   let closed: Promise<void> | undefined;
 
   return {

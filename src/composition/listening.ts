@@ -1,0 +1,26 @@
+import { ConfigProblem } from '../config.js';
+
+/** What can be wrong with an address, and what to do about it. */
+const advice = new Map([
+  ['EADDRINUSE', 'is in use by another program; stop that one, or choose another'],
+  ['EACCES', 'may not be used by this user; choose another, or give the user the right to'],
+  ['EADDRNOTAVAIL', 'is not an address of this machine; choose one of its own'],
+  ['ENOTFOUND', 'is not known by name; give an address'],
+  ['ENAMETOOLONG', 'has too long a path; choose a shorter DATA_DIR'],
+]);
+
+/**
+ * Waits for something to listen, and explains why it cannot.
+ * @param what the address, and the variables that name it
+ * @throws ConfigProblem
+ */
+export async function listening<Listener>(starting: Promise<Listener>, what: string): Promise<Listener> {
+  try {
+    return await starting;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const sentence = advice.get(code);
+    if (sentence === undefined) throw error;
+    throw new ConfigProblem(`${what} ${sentence}`, { cause: error });
+  }
+}

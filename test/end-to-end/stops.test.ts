@@ -1,0 +1,241 @@
+import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { startInProcess } from '../support/service-in-process.js';
+import { keyEnvironment } from '../support/service-keys.js';
+import {
+  type Environment,
+  freePort,
+  makeDataDirectory,
+  runCli,
+  type ServiceProcess,
+  spawnService,
+} from '../support/service-process.js';
+import { makeUnwritableDirectory } from '../support/unwritable-directory.js';
+
+/** A start that must fail. */
+interface Stop {
+  /** Changes the data directory, which holds a small log, its views and keys; none: an empty directory. */
+  readonly given?: (t: ExecutionContext, directory: string) => Promise<unknown>;
+  readonly environment?: Environment;
+  /** What the sentences must name: what is wrong, and what to do. */
+  readonly says: readonly RegExp[];
+}
+
+const files = ['events.db', 'read-models.db', 'state.db', 'keys.json'];
+const template = makeDataDirectory();
+const other = makeDataDirectory();
+const empty = makeDataDirectory();
+let unreachable: Promise<ServiceProcess>;
+
+test.before(async () => {
+  unreachable = startWithoutMongoDb();
+  for (const { path } of [await template, await other]) await fill(path);
+});
+
+test.after.always(async () => {
+  for (const directory of [await template, await other, await empty]) await directory.remove();
+});
+
+const stops: Readonly<Record<string, Stop>> = {
+  'a log whose header is damaged': {
+    given: (_, directory) => overwrite(directory, 'events.db', () => 0, 0xff),
+    says: [/events\.db is damaged/, /restore events\.db from a backup/],
+  },
+  'a log that is damaged in the middle, once it is read': {
+    given: async (_, directory) => {
+      await overwrite(directory, 'events.db', (bytes) => bytes.indexOf('node-one'), 'N'.charCodeAt(0));
+      await rm(join(directory, 'read-models.db'));
+    },
+    says: [/events\.db is damaged: the event at sequence 1/, /restore events\.db from a backup/],
+  },
+  "another log than the views' checkpoints name": {
+    given: async (_, directory) => cp(join((await other).path, 'events.db'), join(directory, 'events.db')),
+    says: [/was built from the log .*, but the configured log is/, /delete the read models/],
+  },
+  'no keys.json beside data': {
+    given: (_, directory) => rm(join(directory, 'keys.json')),
+    says: [/keys\.json is missing/, /restore it from a backup/],
+  },
+  'a damaged keys.json': {
+    given: (_, directory) => writeFile(join(directory, 'keys.json'), '{"format": 1, "rings"'),
+    says: [/keys\.json is not JSON/, /restore it from a backup/],
+  },
+  'a keys.json that others can read': {
+    given: (_, directory) => chmod(join(directory, 'keys.json'), 0o644),
+    says: [/can be read or changed by others/, /chmod 600/],
+  },
+  'EventStoreDB without keys': {
+    environment: { EVENTSTOREDB_URL: 'esdb://127.0.0.1:1?tls=false' },
+    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
+  },
+  'MongoDB without keys': {
+    environment: { MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' },
+    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
+  },
+  'a configuration with several problems': {
+    environment: {
+      PORT: '99999',
+      PUBLIC_URL: 'ftp://example.org',
+      LOG_LEVEL: 'loud',
+      TRUSTED_PROXIES: 'all',
+    },
+    says: [/PORT must/, /PUBLIC_URL must/, /LOG_LEVEL must be fatal, error/, /TRUSTED_PROXIES must/],
+  },
+  'a key that is none': {
+    environment: { MASTER_KEYS: 'canary-not-a-key' },
+    says: [/MASTER_KEYS, entry 1: not of the form kid:base64url/],
+  },
+};
+
+for (const [title, { given, environment = {}, says }] of Object.entries(stops)) {
+  test.serial(`serve stops with a sentence: ${title}`, async (t) => {
+    const directory = await makeDataDirectory();
+    t.teardown(() => directory.remove());
+    if (given !== undefined) {
+      for (const file of files) await cp(join((await template).path, file), join(directory.path, file));
+      await given(t, directory.path);
+    }
+    await assertStops(t, { directory: directory.path, environment, says });
+  });
+}
+
+test.serial('serve stops with a sentence: a port that is in use', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => taken.close());
+  await once(taken, 'listening');
+  const address = taken.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const says = [/127\.0\.0\.1:\d+ \(HOST, PORT\) is in use/, /choose another/];
+  await assertStops(t, { directory: directory.path, port: address.port, says });
+});
+
+test.serial('serve stops with a sentence: a data directory that cannot be written', async (t) => {
+  const directory = await makeUnwritableDirectory();
+  t.teardown(() => directory.remove());
+  await assertStops(t, {
+    directory: directory.path,
+    says: [/cannot be (made|opened)/, /check the .*permissions/],
+  });
+});
+
+test.serial(
+  'serve stops with a sentence: a data directory whose path is too long for a socket',
+  async (t) => {
+    const directory = await makeDataDirectory();
+    t.teardown(() => directory.remove());
+    await assertStops(t, {
+      directory: join(directory.path, ...Array.from({ length: 12 }, () => 'long-name')),
+      says: [/control socket/, /choose a shorter DATA_DIR/],
+    });
+  },
+);
+
+test.serial('serve stops with a sentence: limits that do not exist', async (t) => {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const file = join(directory.path, 'limits.json');
+  await writeFile(file, '{"registr": {"limit": 1, "seconds": 1}}');
+  await assertStops(t, {
+    directory: directory.path,
+    environment: { LIMITS_FILE: file },
+    says: [/no limit named registr; there are register/],
+  });
+});
+
+test.serial(
+  'serve stops with a sentence: a directory that another service owns; and so does a command that finds no socket',
+  async (t) => {
+    // Given a process that owns the directory and has no control socket
+    const directory = await makeDataDirectory();
+    t.teardown(() => directory.remove());
+    const owner = await startInProcess({ directory: directory.path });
+    t.teardown(() => owner.close());
+    // When a second service and a command want it too
+    const says = [/in use by another process/, /Stop that one first/];
+    await assertStops(t, { directory: directory.path, says });
+    const command = await runCli(directory.path, ['node', 'list']);
+    t.is(command.code, 1);
+    t.regex(command.stderr, /in use by another process/);
+    // Then the first goes on
+    t.is((await fetch(`${owner.url}/healthz`)).status, 200);
+  },
+);
+
+test.serial('serve stops with a sentence: a MongoDB that does not answer', async (t) => {
+  await assertStopped(t, await unreachable, [
+    /the server that MONGODB_URL names cannot be reached/,
+    /check that it runs/,
+  ]);
+});
+
+/** A start that fails after some ten seconds: begun with the first test, looked at in the last. */
+async function startWithoutMongoDb(): Promise<ServiceProcess> {
+  const environment = { ...keyEnvironment, MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' };
+  return spawnService({ directory: (await empty).path, port: await freePort(), environment });
+}
+
+async function assertStops(
+  t: ExecutionContext,
+  stop: {
+    readonly directory: string;
+    readonly port?: number;
+    readonly environment?: Environment;
+    readonly says: readonly RegExp[];
+  },
+): Promise<void> {
+  const { directory, environment = {}, says } = stop;
+  const service = spawnService({ directory, port: stop.port ?? (await freePort()), environment });
+  await assertStopped(t, service, says);
+}
+
+async function assertStopped(
+  t: ExecutionContext,
+  service: ServiceProcess,
+  says: readonly RegExp[],
+): Promise<void> {
+  const late = setTimeout(() => void service.kill(), 30_000);
+  t.is(await service.exited, 1, service.output());
+  clearTimeout(late);
+  const said = service.output();
+  for (const pattern of says) t.regex(said, pattern);
+  t.notRegex(said, /^\s+at /m, 'a stack trace');
+  t.false(said.includes('canary'));
+}
+
+/** A directory with one node in its log, its views and keys. */
+async function fill(directory: string): Promise<void> {
+  const service = await startInProcess({ directory });
+  const command = { commandId: '018f0000-0000-7000-8000-000000000001', actor: 'operator', time: new Date(0) };
+  await service.services.commands.addNode(
+    {
+      name: 'node-one',
+      ip_address: '192.0.2.1',
+      node_type: 'normal',
+      lb_weight: 100,
+      lb_enabled: true,
+      dnsprovider_record_id: '',
+      max_capacity_hint: null,
+      note: '',
+    },
+    { ...command, causationId: command.commandId, correlationId: command.commandId },
+  );
+  await service.close();
+}
+
+/** Writes one byte at a place in a file. */
+async function overwrite(
+  directory: string,
+  name: string,
+  place: (bytes: Buffer) => number,
+  byte: number,
+): Promise<void> {
+  const path = join(directory, name);
+  const bytes = await readFile(path);
+  bytes[place(bytes)] = byte;
+  await writeFile(path, bytes);
+}

@@ -1,0 +1,51 @@
+import { makeHttp } from '../../src/composition/http.js';
+import type { Stores } from '../../src/composition/open-stores.js';
+import { openServices, type Services } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config.js';
+import { type ProjectionRunner, startProjections } from '../../src/event-sourcing/projection-runner.js';
+import { startHttpServer } from '../../src/http/server.js';
+
+/** The whole service within the test's process, with cheap password hashes and no limit that a test could reach. */
+export interface ServiceInProcess {
+  readonly services: Services;
+  readonly url: string;
+  readonly projections: ProjectionRunner;
+  /** Ends it; stores that were given stay open. */
+  close(): Promise<void>;
+}
+
+/** The cheapest that scrypt allows. */
+const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
+
+/** @param options.stores shared with other services in this process; opened in `directory` when left out */
+export async function startInProcess(options: {
+  readonly directory: string;
+  readonly stores?: Stores;
+  readonly onFatal?: (error: Error) => void;
+}): Promise<ServiceInProcess> {
+  const { directory, ...serviceOptions } = options;
+  const config = {
+    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent' }),
+    limits: { register: { limit: 1_000_000, seconds: 1 }, session: { limit: 1_000_000, seconds: 1 } },
+  };
+  const services = await openServices(config, { passwordScrypt: cheapScrypt, ...serviceOptions });
+  await services.generations.start();
+  const ignore = (): void => undefined;
+  const projections = await startProjections(services, {
+    onRetry: ignore,
+    onStopped: ignore,
+    onRebuilt: ignore,
+  });
+  const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
+  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0 });
+  return {
+    services,
+    url: `http://127.0.0.1:${server.port}`,
+    projections,
+    close: async () => {
+      await server.close();
+      await projections.stop();
+      await services.close();
+    },
+  };
+}
