@@ -33,7 +33,7 @@ export function makeHealth({
   readonly probes: readonly Probe[];
   readonly clock: Clock;
   /** Told what keeps the process from being ready, whenever that changes; nothing any more: empty. */
-  readonly onChange: (reasons: readonly string[]) => void;
+  readonly onChange?: (reasons: readonly string[]) => void;
 }): Health {
   let runner: ProjectionRunner | null = null;
   let reached = false;
@@ -83,7 +83,7 @@ export function makeHealth({
     const gist = reasons.join('\n').replace(/\d+ s behind/g, 'behind');
     if (gist === told) return;
     told = gist;
-    onChange(reasons);
+    onChange?.(reasons);
   }
 
   function projectionProblems(): readonly string[] {
