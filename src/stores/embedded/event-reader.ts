@@ -63,10 +63,12 @@ export function makeEventReader(connection: Connection): EventReader {
 
   function readStream(stream: string, from: bigint, limit: number): StoredEvent[] {
     if (limit <= 0 || from > BigInt(Number.MAX_SAFE_INTEGER)) return [];
-    const rows = selectStream.all(stream, from, limit);
+    let rows = selectStream.all(stream, from, limit);
     if (rows[0] === undefined) {
-      if (selectAny.get(stream) !== undefined) throw gap(stream);
-      return [];
+      if (selectAny.get(stream) === undefined) return [];
+      // It may have begun between the two statements; then it is there now.
+      rows = selectStream.all(stream, from, limit);
+      if (rows[0] === undefined) throw gap(stream);
     }
     const [last] = rows[0];
     // Where the stream ends before `from`, the left join gives one row without an event.
