@@ -13,6 +13,9 @@ import {
 } from '@eventstore/db-client';
 import type { Client } from './client.js';
 
+/** Revisions are 64-bit on the wire. */
+const revisionMax = 2n ** 63n - 1n;
+
 /** Raw reads: records as the client gives them, ended by the signal. Failures are the client's own errors. */
 export interface Reads {
   /** Forwards from a revision; empty for an absent stream. */
@@ -43,6 +46,8 @@ export function makeReads(client: Client, credentials: Credentials): Reads {
   return {
     stream: (name, { from, limit }, signal) =>
       atLeader(async () => {
+        // The client refuses what does not fit its wire format; nothing stands there.
+        if (from > revisionMax) return [];
         const reading = client.readStream(name, {
           ...options,
           fromRevision: from,
