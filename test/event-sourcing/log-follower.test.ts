@@ -212,21 +212,37 @@ test('without a wake-up the log is polled each second', async (t) => {
   await ended;
 });
 
-test('a wake-up during a read is not lost, also by those who joined that read', async (t) => {
+test('a follower that is a few pages behind is served from what was read for those ahead', async (t) => {
   const log = givenLog();
+  log.grow(55);
+  const ahead = follow(log);
+  const behind = follow(log, { pageMs: 5 });
+  await log.clock.advance(100);
+  t.deepEqual(ahead.seen(), upTo(55));
+  t.deepEqual(behind.seen(), upTo(55));
+  t.is(log.reads.length, 8, 'six pages, and for each a look at the end');
+  ahead.stop();
+  behind.stop();
+  await Promise.all([ahead.ended, behind.ended]);
+});
+
+test('a wake-up during a read is not lost, also by those who join that read after it', async (t) => {
+  const log = givenLog();
+  const early = follow(log);
+  // It deals with its first page until another read is under way.
+  const late = follow(log, { pageMs: 1_020 });
+  await log.clock.advance(0);
   log.readMs = 50;
-  const first = follow(log);
-  await log.clock.advance(10);
-  // The read that runs has seen an empty log.
+  // At 1,000 ms the early one polls, and sees a log that is empty still.
+  await log.clock.advance(1_010);
   log.grow(1);
   log.follower.wake();
-  const second = follow(log);
   await log.clock.advance(95);
-  t.deepEqual(first.seen(), [0]);
-  t.deepEqual(second.seen(), [0]);
-  first.stop();
-  second.stop();
-  await log.clock.run(Promise.all([first.ended, second.ended]));
+  t.deepEqual(early.seen(), [0]);
+  t.deepEqual(late.seen(), [0]);
+  early.stop();
+  late.stop();
+  await log.clock.run(Promise.all([early.ended, late.ended]));
 });
 
 test('a store that is away is tried again, with capped, jittered waits that begin anew after a success', async (t) => {
