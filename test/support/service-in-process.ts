@@ -4,6 +4,7 @@ import { openServices, type Services } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
 import { type ProjectionRunner, startProjections } from '../../src/event-sourcing/projection-runner.js';
 import { startHttpServer } from '../../src/http/server.js';
+import type { Log } from '../../src/log.js';
 
 /** The whole service within the test's process, with cheap password hashes and no limit that a test could reach. */
 export interface ServiceInProcess {
@@ -21,6 +22,8 @@ const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
 export async function startInProcess(options: {
   readonly directory: string;
   readonly stores?: Stores;
+  /** Silent when left out. */
+  readonly log?: Log;
   readonly onFatal?: (error: Error) => void;
 }): Promise<ServiceInProcess> {
   const { directory, ...serviceOptions } = options;

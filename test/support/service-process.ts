@@ -15,6 +15,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Everything that the service has written to standard output and standard error so far. */
   output(): string;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
   /** SIGKILL, and the end of the process. */
   kill(): Promise<void>;
   /** SIGTERM, and the exit code. */
@@ -88,6 +89,9 @@ export function spawnService(options: {
     pid: child.pid ?? 0,
     output: () => Buffer.concat(chunks).toString('utf8'),
     exited,
+    signal: (name) => {
+      child.kill(name);
+    },
     kill: async () => {
       child.kill('SIGKILL');
       await exited;

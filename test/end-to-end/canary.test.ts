@@ -1,0 +1,260 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { type Canaries, findCanaries, findCanariesInFiles, type Sighting } from '../support/canaries.js';
+import { openStores } from '../support/embedded-directory.js';
+import {
+  asObject,
+  makeServiceClient,
+  type ServiceClient,
+  type ServiceReply,
+  storageRequest,
+  textOf,
+} from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+
+/** Secrets and personal data, as whoever uses the service might give them, rightly or wrongly. */
+const given = {
+  email: 'canary.mail@example.org',
+  nickname: 'CanaryNickname',
+  password: 'Canary-Password-41',
+  weakPassword: 'canaryweakpassword',
+  accessKey: 'AKIACANARYACCESSKEY',
+  secretKey: 'canary/Secret+Key/7f3a',
+  agentSecret: 'canary-agent-secret',
+  wrongAgentSecret: 'canary-wrong-agent-secret',
+  wrongToken: 'canary.wrong.token',
+  wrongApiKey: 'stw_canarywrongapikey',
+  clientAddress: '198.51.100.77',
+};
+/** Found where the service does keep things in clear: the search would find the others there too. */
+const control: Canaries = { 'project name': Buffer.from('canary project name') };
+
+test('secrets and personal data stand in no reply, log line or file but sealed', async (t) => {
+  // Given a served process
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const start = {
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      NODE_AGENT_SECRET: given.agentSecret,
+      TRUSTED_PROXIES: '127.0.0.0/8',
+      LOG_LEVEL: 'debug',
+    },
+  };
+  const service = await startService(start);
+  t.teardown(() => service.kill());
+  const replies: { readonly place: string; readonly bytes: Buffer }[] = [];
+  const client = recordReplies(makeServiceClient(service.url), replies);
+
+  // When the whole path is gone, with every kind of mistake on the way
+  const tokens = await goWholePath(t, client, directory.path);
+  await makeMistakes(client, tokens.accessToken, tokens.storages);
+  replies.push({ place: 'raw replies', bytes: await sendBroken(start.port) });
+  await service.kill();
+  const canaries = { ...given, accessToken: tokens.accessToken, refreshToken: tokens.refreshToken };
+  const secrets = {
+    ...Object.fromEntries(Object.entries(canaries).map(([name, value]) => [name, Buffer.from(value)])),
+    'signature of the access token': Buffer.from(tokens.accessToken.split('.')[2] ?? ''),
+    'a password hash': Buffer.from('$scrypt$'),
+    ...(await keysOf(directory.path)),
+  };
+
+  // Then none of it is in a reply that is not its owner's own, in the log, or in a file
+  const seen: Sighting[] = replies.flatMap(({ place, bytes }) => findCanaries(secrets, place, bytes));
+  seen.push(...findCanaries(secrets, 'log', Buffer.from(service.output())));
+  seen.push(...(await findCanariesInFiles(secrets, directory.path, ['keys.json'])));
+  t.deepEqual(seen, []);
+  // and the search is able to find what stands there in clear, also before it was copied out of the write-ahead log
+  const found = await findCanariesInFiles(control, directory.path);
+  t.true(found.some(({ place }) => place.startsWith('events.db')));
+
+  // Nor after another start and an ordinary end
+  const again = await startService(start);
+  t.teardown(() => again.kill());
+  const me = await makeServiceClient(again.url).get('/api/v1/auth/me', {
+    authorization: `Bearer ${tokens.accessToken}`,
+  });
+  t.like(me.json(), { data: { email: given.email, nickname: given.nickname } });
+  t.is(await again.stop(), 0);
+  t.deepEqual(findCanaries(secrets, 'log', Buffer.from(again.output())), []);
+  t.deepEqual(await findCanariesInFiles(secrets, directory.path, ['keys.json']), []);
+});
+
+test('what a failure deep inside says stays there: a bland 500, and a log line without its message', async (t) => {
+  // Given a service whose state store fails in a way that nobody foresaw, with a secret in its message
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  t.teardown(() => stores.close());
+  const fail = (): Promise<never> => Promise.reject(new Error(`cannot parse ${given.secretKey}`));
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const service = await startInProcess({
+    directory: directory.path,
+    stores: { ...stores, stateStore: { ...stores.stateStore, get: fail } },
+    log: { logger, flush: () => undefined },
+  });
+  t.teardown(() => service.close());
+  // When somebody registers
+  const { email, password } = given;
+  const reply = await makeServiceClient(service.url).post('/api/v1/auth/register', { email, password });
+  // Then
+  t.is(reply.status, 500);
+  t.deepEqual(reply.json(), { code: 'internal_error', message: 'the service failed to answer' });
+  t.true(lines.some((line) => line.includes('request failed')));
+  const secrets = { secretKey: Buffer.from(given.secretKey), password: Buffer.from(password) };
+  t.deepEqual(findCanaries(secrets, 'log', Buffer.from(lines.join(''))), []);
+});
+
+interface Gone {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Path of the project's storages. */
+  readonly storages: string;
+}
+
+async function goWholePath(t: ExecutionContext, client: ServiceClient, directory: string): Promise<Gone> {
+  const { email, nickname, password } = given;
+  const owner = await client.register(email, password, { nickname });
+  const body = { name: String(control['project name']) };
+  const project = await client.post('/api/v1/projects', body, owner.headers);
+  const projectId = textOf(project.json(), 'id');
+  const storages = `/api/v1/projects/${projectId}/storages`;
+  const grant = await runCli(directory, ['project', 'grant', projectId, 'allow_s3']);
+  t.is(grant.code, 0, grant.stderr);
+  const operator = await runCli(directory, ['operator', 'grant', email]);
+  t.is(operator.code, 0, operator.stderr);
+  const headers = {
+    ...owner.headers,
+    'idempotency-key': 'canary-key',
+    'x-forwarded-for': given.clientAddress,
+  };
+  for (const status of [201, 201]) {
+    const bound = await client.post(storages, storage(), headers);
+    t.is(bound.status, status, bound.text);
+    t.is((await client.get(`${storages}/${textOf(bound.json(), 'id')}`, owner.headers)).status, 200);
+  }
+  const peers = await client.get('/api/v1/internal/peer-list', { 'x-agent-secret': given.agentSecret });
+  t.is(peers.status, 200);
+  return { accessToken: owner.accessToken, refreshToken: owner.refreshToken, storages };
+}
+
+/** Requests that must fail, each with something in it that must not come back. */
+async function makeMistakes(client: ServiceClient, accessToken: string, storages: string): Promise<void> {
+  const register = '/api/v1/auth/register';
+  const { email, password, nickname } = given;
+  const account = { email, password, nickname };
+  const session = { authorization: `Bearer ${accessToken}` };
+  const json = { 'content-type': 'application/json' };
+  const raw = (body: string, headers: Readonly<Record<string, string>> = json): RequestInit => {
+    return { method: 'POST', headers: { ...headers }, body };
+  };
+  const text = JSON.stringify(account);
+  await Promise.all([
+    // The address is taken; the password is refused; values have the wrong type or stand in the wrong place
+    client.post(register, account, { 'x-forwarded-for': given.clientAddress }),
+    client.post(register, { ...account, password: given.weakPassword }),
+    client.post(register, { ...account, password: [password] }),
+    client.post(register, { ...account, email: { email } }),
+    client.post(register, { ...account, email: `${email} ${email}` }),
+    client.post(register, { ...account, secret: given.secretKey }),
+    client.post(register, { ...account, nickname: nickname.repeat(20) }),
+    // The body is not JSON, not whole, twice, too large, of another type
+    client.send(register, raw(text.slice(0, -1))),
+    client.send(register, raw(`${text}${text}`)),
+    client.send(register, raw(`{"password":"${password}","password":"${password}"}`)),
+    client.send(register, raw(`{"email":"${email}","password":"${password}\u0001"}`)),
+    client.send(register, raw(`${text}${' '.repeat(70_000)}`)),
+    client.send(register, raw(text, { 'content-type': 'text/plain' })),
+    client.send(register, raw(`email=${email}&password=${password}`, { 'content-type': email })),
+    // Whoever asks shows the wrong thing, or the right thing in the wrong place
+    client.get('/api/v1/auth/me', { authorization: `Bearer ${given.wrongToken}` }),
+    client.get('/api/v1/auth/me', { authorization: `Basic ${given.wrongToken}` }),
+    client.get('/api/v1/auth/me', { authorization: accessToken }),
+    client.get(`/api/v1/auth/me?access_token=${accessToken}`),
+    client.get(`/api/v1/${encodeURIComponent(email)}/${given.agentSecret}`),
+    client.get(storages, { 'x-api-key': given.wrongApiKey }),
+    client.get('/api/v1/internal/peer-list', { 'x-agent-secret': given.wrongAgentSecret }),
+    client.get('/api/v1/internal/peer-list', { cookie: `secret=${given.agentSecret}` }),
+    client.get(`/api/v1/internal/peer-list?node_id=${given.agentSecret}`, {
+      'x-agent-secret': given.agentSecret,
+    }),
+    // Storages that cannot be bound, and a key that is used for two
+    client.post(storages, { ...storage(), provider: given.secretKey }, session),
+    client.post(storages, { ...storage(), name: '' }, session),
+    client.post(storages, { ...storage(), bucket: given.secretKey }, session),
+    client.post(storages, { ...storage(), credentials: { access_key: given.accessKey } }, session),
+    client.post(storages, { ...storage(), credentials: ` ${given.secretKey}` }, session),
+    client.post(
+      storages,
+      { ...storage(), credentials: { ...credentials, secret_key: ` ${given.secretKey}` } },
+      session,
+    ),
+    client.post(storages, { ...storage(), name: 'other' }, { ...session, 'idempotency-key': 'canary-key' }),
+    client.post(storages, storage(), { 'x-api-key': given.wrongApiKey, ...session }),
+    client.post(storages, storage()),
+  ]);
+}
+
+const credentials = { access_key: given.accessKey, secret_key: given.secretKey };
+
+function storage() {
+  return { ...storageRequest('Rushes'), credentials };
+}
+
+/** What is no HTTP at all, or none that we speak. */
+function sendBroken(port: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const options = { host: '127.0.0.1', port, method: 'POST', path: '/api/v1/auth/register' };
+    const headers = { 'x-large': given.password.repeat(1_500), 'content-length': 5 };
+    const broken = request({ ...options, headers }, (reply) => {
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => {
+        resolve(Buffer.concat(chunks));
+      });
+    });
+    broken.on('error', reject);
+    broken.end('12345');
+  });
+}
+
+/**
+ * Keeps what every call was answered, headers included. The owner's own reply to a registration carries tokens, and it
+ * and `me` carry personal data; those are left out.
+ */
+function recordReplies(
+  client: ServiceClient,
+  replies: { readonly place: string; readonly bytes: Buffer }[],
+): ServiceClient {
+  const record = (place: string, reply: ServiceReply): ServiceReply => {
+    const bytes = Buffer.from(JSON.stringify([...reply.headers]) + reply.text);
+    replies.push({ place: `${place}: ${reply.status}`, bytes });
+    return reply;
+  };
+  return {
+    ...client,
+    get: async (path, headers) => record('GET', await client.get(path, headers)),
+    post: async (path, body, headers) => record('POST', await client.post(path, body, headers)),
+    send: async (path, init) => record('POST', await client.send(path, init)),
+  };
+}
+
+/** Every key of keys.json, as bytes; the search knows how else they may be spelled. */
+async function keysOf(directory: string): Promise<Canaries> {
+  const file = asObject(JSON.parse(await readFile(join(directory, 'keys.json'), 'utf8')));
+  const keys: Record<string, Buffer> = {
+    'the index key': Buffer.from(textOf(file, 'index_key'), 'base64url'),
+  };
+  for (const [ring, entries] of Object.entries(asObject(file['rings']))) {
+    for (const entry of Array.isArray(entries) ? entries : []) {
+      keys[`a key of ${ring}`] = Buffer.from(String(entry).split(':')[1] ?? '', 'base64url');
+    }
+  }
+  return keys;
+}
