@@ -28,6 +28,7 @@ import {
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 
+const unlimited = { limit: 1_000_000, seconds: 1 };
 const agentSecret = 'the-agents-secret';
 /** Kills of one data directory; more of them are more directories, for access tokens last ten minutes. */
 const killsPerDirectory = 40;
@@ -50,7 +51,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const limitsFile = join(directory.path, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: { limit: 1_000_000, seconds: 1 } }));
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited, register: unlimited }));
   const start = {
     directory: directory.path,
     port: await freePort(),

@@ -26,6 +26,14 @@ export interface ServiceProcess {
 
 export type Environment = Readonly<Record<string, string>>;
 
+export interface StartOptions {
+  readonly directory: string;
+  readonly port: number;
+  readonly environment?: Environment;
+  /** No file of the process may grow beyond so many KiB: writing further fails, as on a bad disk (needs bash). */
+  readonly fileKibibytesMax?: number;
+}
+
 export async function makeDataDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'stowage-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
@@ -43,13 +51,9 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts `serve` and waits until it is ready, 30 s at most unless said otherwise. */
-export async function startService(options: {
-  readonly directory: string;
-  readonly port: number;
-  readonly environment?: Environment;
-  readonly readyWithinMs?: number;
-  readonly pollMs?: number;
-}): Promise<ServiceProcess> {
+export async function startService(
+  options: StartOptions & { readonly readyWithinMs?: number; readonly pollMs?: number },
+): Promise<ServiceProcess> {
   const { directory, port, readyWithinMs = 30_000, pollMs = 25 } = options;
   const service = spawnService(options);
   const deadline = Date.now() + readyWithinMs;
@@ -65,17 +69,20 @@ export async function startService(options: {
     ]);
     if (ended !== 'running') break;
   }
+  await service.kill();
   throw new Error(`the service on ${directory}:${port} did not become ready:\n${service.output()}`);
 }
 
 /** Starts `serve` and does not wait: for starts that are meant to fail. */
-export function spawnService(options: {
-  readonly directory: string;
-  readonly port: number;
-  readonly environment?: Environment;
-}): ServiceProcess {
-  const { directory, port, environment = {} } = options;
-  const child = spawn(process.execPath, [cli, 'serve'], {
+export function spawnService(options: StartOptions): ServiceProcess {
+  const { directory, port, environment = {}, fileKibibytesMax } = options;
+  const command = [process.execPath, cli, 'serve'];
+  const limited =
+    fileKibibytesMax === undefined
+      ? command
+      : ['/bin/bash', '-c', `ulimit -f ${fileKibibytesMax} && exec "$@"`, 'bash', ...command];
+  const [program = '', ...args] = limited;
+  const child = spawn(program, args, {
     env: { ...baseEnvironment(), DATA_DIR: directory, PORT: String(port), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,93 @@
+import test, { type ExecutionContext } from 'ava';
+import { openStores } from '../support/embedded-directory.js';
+import { makeServiceClient, type ServiceClient, type SignedIn, textOf } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+
+const password = 'Correct-Horse-7';
+
+test('a full disk: writes are 503, reads go on, and what was acknowledged is there when there is room again', async (t) => {
+  // Given a service on a disk that is soon full
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const small = { ...(await openStores(directory.path, { pageCountMax: 60 })), allEmbedded: true };
+  t.teardown(() => small.close());
+  const service = await startInProcess({ directory: directory.path, stores: small });
+  t.teardown(() => service.close());
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', password);
+  // When it is written to until it is full
+  const { acknowledged, refusal } = await createUntilRefused(client, owner);
+  // Then that is said as 503, and reads are answered
+  t.like(refusal, { status: 503 });
+  t.regex(refusal.headers.get('retry-after') ?? '', /^\d+$/);
+  t.like(refusal.json(), { code: 'store_unavailable' });
+  await assertReadable(t, client, owner, acknowledged);
+
+  // When there is room again, then everything goes on
+  await service.close();
+  await small.close();
+  const again = await startInProcess({ directory: directory.path });
+  t.teardown(() => again.close());
+  const after = makeServiceClient(again.url);
+  await assertReadable(t, after, owner, acknowledged);
+  t.is((await after.post('/api/v1/projects', { name: 'Next' }, owner.headers)).status, 201);
+});
+
+test('a file that cannot be written: the service ends with a sentence, and nothing acknowledged is lost', async (t) => {
+  // Given a process whose files cannot grow far
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const start = { directory: directory.path, port: await freePort() };
+  const service = await startService({ ...start, fileKibibytesMax: 400 });
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', password);
+  // When it is written to until it cannot be
+  const { acknowledged } = await createUntilRefused(client, owner);
+  // Then it ends and says what to do
+  t.is(await service.exited, 1);
+  t.regex(service.output(), /cannot be read or written .* Check the disk, then start the service again/);
+  t.notRegex(service.output(), /^\s+at /m, 'a stack trace');
+  // and with room again all is there
+  const again = await startService(start);
+  t.teardown(() => again.kill());
+  await assertReadable(t, client, owner, acknowledged);
+  t.is(await again.stop(), 0);
+});
+
+interface Refused {
+  readonly status: number;
+  readonly headers: Headers;
+  json(): object;
+}
+
+/** Creates projects until the answer is another one than 201, or none. */
+async function createUntilRefused(
+  client: ServiceClient,
+  owner: SignedIn,
+): Promise<{ readonly acknowledged: readonly string[]; readonly refusal: Refused }> {
+  const acknowledged: string[] = [];
+  for (let count = 0; count < 2_000; count += 1) {
+    const reply = await client
+      .post('/api/v1/projects', { name: `Project ${count}` }, owner.headers)
+      .catch(() => null);
+    if (reply === null) return { acknowledged, refusal: { status: 0, headers: new Headers(), json: Object } };
+    if (reply.status !== 201) return { acknowledged, refusal: reply };
+    acknowledged.push(textOf(reply.json(), 'id'));
+  }
+  throw new Error('the disk was never full');
+}
+
+async function assertReadable(
+  t: ExecutionContext,
+  client: ServiceClient,
+  owner: SignedIn,
+  ids: readonly string[],
+): Promise<void> {
+  t.true(ids.length > 0);
+  for (const id of ids) {
+    const reply = await client.get(`/api/v1/projects/${id}`, owner.headers);
+    t.is(reply.status, 200, reply.text);
+  }
+}

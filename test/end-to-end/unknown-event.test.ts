@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { projections } from '../../projections/index.js';
+import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
+import { openStores } from '../support/embedded-directory.js';
+import { makeServiceClient, textOf } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { keyEnvironment } from '../support/service-keys.js';
+import { freePort, makeDataDirectory, spawnService } from '../support/service-process.js';
+
+const nodeId = '018f0000-0000-7000-8000-00000000000a';
+const sentence = `event type NodeTeleported (node-${nodeId} at revision 0) is unknown to this version; run the version that wrote it, or a newer one`;
+
+/** An event that only a later version knows. */
+const unknown: NewEvent = {
+  id: '018f0000-0000-5000-8000-000000000001',
+  type: 'NodeTeleported',
+  data: { to: 'canary-payload' },
+  metadata: {
+    command_id: nodeId,
+    causation_id: nodeId,
+    correlation_id: nodeId,
+    actor: 'operator',
+    time: '2026-01-01T00:00:00.000Z',
+  },
+};
+
+test('an event of an unknown type stops its view alone, and says where it stands', async (t) => {
+  // Given a service whose views are live
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const service = await startInProcess({ directory: directory.path });
+  t.teardown(() => service.close());
+  const { eventStore } = service.services;
+  const client = makeServiceClient(service.url);
+  // When such an event is appended
+  await eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
+  // Then that view stops, and says so with type and place and without what is in it
+  const stopped = (): readonly (string | null)[] =>
+    service.projections
+      .statuses()
+      .filter(({ state }) => state === 'stopped')
+      .map(({ reason }) => reason);
+  await until(() => stopped().length > 0);
+  t.deepEqual(stopped(), [sentence]);
+  // and the others go on
+  const owner = await client.register('ada@example.org', 'Correct-Horse-7');
+  const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
+  t.is((await client.get(`/api/v1/projects/${textOf(made.json(), 'id')}`, owner.headers)).status, 200);
+  const head = await eventStore.head();
+  const atHead = (): number =>
+    service.projections.statuses().filter(({ position }) => position === head).length;
+  await until(() => atHead() === projections.length - 1);
+  t.is(stopped().length, 1);
+});
+
+test('a process that starts on such an event stays unready, and its log says why', async (t) => {
+  // Given a log with such an event
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const stores = await openStores(directory.path);
+  await stores.eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
+  await stores.close();
+  // When a process starts on it (with keys that are given, for none are made beside data)
+  const start = { directory: directory.path, port: await freePort(), environment: keyEnvironment };
+  const service = spawnService(start);
+  t.teardown(() => service.kill());
+  // Then it does not become ready, and says what to do
+  await until(() => service.output().includes('"not ready"'));
+  t.true(service.output().includes(`has stopped: ${sentence}`), service.output());
+  t.false(service.output().includes('canary-payload'));
+  const client = makeServiceClient(service.url);
+  t.is((await client.get('/readyz')).status, 503);
+  t.is((await client.get('/healthz')).status, 200);
+  t.is(await service.stop(), 0);
+});
+
+/** Polls; the test's own time limit ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await wait(10);
+}
