@@ -64,7 +64,12 @@ export async function serve(config: Config): Promise<number> {
   } finally {
     // Whatever hangs must not keep the process from ending.
     setTimeout(() => process.exit(1), shutdownMsMax).unref();
-    for (const close of closers.reverse()) await close();
+    for (const close of closers.reverse()) {
+      await close().catch((error: unknown) => {
+        // The rest is to be closed all the same.
+        logger.error({ error: String(error) }, 'something did not close');
+      });
+    }
   }
 }
 

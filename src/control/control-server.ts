@@ -1,5 +1,6 @@
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlReply, type ControlRequest, lineBytesMax, requestSchema } from './protocol.js';
 
@@ -31,6 +32,8 @@ export async function startControlServer(deps: {
       code: 'ENAMETOOLONG',
     });
   }
+  // With every store elsewhere nobody has made the directory yet.
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(path, { force: true });
   const server = createServer((socket) => {
     sockets.add(socket);
