@@ -15,11 +15,9 @@ export function presentedApiKey(request: IncomingMessage): string | null {
   return onlyValue(request.headers['x-api-key']);
 }
 
-/** The secret of `X-Agent-Secret` as the bytes that arrived; null when the header is absent. */
-export function presentedAgentSecret(request: IncomingMessage): Buffer | null {
-  const header = onlyValue(request.headers['x-agent-secret']);
-  // Node decodes header bytes as Latin-1; a secret beyond ASCII is compared as the bytes that the agent sent.
-  return header === null ? null : Buffer.from(header, 'latin1');
+/** The secret of `X-Agent-Secret`; null when the header is absent. */
+export function presentedAgentSecret(request: IncomingMessage): string | null {
+  return onlyValue(request.headers['x-agent-secret']);
 }
 
 /** Node joins a repeated header with commas, so a secret given twice is a secret that does not match. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { HttpError } from './http-error.js';
 
 /** `"<revision>-<digest of the body>"`: revision for `If-Match`, digest because a reader may join other streams. */
@@ -12,7 +12,7 @@ export function contentTag(body: string): string {
 }
 
 function digest(body: string): string {
-  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
+  return hash('sha256', body, 'base64url').slice(0, 22);
 }
 
 /** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, 13.1.2). Malformed fields match nothing. */

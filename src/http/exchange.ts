@@ -12,11 +12,11 @@ import { checkContentType, checkDeclaredSize, emptyBody, readBody } from './json
 import type { ReceivedBody } from './json-body.js';
 import { refuseWhenExceeded } from './limits.js';
 import type { LimitName, Limiter } from './limits.js';
-import { finishReply } from './reply.js';
+import { finishReply, setHeaders } from './reply.js';
 import type { FinishedReply, ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
-import { parseQuery, validate } from './validate.js';
+import { makeQueryParser, validate } from './validate.js';
 
 /** What an `Idempotency-Key` may be: visible ASCII, 255 characters at most. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
@@ -36,9 +36,13 @@ export function makeExchange<
   shell: Shell,
 ): (ctx: RouterContext<HttpState>) => Promise<void> {
   const { request, access } = spec;
-  const takesBody = !(request.body instanceof z.ZodUndefined);
+  const takesBody = isBody(request.body);
   const badId = 'badId' in access ? access.badId : 'not_found';
   const formats = replyFormats(spec);
+  const readQuery = makeQueryParser(request.query);
+  // What has nothing to parse is parsed once.
+  const noBody = takesBody ? null : request.body.safeParse(undefined);
+  const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
   return async (ctx) => {
     ctx.state.route = spec.path;
@@ -49,19 +53,21 @@ export function makeExchange<
     const received = takesBody ? await readBody(ctx) : emptyBody;
 
     // 2. Authentication 401, path ids, then all that is 403.
-    const { grant, params } = await shell.gate(access, ctx.req, () =>
-      validate(request.params, ctx.params, { where: 'path', code: badId }),
+    const { grant, params } = await shell.gate(
+      access,
+      ctx.req,
+      () => noParams ?? validate(request.params, ctx.params, { where: 'path', code: badId }),
     );
     ctx.state.actor = grant.caller.actor;
 
     // 3. Content type 415, then body, query and headers 400.
-    const body = validate(request.body, takesBody ? contentOf(ctx, received) : undefined);
-    const query = validate(request.query, parseQuery(ctx.querystring), { where: 'query' });
+    const body = noBody?.success === true ? noBody.data : validate(request.body, contentOf(ctx, received));
+    const query = readQuery(ctx.querystring);
     const key = spec.idempotent === true ? idempotencyKey(ctx.req) : undefined;
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
     // 4. The limit per client 429, which only well-formed requests reach.
-    const charge = underLimit(spec.limit, shell.limiter, ctx.state.client);
+    const charge = spec.limit && underLimit(spec.limit, shell.limiter, ctx.state.client);
 
     // 5. The work itself: 409, 412, 503.
     const { requestId, client } = ctx.state;
@@ -76,13 +82,17 @@ export function makeExchange<
       actor === 'anonymous' ? client : actor,
       `${spec.method} ${ctx.path}`,
     ];
-    const reply = await charge(() =>
+    const answer: Answer = () =>
       key === undefined
         ? work({ commandId: shell.newId(), time: shell.clock.now() })
-        : shell.runOnce({ scope, key, body }, work),
-    );
+        : shell.runOnce({ scope, key, body }, work);
+    const reply = await (charge === undefined ? answer() : charge(answer));
     send(ctx, reply);
   };
+}
+
+function isBody(schema: z.ZodType): boolean {
+  return !(schema instanceof z.ZodUndefined);
 }
 
 function refuseUntilReady({ readiness }: Shell): void {
@@ -96,11 +106,10 @@ type Answer = () => Promise<FinishedReply>;
  * @throws HttpError 429
  */
 function underLimit(
-  limit: { readonly name: LimitName; readonly counts: readonly number[] } | undefined,
+  limit: { readonly name: LimitName; readonly counts: readonly number[] },
   limiter: Limiter,
   client: string,
 ): (answer: Answer) => Promise<FinishedReply> {
-  if (limit === undefined) return (answer) => answer();
   const buckets = ipBuckets(client);
   refuseWhenExceeded(limiter.peek(limit.name, buckets));
   const charge = (status: number): void => {
@@ -156,15 +165,15 @@ function replyFormats(spec: {
   };
 }
 
-function send(ctx: RouterContext<HttpState>, { status, text, headers }: FinishedReply): void {
+function send(ctx: RouterContext<HttpState>, { status, content, headers }: FinishedReply): void {
   const tag = headers['etag'];
   const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
-  ctx.set(headers);
+  setHeaders(ctx.res, headers);
   if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
     ctx.remove('content-type');
     ctx.status = 304;
     return;
   }
   ctx.status = status;
-  ctx.body = text;
+  ctx.body = content;
 }

@@ -29,14 +29,14 @@ export type Gate = <Kind extends AccessKind, Params extends PathParams>(
   policy: Policy<Kind>,
   request: IncomingMessage,
   readPath: () => Params,
-) => Promise<Admitted<Kind, Params>>;
+) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 
 type GateByKind = {
   readonly [Kind in AccessKind]: <Params extends PathParams>(
     policy: Policy<Kind>,
     request: IncomingMessage,
     readPath: () => Params,
-  ) => Promise<Admitted<Kind, Params>>;
+  ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 };
 
 /** Part of the projects' reader. */
@@ -94,12 +94,14 @@ export function makeGate({ authenticator, projects, checkAgentSecret, limiter, c
   };
 
   const gates: GateByKind = {
-    public: async (_policy, _request, readPath) =>
-      Promise.resolve({ grant: { caller: { kind: 'anonymous', actor: 'anonymous' } }, params: readPath() }),
+    public: (_policy, _request, readPath) => ({
+      grant: { caller: { kind: 'anonymous', actor: 'anonymous' } },
+      params: readPath(),
+    }),
 
-    agent: async (_policy, request, readPath) => {
+    agent: (_policy, request, readPath) => {
       checkAgentSecret(presentedAgentSecret(request));
-      return Promise.resolve({ grant: { caller: { kind: 'agent', actor: 'agent' } }, params: readPath() });
+      return { grant: { caller: { kind: 'agent', actor: 'agent' } }, params: readPath() };
     },
 
     session: async (policy, request, readPath) => {

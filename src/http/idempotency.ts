@@ -61,7 +61,7 @@ type Claim = z.output<typeof claimSchema>;
 
 const replySchema = z.strictObject({
   status: z.int(),
-  text: z.string(),
+  content: z.string(),
   headers: z.record(z.string(), z.string()),
 });
 
@@ -86,7 +86,8 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       throw error;
     }
     try {
-      const sealed = await sealer.seal(record, JSON.stringify(reply));
+      const kept = { ...reply, content: reply.content.toString() };
+      const sealed = await sealer.seal(record, JSON.stringify(kept));
       await write(record, version, { ...claim, reply: sealed });
     } catch (error) {
       onReplyLost(error);

@@ -36,15 +36,11 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
     observe: ({ method, route, status, durationMs }) => {
-      const labels = {
-        method: methods.has(method) ? method : 'other',
-        route: route ?? 'none',
-        status: String(status),
-      };
-      const key = `${labels.method} ${labels.status} ${labels.route}`;
+      const known = methods.has(method) ? method : 'other';
+      const key = `${known} ${status} ${route ?? ''}`;
       let child = children.get(key);
       if (child === undefined) {
-        child = durations.labels(labels);
+        child = durations.labels({ method: known, route: route ?? 'none', status: String(status) });
         children.set(key, child);
       }
       child.observe(durationMs / 1000);

@@ -6,6 +6,7 @@ import type { ClientIp } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { errorBody } from './http-error.js';
 import type { HttpMetrics } from './metrics.js';
+import { setHeaders } from './reply.js';
 import { checkRequestTarget } from './request-target.js';
 import type { HttpState } from './shell.js';
 
@@ -27,7 +28,7 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-};
+} as const;
 
 /**
  * The outermost middleware: names the request, turns errors into `{code, message}`, and leaves one log line and one
@@ -45,8 +46,8 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.client = client.address;
     ctx.state.route = null;
     ctx.state.actor = null;
-    ctx.set(securityHeaders);
-    ctx.set('x-request-id', requestId);
+    setHeaders(ctx.res, securityHeaders);
+    ctx.res.setHeader('x-request-id', requestId);
     try {
       checkRequestTarget(req);
       await next();

@@ -3,8 +3,8 @@ import type { NodeReader, NodeResource, PeerOf } from '../../projections/peer-no
 import { contentTag } from './etag.js';
 import type { PreparedBody } from './reply.js';
 
-/** Characters of serialised lists that are kept; each asking node has a list of its own. */
-const keptCharactersMax = 16 * 1024 * 1024;
+/** Bytes of serialised lists that are kept; each asking node has a list of its own. */
+const keptBytesMax = 16 * 1024 * 1024;
 
 interface Edition {
   readonly nodes: readonly NodeResource[];
@@ -31,7 +31,7 @@ export function makePeerLists(nodes: Pick<NodeReader, 'list'>): (peerOf: PeerOf)
       'nodeId' in peerOf ? node.id !== peerOf.nodeId : node.ip_address !== peerOf.address,
     );
     const text = JSON.stringify({ items });
-    const made = { text, tag: contentTag(text) };
+    const made = { bytes: Buffer.from(text), tag: contentTag(text) };
     edition.lists.set(leftOut, made);
     return made;
   };
@@ -43,6 +43,6 @@ function openEdition(nodes: readonly NodeResource[]): Edition {
     nodes,
     byId: new Map(nodes.map(({ id }) => [id, `id ${id}`])),
     byAddress: new Map(nodes.map(({ ip_address: address }) => [address, `ip ${address}`])),
-    lists: new LRUCache({ maxSize: keptCharactersMax, sizeCalculation: ({ text }) => text.length }),
+    lists: new LRUCache({ maxSize: keptBytesMax, sizeCalculation: ({ bytes }) => bytes.length }),
   };
 }

@@ -1,3 +1,6 @@
+import { parse } from 'node:querystring';
+import type { ParsedUrlQuery } from 'node:querystring';
+import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
@@ -25,15 +28,29 @@ function describe(error: z.ZodError, where: string): string {
 }
 
 /**
+ * Makes the parser of a route's query. Pollers ask the same again and again, so the last hundred answers are remembered.
+ * @throws HttpError 400, from what is returned
+ */
+export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
+  const remembered = new LRUCache<string, { readonly query: Query }>({ max: 100 });
+  return (querystring) => {
+    const known = remembered.get(querystring);
+    if (known !== undefined) return known.query;
+    const query = validate(schema, parseQuery(querystring), { where: 'query' });
+    remembered.set(querystring, { query });
+    return query;
+  };
+}
+
+/**
  * A query string as an object. A parameter given twice has no one meaning.
  * @throws HttpError 400
  */
-export function parseQuery(querystring: string): Record<string, string> {
-  if (querystring === '') return {};
-  const query = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(querystring)) {
-    if (query.has(name)) throw new HttpError('invalid_request', 'query: a parameter is given twice');
-    query.set(name, value);
+function parseQuery(querystring: string): ParsedUrlQuery {
+  const query = parse(querystring);
+  for (const name in query) {
+    if (typeof query[name] === 'string') continue;
+    throw new HttpError('invalid_request', 'query: a parameter is given twice');
   }
-  return Object.fromEntries(query);
+  return query;
 }

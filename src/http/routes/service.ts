@@ -118,7 +118,11 @@ function prepare(
   const text = JSON.stringify(openApi);
   const page = renderDocsPage(openApi);
   return {
-    document: { text, tag: contentTag(text) },
-    page: { text: page, tag: contentTag(page), contentSecurityPolicy: docsContentSecurityPolicy },
+    document: { bytes: Buffer.from(text), tag: contentTag(text) },
+    page: {
+      bytes: Buffer.from(page),
+      tag: contentTag(page),
+      contentSecurityPolicy: docsContentSecurityPolicy,
+    },
   };
 }
