@@ -77,7 +77,7 @@ function readEverything(path: string): string {
       if (page.atHead) break;
     }
     const answers = [
-      reader.logId(),
+      reader.logId,
       log,
       [...streams, 'absent'].map((stream) => reader.readStream(stream, 0n, 500)),
     ];

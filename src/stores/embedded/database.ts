@@ -1,7 +1,5 @@
 import Database from 'libsql';
 import { StoreUnavailable } from '../../event-sourcing/errors.js';
-import { failureOf, errorOf } from './failures.js';
-import type { FileFormat } from './formats.js';
 
 export type Parameter = string | number | bigint | null;
 
@@ -72,27 +70,4 @@ export function openReader(path: string): Connection {
   const connection = openConnection(path);
   connection.execute('PRAGMA query_only = ON; PRAGMA cell_size_check = ON');
   return connection;
-}
-
-/**
- * Makes the function that answers a read: it runs at once, on this thread, and its errors become those of the ports.
- * @param writer of the same file; a read that finds damage ends its use, so that nothing is added to a damaged file
- */
-export function makeAnswer(
-  format: FileFormat,
-  writer: { assertUsable(): void; giveUp(error: Error): void },
-): <T>(read: () => T) => Promise<T> {
-  return (read) =>
-    new Promise((resolve) => {
-      writer.assertUsable();
-      try {
-        resolve(read());
-      } catch (error) {
-        const failure = failureOf(error, format);
-        if (failure === null) throw error;
-        const reported = errorOf(failure.kind === 'io' ? { ...failure, kind: 'unavailable' } : failure);
-        if (failure.kind === 'damaged') writer.giveUp(reported);
-        throw reported;
-      }
-    });
 }

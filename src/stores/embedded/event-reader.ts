@@ -11,7 +11,7 @@ const rowsPerQuery = 100;
 
 /** Reads of events.db, synchronous. What does not fit together is StoreDamaged, never a shorter answer. */
 export interface EventReader {
-  logId(): string;
+  readonly logId: string;
   /** The sequence of the last event, 0 when there is none. */
   head(): number;
   /** Events of one stream, named with its prefix. */
@@ -49,7 +49,7 @@ export function makeEventReader(connection: Connection): EventReader {
   let known = 0;
   mustHold(head());
 
-  return { logId: () => String(selectLogId.get()?.[0]), head, readStream, readLog, mustHold };
+  return { logId: String(selectLogId.get()?.[0]), head, readStream, readLog, mustHold };
 
   function mustHold(sequence: number): void {
     known = Math.max(known, sequence);

@@ -9,49 +9,33 @@ import {
   maxEventBytes,
 } from '../../event-sourcing/event-store.js';
 import { makeLogFollower } from '../../event-sourcing/log-follower.js';
-import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
-import { makeAnswer, openReader } from './database.js';
+import type { EmbeddedContext } from './context.js';
 import { type EventReader, makeEventReader } from './event-reader.js';
 import { encodeContent, positionOf, sequenceOf } from './event-rows.js';
 import type { AppendReply, AppendRequest } from './event-writer.js';
 import { eventsFormat } from './formats.js';
-import { type GroupWriter, startGroupWriter } from './group-writer.js';
+import { type OpenFile, openFile } from './open-file.js';
 
 /** An open events.db, which stores with different prefixes can share. */
-export interface EventLog {
+export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventReader> {
   readonly logId: string;
-  readonly reader: EventReader;
-  readonly writer: GroupWriter<AppendRequest, AppendReply>;
   /** Calls back after every commit that made the log longer. */
   onGrown(listener: () => void): void;
-  close(): Promise<void>;
 }
 
 /** Opens events.db. @throws StoreDamaged, StoreUnavailable */
 export async function openEventLog(context: EmbeddedContext): Promise<EventLog> {
   const listeners: (() => void)[] = [];
-  const writer = await startGroupWriter<AppendRequest, AppendReply>({
-    ...writerOptions(context, eventsFormat),
-    onCommitted: (_, replies) => {
-      const sequences = replies.flatMap((reply) => (reply === null ? [] : [reply[1]]));
+  const file = await openFile<AppendRequest, AppendReply, EventReader>(context, eventsFormat, {
+    makeQueries: makeEventReader,
+    onSettled: (_, replies) => {
+      const sequences = (replies ?? []).flatMap((reply) => (reply === null ? [] : [reply[1]]));
       if (sequences.length === 0) return;
-      reader.mustHold(Math.max(...sequences));
+      file.queries.mustHold(Math.max(...sequences));
       for (const listener of listeners) listener();
     },
   });
-  const connection = openReader(pathOf(context, eventsFormat));
-  const reader = makeEventReader(connection);
-  let closed: Promise<void> | undefined;
-  return {
-    logId: reader.logId(),
-    reader,
-    writer,
-    onGrown: (listener) => listeners.push(listener),
-    close: () =>
-      (closed ??= writer.close().then(() => {
-        connection.close();
-      })),
-  };
+  return { ...file, logId: file.queries.logId, onGrown: (listener) => listeners.push(listener) };
 }
 
 /**
@@ -66,12 +50,11 @@ export function makeEmbeddedEventStore(deps: {
   readonly random: Random;
 }): EventStore {
   const { log, streamPrefix, clock } = deps;
-  const { reader, writer } = log;
+  const { queries: reader, writer, answer } = log;
   const follower = makeLogFollower({ ...deps, readAll });
   log.onGrown(() => {
     follower.wake();
   });
-  const answer = makeAnswer(eventsFormat, writer);
 
   return {
     logId: () => Promise.resolve(log.logId),
@@ -85,7 +68,7 @@ export function makeEmbeddedEventStore(deps: {
         return head === 0 ? null : positionOf(head);
       }),
     subscribe: (options) => follower.subscribe(options),
-    close: () => log.close(),
+    close: log.close,
   };
 
   async function append(
@@ -94,11 +77,11 @@ export function makeEmbeddedEventStore(deps: {
     events: readonly NewEvent[],
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
+    const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
     // Beyond what the file can hold, so no stream is there.
     if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
       throw new WrongExpectedRevision(stream, expected);
     }
-    const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
     const revision = expected === 'no-stream' ? -1n : expected;
     const reply = await writer.write([streamPrefix + stream, revision, ...contents], bytes);
     if (reply === null) throw new WrongExpectedRevision(stream, expected);

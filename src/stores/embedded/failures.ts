@@ -42,6 +42,13 @@ export function errorOf(failure: Failure): Error {
   }
 }
 
+/** The error that a failed read is reported as: it changed nothing, so its outcome is never unknown. */
+export function readErrorOf(error: unknown, format: FileFormat): unknown {
+  const failure = failureOf(error, format);
+  if (failure === null) return error;
+  return errorOf(failure.kind === 'io' ? { ...failure, kind: 'unavailable' } : failure);
+}
+
 /** Says that a file is damaged, in what way, and what to do. */
 export function damage(format: FileFormat, what: string): StoreDamaged {
   return new StoreDamaged(`${format.fileName} is damaged: ${what}. ${format.remedy}.`);

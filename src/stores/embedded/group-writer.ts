@@ -22,8 +22,11 @@ export interface GroupWriterOptions<Request, Reply> {
   readonly thread: ThreadData;
   /** How long a write may take in all, waiting included (milliseconds). */
   readonly limitMs: number;
-  /** Told of every committed batch before those who asked are; also of one that comes after its time. */
-  readonly onCommitted: (requests: readonly Request[], replies: readonly Reply[]) => void;
+  /**
+   * Told of every batch that was committed, or failed and may be there all the same (`replies` null), before those
+   * who asked are; also of one that ends after its time.
+   */
+  readonly onSettled: (requests: readonly Request[], replies: readonly Reply[] | null) => void;
   /** Told once, when nothing can be written any more and the process should end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -48,12 +51,10 @@ const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
 export async function startGroupWriter<Request, Reply>(
   options: GroupWriterOptions<Request, Reply>,
 ): Promise<GroupWriter<Request, Reply>> {
-  const { thread, limitMs, onCommitted, onFatal } = options;
+  const { thread, limitMs, onSettled, onFatal } = options;
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: thread });
   const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
   await opened(worker);
-  // Whatever is asked for keeps the process alive by the clock of its limit; an idle thread need not.
-  worker.unref();
 
   let waiting: Pending<Request, Reply>[] = [];
   let waitingBytes = 0;
@@ -71,6 +72,9 @@ export async function startGroupWriter<Request, Reply>(
   worker.on('exit', () => {
     if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
   });
+  // What is asked for keeps the process alive by the clock of its limit; an idle thread need not. (Listening to
+  // messages undoes this, so it comes last.)
+  worker.unref();
   return { write, assertUsable, giveUp, close };
 
   function write(request: Request, bytes: number): Promise<Reply> {
@@ -119,16 +123,15 @@ export async function startGroupWriter<Request, Reply>(
   function receive(message: FromThread<Reply>): void {
     const batch = inFlight ?? [];
     inFlight = null;
+    const requests = batch.map(({ request }) => request);
     if (message.kind === 'committed') {
       const { replies } = message;
-      onCommitted(
-        batch.map(({ request }) => request),
-        replies,
-      );
+      onSettled(requests, replies);
       for (const [index, { resolve }] of batch.entries()) resolve(replies[index] as Reply);
     } else if (message.kind === 'failed') {
       const { failure } = message;
       const error = errorOf(failure);
+      if (failure.kind === 'unknown') onSettled(requests, null);
       for (const { reject } of batch) reject(error);
       if (failure.kind === 'io' || failure.kind === 'damaged') giveUp(error);
     }
@@ -159,7 +162,8 @@ export async function startGroupWriter<Request, Reply>(
   function giveUp(error: Error): void {
     if (unusable !== null) return;
     unusable = error;
-    for (const { reject } of inFlight ?? []) reject(error);
+    const unknown = new OutcomeUnknown(error.message, { cause: error });
+    for (const { reject } of inFlight ?? []) reject(unknown);
     for (const { reject } of waiting) reject(new StoreUnavailable(error.message, { cause: error }));
     inFlight = null;
     waiting = [];

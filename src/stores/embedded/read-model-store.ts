@@ -1,19 +1,22 @@
 import type { ReadModelStore } from '../../event-sourcing/read-model-store.js';
-import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
-import { makeAnswer, openReader } from './database.js';
+import type { EmbeddedContext } from './context.js';
 import { makeDocumentCache } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
-import { startGroupWriter } from './group-writer.js';
-import { makeReadModelQueries } from './read-model-queries.js';
+import { openFile } from './open-file.js';
+import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
 import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
 
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
   const changes = new Map<string, number>();
   const cache = makeDocumentCache();
-  const writer = await startGroupWriter<ReadModelRequest, ReadModelReply>({
-    ...writerOptions(context, readModelsFormat),
-    onCommitted: (requests) => {
+  const { writer, queries, answer, close } = await openFile<
+    ReadModelRequest,
+    ReadModelReply,
+    ReadModelQueries
+  >(context, readModelsFormat, {
+    makeQueries: makeReadModelQueries,
+    onSettled: (requests) => {
       for (const request of requests) {
         const [kind, collection] = request;
         if (kind !== 'write' && kind !== 'drop') continue;
@@ -23,10 +26,6 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
-  const connection = openReader(pathOf(context, readModelsFormat));
-  const queries = makeReadModelQueries(connection);
-  const answer = makeAnswer(readModelsFormat, writer);
-  let closed: Promise<void> | undefined;
 
   return {
     ensureCollection: async (collection, indexes) => {
@@ -71,10 +70,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       answer(() => {
         queries.record('');
       }),
-    close: () =>
-      (closed ??= writer.close().then(() => {
-        connection.close();
-      })),
+    close,
   };
 }
 

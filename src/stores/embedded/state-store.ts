@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../event-sourcing/domain-event.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/state-store.js';
-import { type EmbeddedContext, pathOf, writerOptions } from './context.js';
-import { makeAnswer, openReader } from './database.js';
+import type { EmbeddedContext } from './context.js';
+import type { Connection } from './database.js';
 import { damage } from './failures.js';
 import { stateFormat } from './formats.js';
-import { startGroupWriter } from './group-writer.js';
+import { openFile } from './open-file.js';
 import { stateChecksum } from './state-rows.js';
 import type { StateReply, StateRequest } from './state-writer.js';
 
@@ -23,24 +23,16 @@ const lastCharacter = '\u{10ffff}';
 /** Opens the StateStore port over state.db. @throws StoreDamaged, StoreUnavailable */
 export async function openStateStore(context: EmbeddedContext): Promise<StateStore> {
   const { clock } = context;
-  const writer = await startGroupWriter<StateRequest, StateReply>({
-    ...writerOptions(context, stateFormat),
-    onCommitted: () => undefined,
-  });
-  const connection = openReader(pathOf(context, stateFormat));
-  const selectRecord = connection.query<StateRow>(`SELECT ${columns} FROM records WHERE key = ?`);
-  const selectRecords = connection.query<StateRow>(
-    `SELECT ${columns} FROM records WHERE key >= ? AND key <> ? AND key < ?
-     AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`,
+  const { writer, queries, answer, close } = await openFile<StateRequest, StateReply, StateQueries>(
+    context,
+    stateFormat,
+    { makeQueries, onSettled: () => undefined },
   );
-  const selectOne = connection.query('SELECT value FROM counter');
-  const answer = makeAnswer(stateFormat, writer);
-  let closed: Promise<void> | undefined;
 
   return {
     get: (key) =>
       answer(() => {
-        const row = selectRecord.get(key);
+        const row = queries.record.get(key);
         const record = row === undefined ? null : decode(row);
         return record?.expiresAt && record.expiresAt <= clock.now() ? null : record;
       }),
@@ -51,18 +43,28 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
     },
     list: (prefix, { after = '', limit }) =>
       answer(() =>
-        selectRecords
+        queries.records
           .all(laterKey(prefix, after), after, prefix + lastCharacter, clock.now().getTime(), limit)
           .map(decode),
       ),
     ping: () =>
       answer(() => {
-        selectOne.get();
+        queries.counter.get();
       }),
-    close: () =>
-      (closed ??= writer.close().then(() => {
-        connection.close();
-      })),
+    close,
+  };
+}
+
+type StateQueries = ReturnType<typeof makeQueries>;
+
+function makeQueries(connection: Connection) {
+  return {
+    record: connection.query<StateRow>(`SELECT ${columns} FROM records WHERE key = ?`),
+    records: connection.query<StateRow>(
+      `SELECT ${columns} FROM records WHERE key >= ? AND key <> ? AND key < ?
+       AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`,
+    ),
+    counter: connection.query('SELECT value FROM counter'),
   };
 }
 

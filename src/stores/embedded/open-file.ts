@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { v4 } from 'uuid';
+import { StoreDamaged } from '../../event-sourcing/errors.js';
+import type { EmbeddedContext } from './context.js';
+import { type Connection, openReader } from './database.js';
+import { readErrorOf } from './failures.js';
+import type { FileFormat } from './formats.js';
+import { type GroupWriter, type GroupWriterOptions, startGroupWriter } from './group-writer.js';
+
+/** A file that is open: written by its thread, read by this one. */
+export interface OpenFile<Request, Reply, Queries> {
+  readonly writer: GroupWriter<Request, Reply>;
+  readonly queries: Queries;
+  /** Answers a read: it runs at once, on this thread. Its errors become those of the ports; damage ends the use of the file. */
+  readonly answer: <T>(read: () => T) => Promise<T>;
+  /** Settles what is under way and closes the file. Idempotent. */
+  readonly close: () => Promise<void>;
+}
+
+/** @throws StoreDamaged, StoreUnavailable; nothing stays open then */
+export async function openFile<Request, Reply, Queries>(
+  context: EmbeddedContext,
+  format: FileFormat,
+  parts: {
+    readonly makeQueries: (connection: Connection) => Queries;
+    readonly onSettled: GroupWriterOptions<Request, Reply>['onSettled'];
+  },
+): Promise<OpenFile<Request, Reply, Queries>> {
+  const { directory, random, faults, pageCountMax, writeLimitMs, onFatal } = context;
+  const path = join(directory, format.fileName);
+  const writer = await startGroupWriter<Request, Reply>({
+    thread: {
+      file: format.name,
+      path,
+      newLogId: v4({ random: Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256)) }),
+      faults,
+      ...(pageCountMax === undefined ? {} : { pageCountMax }),
+    },
+    limitMs: writeLimitMs,
+    onSettled: parts.onSettled,
+    onFatal,
+  });
+  try {
+    const connection = openReader(path);
+    return { writer, queries: parts.makeQueries(connection), answer, close: closer(connection) };
+  } catch (error) {
+    await writer.close();
+    throw readErrorOf(error, format);
+  }
+
+  function answer<T>(read: () => T): Promise<T> {
+    return new Promise((resolve) => {
+      writer.assertUsable();
+      try {
+        resolve(read());
+      } catch (error) {
+        const reported = readErrorOf(error, format);
+        // Nothing is to be added to a damaged file.
+        if (reported instanceof StoreDamaged) writer.giveUp(reported);
+        throw reported;
+      }
+    });
+  }
+
+  function closer(connection: Connection): () => Promise<void> {
+    let closed: Promise<void> | undefined;
+    return () =>
+      (closed ??= writer.close().then(() => {
+        connection.close();
+      }));
+  }
+}

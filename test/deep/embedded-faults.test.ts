@@ -1,0 +1,184 @@
+import test, { type ExecutionContext } from 'ava';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { EmbeddedContext } from '../../src/stores/embedded/context.js';
+import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/event-store.js';
+import type { Fault } from '../../src/stores/embedded/faults.js';
+import { openReadModelStore } from '../../src/stores/embedded/read-model-store.js';
+import { openStateStore } from '../../src/stores/embedded/state-store.js';
+import { makeEvents } from '../contracts/event-store-fixtures.js';
+import { wholeFold } from '../support/document-writes.js';
+import { makeContext, makeDirectory } from '../support/embedded-directory.js';
+
+// After SQLite's own tests (sqlite.org/testing.html, section 3): the N-th step of a script fails, for every N until
+// the script runs through.
+
+/** A write that can be repeated, and whether it is there: whole, or not at all (half of it is an error). */
+interface Write {
+  run(): Promise<unknown>;
+  isThere(): Promise<boolean>;
+}
+
+interface Opened {
+  /** Groups of writes; those of a group are asked for at once. */
+  readonly script: readonly (readonly Write[])[];
+  close(): Promise<void>;
+}
+
+type Outcome = 'acknowledged' | 'unavailable' | 'unknown';
+
+/** Of a write in the runs where a step hangs: long enough for a busy machine, and shorter than the step. */
+const writeLimitMs = 300;
+const failures = [
+  { name: 'a full disk', when: 'before', code: 'SQLITE_FULL' },
+  { name: 'a full disk told after the effect', when: 'after', code: 'SQLITE_FULL' },
+  { name: 'a failed sync', when: 'before', code: 'SQLITE_IOERR_FSYNC' },
+  { name: 'a failed sync told after the effect', when: 'after', code: 'SQLITE_IOERR_FSYNC' },
+  { name: 'a step that takes longer than the limit', when: 'hang', hangMs: 3 * writeLimitMs },
+] as const satisfies readonly (Omit<Fault, 'file' | 'step' | 'n'> & { name: string })[];
+
+const stores = { events: openEvents, 'read-models': openDocuments, state: openState } as const;
+
+for (const [file, open] of Object.entries(stores) as [keyof typeof stores, typeof openEvents][]) {
+  for (const { name, ...failure } of failures) {
+    test.serial(
+      `${file}: ${name} at any step acknowledges nothing that is not there, and the store recovers`,
+      async (t) => {
+        t.timeout(600_000);
+        let step = 0;
+        let failed = true;
+        while (failed) {
+          step += 1;
+          failed = await failAt(t, open, { ...failure, file, step: 'any', n: step });
+        }
+        t.log(`${step - 1} steps`);
+        t.true(step > 10);
+      },
+    );
+  }
+}
+
+/** Runs the script with one fault, then opens the files again and looks. Returns whether the fault happened. */
+async function failAt(
+  t: ExecutionContext,
+  open: (context: EmbeddedContext) => Promise<Opened>,
+  fault: Fault,
+): Promise<boolean> {
+  const { directory, remove } = makeDirectory();
+  const where = `step ${fault.n}`;
+  const fatal: Error[] = [];
+  const broken = await open(
+    makeContext(directory, {
+      faults: [fault],
+      onFatal: (error) => fatal.push(error),
+      ...(fault.when === 'hang' ? { writeLimitMs } : {}),
+    }),
+  );
+  const outcomes: Outcome[] = [];
+  for (const group of broken.script)
+    outcomes.push(...(await Promise.all(group.map((write) => attempt(t, write)))));
+  await broken.close();
+
+  const failed = outcomes.some((outcome) => outcome !== 'acknowledged');
+  const isIoError = fault.code?.startsWith('SQLITE_IOERR') === true;
+  t.is(fatal.length, failed && isIoError ? 1 : 0, `${where}: what ends the process is told once`);
+  if (isIoError) {
+    const first = outcomes.findIndex((outcome) => outcome !== 'acknowledged');
+    t.false(
+      failed && outcomes.slice(first).includes('acknowledged'),
+      `${where}: written after a failed sync`,
+    );
+  }
+
+  const reopened = await open(makeContext(directory));
+  for (const [index, write] of reopened.script.flat().entries()) {
+    const there = await write.isThere();
+    if (outcomes[index] === 'acknowledged')
+      t.true(there, `${where}: write ${index} was acknowledged and is lost`);
+    if (outcomes[index] === 'unavailable')
+      t.false(there, `${where}: write ${index} was refused and is there`);
+    await write.run();
+    t.true(await write.isThere(), `${where}: write ${index} cannot be repeated`);
+  }
+  await reopened.close();
+  remove();
+  return failed;
+}
+
+async function attempt(t: ExecutionContext, write: Write): Promise<Outcome> {
+  try {
+    await write.run();
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) return 'unknown';
+    if (error instanceof StoreUnavailable) return 'unavailable';
+    throw error;
+  }
+  t.true(await write.isThere(), 'acknowledged, and not visible');
+  return 'acknowledged';
+}
+
+async function openEvents(context: EmbeddedContext): Promise<Opened> {
+  const log = await openEventLog(context);
+  const store = makeEmbeddedEventStore({ ...context, log, streamPrefix: 'stowage.' });
+  const write = (stream: string, count: number): Write => {
+    const events = makeEvents(count).map((event, index) => ({ ...event, id: `${stream}/${index}` }));
+    return {
+      run: () => store.append(stream, 'no-stream', events),
+      isThere: async () => {
+        const { length } = await store.read(stream);
+        const { events: all } = await store.readAll({ after: null, limit: 100 });
+        if (length !== 0 && length !== count) throw new Error(`half of an append to ${stream}`);
+        if (all.filter((event) => event.stream === stream).length !== length)
+          throw new Error('log and stream differ');
+        return length === count;
+      },
+    };
+  };
+  const script = [[write('thing-1', 1), write('thing-2', 3)], [write('thing-3', 2)], [write('thing-4', 1)]];
+  return { script, close: () => store.close() };
+}
+
+async function openDocuments(context: EmbeddedContext): Promise<Opened> {
+  const store = await openReadModelStore(context);
+  const collection = 'things@1.1';
+  const write = (...ids: readonly string[]): Write => ({
+    run: async () => {
+      await store.ensureCollection(collection, ['owner']);
+      return store.write(
+        collection,
+        ids.map((id) => wholeFold(id, 4n, { owner: ids.join() })),
+      );
+    },
+    isThere: async () => {
+      const { length } = await store.getMany(collection, ids);
+      const query = { where: { field: 'owner', equals: ids.join() }, limit: 9 };
+      const found = length === 0 ? [] : await store.find(collection, query);
+      if ((length !== 0 && length !== ids.length) || found.length !== length)
+        throw new Error('half of a batch');
+      return length === ids.length;
+    },
+  });
+  const ensure: Write = {
+    run: () => store.ensureCollection('others@1.1', ['owner']),
+    isThere: async () => (await store.collections()).includes('others@1.1'),
+  };
+  const record: Write = {
+    run: () => store.putRecord('generations', 1, null),
+    isThere: async () => (await store.getRecord('generations')) !== null,
+  };
+  const script = [[ensure], [write('a'), write('b', 'c', 'd')], [write('e', 'f')], [record]];
+  return { script, close: () => store.close() };
+}
+
+async function openState(context: EmbeddedContext): Promise<Opened> {
+  const store = await openStateStore(context);
+  const write = (key: string): Write => ({
+    run: () => store.compareAndSet(key, null, { claimed: key }),
+    isThere: async () => (await store.get(key)) !== null,
+  });
+  const script = [
+    [write('claim/1'), write('claim/2'), write('claim/3')],
+    [write('claim/4')],
+    [write('claim/5')],
+  ];
+  return { script, close: () => store.close() };
+}

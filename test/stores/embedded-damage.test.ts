@@ -1,0 +1,156 @@
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { openConnection } from '../../src/stores/embedded/database.js';
+import type { EmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
+import { makeEvent, readLog } from '../contracts/event-store-fixtures.js';
+import { makeDirectory, openStores } from '../support/embedded-directory.js';
+
+/** A closed data directory with three streams of three events each, appended in turn. */
+async function givenLog(t: ExecutionContext): Promise<string> {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const stores = await openStores(directory);
+  const { eventStore, stateStore } = stores;
+  for (const round of [0, 1, 2]) {
+    for (const stream of ['thing-a', 'thing-b', 'thing-c']) {
+      const event = makeEvent({ data: { text: `marker ${stream} ${round}` } });
+      await eventStore.append(stream, round === 0 ? 'no-stream' : BigInt(round - 1), [event]);
+    }
+  }
+  await stateStore.compareAndSet('key/1', null, { wrapped: 'marker of a key' });
+  await stores.close();
+  return directory;
+}
+
+async function opened(
+  t: ExecutionContext,
+  directory: string,
+  onFatal: (error: Error) => void = () => undefined,
+): Promise<EmbeddedStores> {
+  const stores = await openStores(directory, { onFatal });
+  t.teardown(() => stores.close());
+  return stores;
+}
+
+/** Changes the last letter of a text in a file. */
+function falsify(path: string, text: string): void {
+  const bytes = readFileSync(path);
+  bytes.writeUInt8(
+    bytes.readUInt8(bytes.indexOf(text) + text.length - 1) ^ 1,
+    bytes.indexOf(text) + text.length - 1,
+  );
+  writeFileSync(path, bytes);
+}
+
+function change(directory: string, sql: string): void {
+  const connection = openConnection(join(directory, 'events.db'));
+  connection.execute(sql);
+  connection.close();
+}
+
+const damaged = { instanceOf: StoreDamaged, message: /restore events\.db from a backup/ };
+
+test.serial(
+  'a changed byte of an event is damage and ends the use of the log: nothing is added to it',
+  async (t) => {
+    const directory = await givenLog(t);
+    falsify(join(directory, 'events.db'), 'marker thing-b 1');
+    const fatal: Error[] = [];
+    const { eventStore, stateStore } = await opened(t, directory, (error) => fatal.push(error));
+    t.is((await eventStore.read('thing-a')).length, 3);
+    await t.throwsAsync(eventStore.read('thing-b'), damaged);
+    await t.throwsAsync(eventStore.read('thing-a'), damaged);
+    await t.throwsAsync(eventStore.append('thing-a', 2n, [makeEvent()]), damaged);
+    t.is(fatal.length, 1);
+    t.is((await stateStore.get('key/1'))?.key, 'key/1');
+  },
+);
+
+test.serial('a follower of the log meets the damage where it is', async (t) => {
+  const directory = await givenLog(t);
+  falsify(join(directory, 'events.db'), 'marker thing-b 1');
+  const { eventStore } = await opened(t, directory);
+  const controller = new AbortController();
+  const following = eventStore.subscribe({ after: null, signal: controller.signal });
+  await t.throwsAsync(async () => following[Symbol.asyncIterator]().next(), damaged);
+});
+
+const changes = {
+  'an event is gone from the middle': 'DELETE FROM events WHERE sequence = 5',
+  'a stream has lost its end': "UPDATE streams SET revision = 1 WHERE stream = 'stowage.thing-b'",
+  'a stream is not listed': "DELETE FROM streams WHERE stream = 'stowage.thing-b'",
+};
+for (const [what, sql] of Object.entries(changes)) {
+  test.serial(`it is damage when ${what}`, async (t) => {
+    const directory = await givenLog(t);
+    change(directory, sql);
+    const { eventStore } = await opened(t, directory);
+    await t.throwsAsync(async () => {
+      await readLog(eventStore, null);
+      await eventStore.read('thing-b', { limit: 2 });
+      await eventStore.append('thing-b', 1n, [makeEvent()]);
+    }, damaged);
+  });
+}
+
+const refusedAtOpening: Record<string, (directory: string) => void> = {
+  'has another header': (directory) => {
+    falsify(join(directory, 'events.db'), 'SQLite format 3');
+  },
+  'has another schema': (directory) => {
+    falsify(join(directory, 'events.db'), 'content TEXT NOT NULL');
+  },
+  'was cut off': (directory) => {
+    const path = join(directory, 'events.db');
+    truncateSync(path, statSync(path).size - 4_096);
+  },
+  'has lost its last events': (directory) => {
+    change(directory, 'DELETE FROM events WHERE sequence > 7');
+  },
+  'has a changed last event': (directory) => {
+    falsify(join(directory, 'events.db'), 'marker thing-c 2');
+  },
+  'has lost its first event': (directory) => {
+    change(directory, 'DELETE FROM events WHERE sequence = 1');
+  },
+};
+for (const [what, damage] of Object.entries(refusedAtOpening)) {
+  test.serial(`a log that ${what} is not opened`, async (t) => {
+    const directory = await givenLog(t);
+    damage(directory);
+    await t.throwsAsync(openStores(directory), damaged);
+    // The directory is given up again: the next start must get as far.
+    await t.throwsAsync(openStores(directory), damaged);
+  });
+}
+
+test.serial('a log of a newer format says to run the newer version', async (t) => {
+  const directory = await givenLog(t);
+  change(directory, 'PRAGMA user_version = 9');
+  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message: /Run the newer version/ });
+});
+
+test.serial('a log that was replaced by an older one is noticed by whoever read further', async (t) => {
+  const { eventStore } = await opened(t, await givenLog(t));
+  await t.throwsAsync(eventStore.readAll({ after: '0000000000000010', limit: 1 }), {
+    instanceOf: StoreDamaged,
+    message: /replaced by an older one/,
+  });
+});
+
+test.serial('a changed byte of a state record is damage', async (t) => {
+  const directory = await givenLog(t);
+  falsify(join(directory, 'state.db'), 'marker of a key');
+  const { stateStore } = await opened(t, directory);
+  const message = /restore state\.db from a backup/;
+  await t.throwsAsync(stateStore.get('key/1'), { instanceOf: StoreDamaged, message });
+});
+
+test.serial('damaged read models say that they can be built anew', async (t) => {
+  const directory = await givenLog(t);
+  writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));
+  const message = /delete read-models\.db; the next start builds it anew/;
+  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+});
