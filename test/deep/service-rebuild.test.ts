@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { openStores } from '../support/embedded-directory.js';
+import {
+  asObject,
+  makeServiceClient,
+  operate,
+  type ServiceClient,
+  type SignedIn,
+  textOf,
+} from '../support/service-client.js';
+import { findViewProblems, readLog } from '../support/service-log.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+
+const unlimited = { limit: 1_000_000, seconds: 1 };
+const rebuiltWithinMs = 90_000;
+
+test('a view is rebuilt while it is served: no request fails, and everybody reads what they wrote', async (t) => {
+  t.timeout(5 * 60_000);
+  // Given a service with users who create projects and read them at once
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const limitsFile = join(directory.path, 'limits.json');
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
+  const environment = { LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' };
+  const service = await startService({ directory: directory.path, port: await freePort(), environment });
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+  const users = await Promise.all(
+    ['ada', 'grace', 'mary'].map((name) => client.register(`${name}@example.org`, 'Correct-Horse-7')),
+  );
+  const stopping = new AbortController();
+  const load = Promise.all(users.map((user) => createAndRead(t, client, user, stopping.signal)));
+  // When an operator asks for the rebuild
+  const asked = await runCli(directory.path, ['projection', 'rebuild', 'projects']);
+  t.is(asked.code, 0, asked.stderr);
+  t.like(JSON.parse(asked.stdout), { building: 'projects@1.2' });
+  const refused = await runCli(directory.path, ['projection', 'rebuild', 'projects']);
+  t.regex(refused.stderr, /is being rebuilt.*try again later/);
+  const deadline = Date.now() + rebuiltWithinMs;
+  while (!(await isRebuilt(directory.path)) && Date.now() < deadline) await wait(500);
+  stopping.abort();
+  const created = (await load).reduce((sum, count) => sum + count, 0);
+
+  // Then nobody noticed, the new generation is what is read, and it is right; the old one is gone
+  t.true(await isRebuilt(directory.path));
+  t.true(created > 30, `only ${created} projects were created meanwhile`);
+  t.log(`${created} projects were created and read meanwhile`);
+  t.is(await service.stop(), 0);
+  const stores = await openStores(directory.path);
+  t.teardown(() => stores.close());
+  const collections = await stores.readModelStore.collections();
+  t.true(collections.includes('projects@1.2'));
+  t.false(collections.includes('projects@1.1'));
+  const generationOf = ({ name }: { readonly name: string }): number => (name === 'projects' ? 2 : 1);
+  const events = await readLog(stores.eventStore);
+  t.deepEqual(await findViewProblems(events, stores.readModelStore, generationOf), []);
+});
+
+/** Creates projects, and reads each by its id and in the user's list. @returns how many */
+async function createAndRead(
+  t: ExecutionContext,
+  client: ServiceClient,
+  user: SignedIn,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  while (!signal.aborted) {
+    const made = await client.post('/api/v1/projects', { name: `Project ${count}` }, user.headers);
+    t.is(made.status, 201, made.text);
+    const id = textOf(made.json(), 'id');
+    const [one, list] = await Promise.all([
+      client.get(`/api/v1/projects/${id}`, user.headers),
+      client.get('/api/v1/projects?limit=1', user.headers),
+    ]);
+    t.is(one.status, 200, one.text);
+    t.is(list.status, 200, list.text);
+    const { items } = list.json();
+    t.deepEqual(Array.isArray(items) ? items.map((item) => asObject(item)['id']) : [], [id]);
+    count += 1;
+    // Not more than is needed: the log grows with it.
+    await wait(20);
+  }
+  return count;
+}
+
+async function isRebuilt(directory: string): Promise<boolean> {
+  const { items } = asObject(await operate(directory, 'projection list', {}));
+  const all = Array.isArray(items) ? items.map(asObject) : [];
+  const view = all.find(({ name }) => name === 'projects');
+  return (
+    view?.['live'] === 2 &&
+    [view['building'], view['retiring'], view['dropping']].every((phase) => phase === null)
+  );
+}

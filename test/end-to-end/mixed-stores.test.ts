@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import {
+  addNode,
+  grantStorage,
+  makeServiceClient,
+  type ServiceReply,
+  storageRequest,
+  textOf,
+} from '../support/service-client.js';
+import { keyEnvironment } from '../support/service-keys.js';
+import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+
+const agentSecret = 'the-agents-secret';
+
+test('with the log in EventStoreDB and documents embedded the whole path works, and outlives a server that is away', async (t) => {
+  // Given a served process whose log is a server's
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const start = {
+    directory: directory.path,
+    port: await freePort(),
+    environment: { ...keyEnvironment, EVENTSTOREDB_URL: server.url, NODE_AGENT_SECRET: agentSecret },
+  };
+  const service = await startService(start);
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+
+  // When the path is gone from registration to peers
+  const owner = await client.register('ada@example.org', 'Correct-Horse-7');
+  const createProject = (): Promise<ServiceReply> =>
+    client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
+  const project = textOf((await createProject()).json(), 'id');
+  await grantStorage(directory.path, project);
+  const storages = `/api/v1/projects/${project}/storages`;
+  const bound = await client.post(storages, storageRequest('Rushes'), owner.headers);
+  t.is(bound.status, 201, bound.text);
+  await addNode(directory.path, 'edge-1', '192.0.2.10');
+  const paths = [`${storages}/${textOf(bound.json(), 'id')}`, storages, '/api/v1/auth/me'];
+  const readAll = async (): Promise<readonly string[]> => {
+    const peers = client.get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
+    const replies = await Promise.all([peers, ...paths.map((path) => client.get(path, owner.headers))]);
+    t.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    return replies.map(({ text }) => text);
+  };
+  // Then all of it is read, and it stands in the server's log
+  const before = await readAll();
+  t.deepEqual(JSON.parse(before[1] ?? ''), bound.json());
+  t.true(server.log.records.some(({ type }) => type === 'StorageCreated'));
+
+  // When the server is away, then reads go on and writes say so
+  await server.network.refuse();
+  const refused = await createProject();
+  t.is(refused.status, 503, refused.text);
+  t.like(refused.json(), { code: 'store_unavailable' });
+  t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  t.deepEqual(await readAll(), before);
+
+  // When it is back, then writes go on without a restart
+  await server.network.accept();
+  const deadline = Date.now() + 20_000;
+  let reply = await createProject();
+  while (reply.status === 503 && Date.now() < deadline) {
+    await wait(100);
+    reply = await createProject();
+  }
+  t.is(reply.status, 201, reply.text);
+
+  // and nothing depends on the process
+  await service.kill();
+  const again = await startService(start);
+  t.teardown(() => again.kill());
+  t.deepEqual(await readAll(), before);
+  t.is(await again.stop(), 0);
+});
