@@ -1,6 +1,4 @@
-/** Roles in a project, each with all that those before it may do (DESIGN 4.2). */
-export const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
-export type Role = (typeof roles)[number];
+import type { Role } from '../domain/role.js';
 
 /** What an API key may be allowed to do (DESIGN 4.2). */
 export const scopes = [
@@ -116,7 +114,3 @@ export const projectAccess = (
   twoFactor: 'passed',
   ...policy,
 });
-
-export function roleReaches(role: Role, needed: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(needed);
-}

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../event-sourcing/clock.js';
-import { roleReaches } from './access.js';
+import { roleAtLeast } from '../domain/role.js';
 import type {
   AccessKind,
   ApiKeyCaller,
@@ -158,7 +158,7 @@ async function enter(
   }
   const role = project?.roleOf(caller.userId) ?? null;
   if (project === null || role === null) throw missing(policy);
-  if (!roleReaches(role, policy.role)) {
+  if (!roleAtLeast(role, policy.role)) {
     throw new HttpError('insufficient_role', `this needs the role ${policy.role}`);
   }
   return project;

@@ -10,7 +10,7 @@ import { makeEvent } from './events.js';
 import { compare, type Comparison } from './measure.js';
 
 const inFlight = 64;
-const durationMs = 3_000;
+const durationMs = 2_000;
 
 /** Durable appends through the port against bare libsql with the same group commit: 64 rows a transaction. */
 export async function benchAppends(): Promise<readonly Comparison[]> {

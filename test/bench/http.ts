@@ -6,8 +6,8 @@ import type { HttpBenchSetup } from './http-server.js';
 import { compare, type Comparison } from './measure.js';
 
 const connections = 32;
-const seconds = 3;
-const rounds = 4;
+const seconds = 2;
+const rounds = 3;
 const storagesPerProject = 20;
 
 /** The routes of the first path against a bare route with the same listener, request-id and log, over keep-alive connections. */
