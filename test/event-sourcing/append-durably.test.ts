@@ -156,6 +156,12 @@ test('a conflict after an unknown outcome stays one when another event stands th
   t.deepEqual(await idsInLog(store), [newEvents(2, [9])[0]?.id]);
 });
 
+test('a conflict is not called a success by a node that has none of the events yet', async (t) => {
+  const conflict = new WrongExpectedRevision(stream, 'no-stream');
+  const { append } = given(['no effect, unknown', conflict]);
+  await t.throwsAsync(append('no-stream'), { instanceOf: WrongExpectedRevision });
+});
+
 test('a conflict at the first try is a conflict, and nothing is read', async (t) => {
   const { append, triedAtMs } = given([new WrongExpectedRevision(stream, 4n)], { readsFail: Infinity });
   await t.throwsAsync(append(4n), { instanceOf: WrongExpectedRevision });
