@@ -130,6 +130,27 @@ test('a process whose clock is ahead by an hour waits as long as the others', as
   await stopAll();
 });
 
+test('the old generation is fed for 10 s after the switch, and is there for 5 s more', async (t) => {
+  const { clock, documents, start, announce, record, stopAll } = await given();
+  const first = await start();
+  await announce(first);
+  const momentOf = async (phase: 'retiring' | 'dropping' | null): Promise<number> => {
+    for (;;) {
+      const { building, retiring, dropping } = await record();
+      const now = retiring !== null ? 'retiring' : dropping !== null ? 'dropping' : null;
+      if (building === null && now === phase) return clock.now().getTime();
+      t.true((await documents.collections()).includes('counters@1.1'));
+      await clock.advance(100);
+    }
+  };
+  const switchedMs = await momentOf('retiring');
+  const unfedMs = await momentOf('dropping');
+  t.true(unfedMs - switchedMs >= 10_000 - 100 && unfedMs - switchedMs <= 12_000);
+  const droppedMs = await momentOf(null);
+  t.true(droppedMs - unfedMs >= 5_000 - 100 && droppedMs - unfedMs <= 7_000);
+  await stopAll();
+});
+
 test('documents that differ at the same revision are listed, and do not stop the switch', async (t) => {
   const scene = await given();
   const { clock, documents, start, announce, record, stopAll } = scene;
@@ -214,8 +235,17 @@ test('there is no switch before the new generation has what was in the log when 
 });
 
 test('a rebuild ends though the log never rests', async (t) => {
-  const { clock, log, start, announce, record, stopAll } = await given();
-  const first = await start();
+  const { clock, log, documents, start, announce, record, stopAll } = await given();
+  // The projectors are always a little behind the head.
+  const first = await start({
+    readModelStore: {
+      ...documents,
+      write: async (collection, writes) => {
+        await clock.sleep(250);
+        return documents.write(collection, writes);
+      },
+    },
+  });
   await announce(first);
   for (let n = 0; n < 80; n += 1) {
     await writeCounters(log, { counters: 1, additions: 1, more: true });
@@ -265,8 +295,17 @@ test('a comparison that takes long does not keep the process from reading the re
 });
 
 test('a process that is behind with a new generation that another has filled stays ready', async (t) => {
-  const { clock, log, start, announce, stopAll } = await given();
-  const first = await start();
+  const { clock, log, documents, start, announce, stopAll } = await given();
+  const first = await start({
+    readModelStore: {
+      ...documents,
+      // So the other one finds no checkpoint to begin at.
+      saveCheckpoint: async (collection, checkpoint) => {
+        await clock.sleep(3_000);
+        await documents.saveCheckpoint(collection, checkpoint);
+      },
+    },
+  });
   let slow = false;
   const second = await start({
     eventStore: {
