@@ -10,7 +10,7 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   // Given a service on a disk that is soon full
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
-  const small = { ...(await openStores(directory.path, { pageCountMax: 60 })), allEmbedded: true };
+  const small = { ...(await openStores(directory.path, { pageCountMax: 36 })), allEmbedded: true };
   t.teardown(() => small.close());
   const service = await startInProcess({ directory: directory.path, stores: small });
   t.teardown(() => service.close());
