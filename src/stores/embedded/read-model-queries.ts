@@ -46,6 +46,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
   );
   const pageQueries = new Map<string, Query<DocumentColumns>>();
+  const knownIndexes = new Set<string>();
 
   return {
     get: (collection, id) => {
@@ -112,7 +113,12 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
 
   /** A field without an index would be found nowhere; that is a fault of the program. */
   function assertIndexed(collection: string, field: string): void {
-    if (selectIndex.get(collection, field) !== undefined) return;
+    const index = `${collection}/${field}`;
+    if (knownIndexes.has(index)) return;
+    if (selectIndex.get(collection, field) !== undefined) {
+      knownIndexes.add(index);
+      return;
+    }
     if (!selectNames.all().some(([name]) => name.toString() === collection)) return;
     throw new TypeError(`${field} is not an index of ${collection}`);
   }
