@@ -10,6 +10,9 @@ import { KeyProblem } from './keys/errors.js';
 
 type Input = Readonly<Record<string, JsonValue>>;
 
+// Databases, keys and the control socket are for this user alone, whatever the directory allows.
+process.umask(0o077);
+
 const program = new Command('stowage').description(
   'Stowage, the service and its operators’ commands. Commands find a running service through the socket in DATA_DIR; ' +
     'where none runs they open the stores themselves.',

@@ -4,7 +4,7 @@ import { withLog } from './logs.js';
 import { compare, type Comparison } from './measure.js';
 
 const events = 1_000_000;
-const rounds = 5;
+const rounds = 3;
 
 /** Starting the service on a long log whose views are in place, against the same on an empty one. */
 export async function benchStart(): Promise<readonly Comparison[]> {
