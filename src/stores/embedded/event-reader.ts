@@ -34,7 +34,8 @@ type NoEvent = readonly [null, null, null, null];
 export function makeEventReader(connection: Connection): EventReader {
   const selectLogId = connection.query<readonly [Buffer]>('SELECT CAST(log_id AS BLOB) FROM log');
   const selectHead = connection.query<readonly [bigint]>(
-    'SELECT max(sequence) FROM events HAVING max(sequence) > 0',
+    // Not max() with a HAVING clause: that reads the whole table.
+    'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
   );
   const selectLog = connection.query<EventRow>(
     `SELECT ${eventColumns} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`,

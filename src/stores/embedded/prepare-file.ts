@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
 import { type Connection, openConnection } from './database.js';
 import { damage } from './failures.js';
@@ -12,6 +13,7 @@ const checkpointPages = 4_000;
  * @throws StoreDamaged, StoreUnavailable
  */
 export function openWriter(path: string, format: FileFormat): Connection {
+  assertWhole(path, format);
   const connection = openConnection(path);
   const [mode] = connection.query<readonly [string & Buffer]>('PRAGMA journal_mode = WAL').get() ?? [];
   if (String(mode) !== 'wal') {
@@ -32,6 +34,26 @@ export function openWriter(path: string, format: FileFormat): Connection {
   if (found.length === 0 && id === 0 && version === 0) create(connection, format);
   else check(format, { id, version, found });
   return connection;
+}
+
+/**
+ * Compares the file's length with the one that its header tells (SQLite file format, section 1.3: page size at byte 16,
+ * pages at byte 28). After an unclean end the header may be ahead of the file; what is missing is in the write-ahead log then.
+ * @throws StoreDamaged
+ */
+function assertWhole(path: string, format: FileFormat): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const logSize = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0 || logSize > 0) return;
+  const header = Buffer.alloc(100);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, header, 0, header.length, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  if (size < header.readUInt32BE(28) * pageSize) throw damage(format, 'it is shorter than its header says');
 }
 
 function create(connection: Connection, format: FileFormat): void {
