@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
+import { readOrMakeKeyFile } from '../../src/keys/key-file.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import { fillLog } from './events.js';
 
@@ -12,6 +14,8 @@ export async function withLog<Result>(
 ): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-bench-'));
   try {
+    // A service that starts on data finds its keys beside it.
+    readOrMakeKeyFile(join(directory, 'keys.json'), randomBytes);
     const stores = await openEmbeddedStores({
       directory,
       streamPrefix: 'stowage.',
