@@ -45,6 +45,8 @@ port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.
 url=http://127.0.0.1:$port
 export NODE_AGENT_SECRET=fuzz-agent-secret-$seed
 export DATA_DIR=$scratch/data
+# On embedded stores, whatever servers the caller has for other suites.
+unset EVENTSTOREDB_URL MONGODB_URL
 # Limits are tested elsewhere; here they would hide what lies behind them.
 cat >"$scratch/limits.json" <<'EOF'
 {
