@@ -9,6 +9,8 @@ export interface Digests {
   email(canonical: string): string;
   /** @param address the client's address as `makeClientIp` spells it */
   ip(address: string): string;
+  /** @param code as `parseRecoveryCode` spells it; another user's digest of the same code is another */
+  recoveryCode(userId: string, code: string): string;
   /** Values of different purposes never share a digest. */
   of(purpose: string, value: string): string;
 }
@@ -23,6 +25,7 @@ export function makeDigests(indexKey: Buffer): Digests {
   return {
     email: (canonical) => of('email', canonical),
     ip: (address) => of('ip', address),
+    recoveryCode: (userId, code) => of('recovery-code', JSON.stringify([userId, code])),
     of,
   };
 }

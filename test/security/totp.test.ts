@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { Secret, URI } from 'otpauth';
+import { makeTotpSecret, matchTotpStep, totpUrl } from '../../src/security/totp.js';
+
+/** RFC 6238, appendix B, SHA-1; of the eight digits there, the last six are the six-digit code. */
+const rfcSecret = Secret.fromLatin1('12345678901234567890').base32;
+const vectors = [
+  { seconds: 59, code: '94287082' },
+  { seconds: 1_111_111_109, code: '07081804' },
+  { seconds: 1_111_111_111, code: '14050471' },
+  { seconds: 1_234_567_890, code: '89005924' },
+  { seconds: 2_000_000_000, code: '69279037' },
+  { seconds: 20_000_000_000, code: '65353130' },
+];
+const at = (seconds: number) => new Date(seconds * 1_000);
+
+test('RFC 6238, appendix B: each published code matches the step of its time', (t) => {
+  for (const { seconds, code } of vectors) {
+    t.is(matchTotpStep(rfcSecret, code.slice(2), at(seconds)), Math.floor(seconds / 30), code);
+  }
+});
+
+test('a code is accepted one step early and one step late, and names its own step', (t) => {
+  const step = 41_152_263;
+  const code = '005924';
+  const start = step * 30;
+  t.is(matchTotpStep(rfcSecret, code, at(start - 30)), step, 'the earliest moment');
+  t.is(matchTotpStep(rfcSecret, code, at(start - 30.001)), null);
+  t.is(matchTotpStep(rfcSecret, code, at(start + 59.999)), step, 'the last moment');
+  t.is(matchTotpStep(rfcSecret, code, at(start + 60)), null);
+});
+
+test('only six ASCII digits match', (t) => {
+  const now = at(1_234_567_890);
+  t.not(matchTotpStep(rfcSecret, '005924', now), null);
+  const wrong = [
+    '',
+    '5924',
+    '05924',
+    '0005924',
+    '89005924',
+    ' 005924',
+    '005924\n',
+    '+05924',
+    '5924.0',
+    '００５９２４',
+  ];
+  for (const code of wrong) t.is(matchTotpStep(rfcSecret, code, now), null, JSON.stringify(code));
+});
+
+test('where two steps of the window have one code, the later is used up with the earlier', (t) => {
+  // Steps 40,628,458 and the next, 40,515,428 and the one after the next: found by trying.
+  for (const [step, apart, code] of [
+    [40_628_458, 1, '669470'],
+    [40_515_428, 2, '259026'],
+  ] as const) {
+    t.is(matchTotpStep(rfcSecret, code, at(step * 30 - 30)), step, 'only the earlier is in the window');
+    t.is(matchTotpStep(rfcSecret, code, at((step + 1) * 30)), step + apart);
+  }
+});
+
+test('a secret has 160 bits and is new each time; its URL says all that an app needs', (t) => {
+  const secret = makeTotpSecret(randomBytes);
+  t.regex(secret, /^[A-Z2-7]{32}$/);
+  t.not(makeTotpSecret(randomBytes), secret);
+  t.is(
+    makeTotpSecret((size) => Buffer.alloc(size, 0xff)),
+    '7'.repeat(32),
+  );
+  t.is(
+    totpUrl({ secret, address: 'ada+x@example.com' }),
+    `otpauth://totp/Stowage:ada%2Bx%40example.com?issuer=Stowage&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
+  );
+});
+
+test('whatever the address, the URL reads back as it, and nothing of it becomes a parameter', (t) => {
+  const secret = makeTotpSecret(randomBytes);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (address) => {
+      const url = new URL(totpUrl({ secret, address }));
+      t.deepEqual([...url.searchParams.keys()], ['issuer', 'secret', 'algorithm', 'digits', 'period']);
+      t.is(url.searchParams.get('secret'), secret);
+      t.is(decodeURIComponent(url.pathname), `/Stowage:${address}`);
+    }),
+    { numRuns: 300 },
+  );
+  t.is(URI.parse(totpUrl({ secret, address: 'ada@example.com' })).label, 'ada@example.com');
+});
