@@ -1,0 +1,169 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import test from 'ava';
+import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { makeDigests } from '../../src/keys/digests.js';
+import { signInThrottle } from '../../src/security/failure-throttle.js';
+import { makeGuardedTries } from '../../src/security/guarded-tries.js';
+import { openStateStore } from '../../src/stores/embedded/state-store.js';
+import { makeTestClock } from '../support/clock.js';
+import { makeContext, makeDirectory } from '../support/embedded-directory.js';
+import { makeMemoryStateStore } from '../support/memory-state-store.js';
+
+const ada = { subject: 'digest of ada', clientIp: '198.51.100.1' };
+const wrong = () => Promise.resolve(null);
+const right = () => Promise.resolve('session');
+
+function given({ wrap = (store: StateStore) => store, name = 'login' } = {}) {
+  const clock = makeTestClock();
+  const stateStore = makeMemoryStateStore({ clock });
+  const digests = makeDigests(Buffer.alloc(32, 1));
+  const make = (of: string) =>
+    makeGuardedTries({ name: of, limits: signInThrottle, stateStore: wrap(stateStore), digests, clock });
+  return { clock, stateStore, tries: make(name), make };
+}
+
+test('given five failures, when the same client tries again, then it waits and the check does not run', async (t) => {
+  const { tries, clock } = given();
+  for (let index = 0; index < 5; index += 1) t.deepEqual(await tries.run(ada, wrong), { outcome: 'failed' });
+  const unexpected = () => {
+    t.fail('it was checked');
+    return right();
+  };
+  t.deepEqual(await tries.run(ada, unexpected), { outcome: 'throttled', retryAfterSeconds: 1 });
+  clock.advance(1_000);
+  t.deepEqual(await tries.run(ada, right), { outcome: 'passed', value: 'session' });
+});
+
+test('a success forgets the failures of its client', async (t) => {
+  const { tries, stateStore } = given();
+  for (let index = 0; index < 4; index += 1) await tries.run(ada, wrong);
+  await tries.run(ada, right);
+  t.deepEqual(await stateStore.list('', { limit: 10 }), []);
+  for (let index = 0; index < 5; index += 1) t.is((await tries.run(ada, wrong)).outcome, 'failed');
+  t.is((await tries.run(ada, wrong)).outcome, 'throttled');
+});
+
+test('failures of one client slow down no other, nor this one elsewhere', async (t) => {
+  const { tries, make } = given();
+  for (let index = 0; index < 6; index += 1) await tries.run(ada, wrong);
+  t.is((await tries.run(ada, right)).outcome, 'throttled');
+  t.is((await tries.run({ ...ada, clientIp: '198.51.100.2' }, right)).outcome, 'passed');
+  t.is((await tries.run({ ...ada, subject: 'digest of bob' }, right)).outcome, 'passed');
+  t.is((await make('two-factor').run(ada, right)).outcome, 'passed');
+});
+
+test('all addresses of an IPv6 /64 are one client', async (t) => {
+  const { tries } = given();
+  for (let host = 0; host < 5; host += 1) {
+    await tries.run({ ...ada, clientIp: `2001:db8:1:2::${host.toString(16)}` }, wrong);
+  }
+  t.is((await tries.run({ ...ada, clientIp: '2001:db8:1:2:ffff::1' }, right)).outcome, 'throttled');
+  t.is((await tries.run({ ...ada, clientIp: '2001:db8:1:3::1' }, right)).outcome, 'passed');
+});
+
+test('of 50 wrong guesses at the same moment in two processes, five are checked', async (t) => {
+  const { tries, make } = given();
+  const other = make('login');
+  let checked = 0;
+  const slowlyWrong = async () => {
+    checked += 1;
+    await turn();
+    return null;
+  };
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? tries : other).run(ada, slowlyWrong)),
+  );
+  t.is(checked, 5);
+  t.is(outcomes.filter((each) => each.outcome === 'throttled').length, 45);
+});
+
+test('what was not decided is no failure; what was thrown otherwise may tell of the secret and is one', async (t) => {
+  const cases: readonly { readonly error: Error; readonly outcome: 'passed' | 'throttled' }[] = [
+    { error: new Overloaded('too many passwords are being checked'), outcome: 'passed' },
+    { error: new StoreUnavailable('away'), outcome: 'passed' },
+    { error: new Error('the stored hash has a bit set that it should not'), outcome: 'throttled' },
+  ];
+  for (const { error, outcome } of cases) {
+    const { tries } = given();
+    for (let index = 0; index < 5; index += 1) {
+      await t.throwsAsync(
+        tries.run(ada, () => Promise.reject(error)),
+        { is: error },
+      );
+    }
+    t.is((await tries.run(ada, right)).outcome, outcome, error.name);
+  }
+});
+
+test('with the store away nothing is checked', async (t) => {
+  const away = () => Promise.reject(new StoreUnavailable('away'));
+  for (const broken of [{ get: away }, { compareAndSet: away }]) {
+    const { tries } = given({ wrap: (store) => ({ ...store, ...broken }) });
+    const check = () => {
+      t.fail('it was checked');
+      return right();
+    };
+    await t.throwsAsync(tries.run(ada, check), { instanceOf: StoreUnavailable });
+  }
+});
+
+test('a success counts though the store went away after the check; the failure counted ahead is left', async (t) => {
+  let isAway = false;
+  const { tries, stateStore } = given({
+    wrap: (store) => ({
+      ...store,
+      get: (key) => (isAway ? Promise.reject(new StoreUnavailable('away')) : store.get(key)),
+    }),
+  });
+  const check = () => {
+    isAway = true;
+    return right();
+  };
+  t.is((await tries.run(ada, check)).outcome, 'passed');
+  t.is((await stateStore.list('tries/', { limit: 10 })).length, 1);
+});
+
+test('a record names nobody, and is gone when its failures are forgotten', async (t) => {
+  const { tries, stateStore, clock } = given();
+  await tries.run(ada, wrong);
+  const [record, ...others] = await stateStore.list('', { limit: 10 });
+  t.deepEqual(others, []);
+  t.regex(record?.key ?? '', /^tries\/[0-9a-f]{64}$/);
+  t.deepEqual(record?.value, { failures: 1, last_at: clock.now().toISOString() });
+  clock.advance(15 * 60_000 - 1);
+  t.is((await stateStore.list('', { limit: 10 })).length, 1);
+  clock.advance(1);
+  t.is((await stateStore.list('', { limit: 10 })).length, 0);
+});
+
+test('a client at its limit of 20 tries a minute never holds more than 320 records', async (t) => {
+  const { tries, stateStore, clock } = given();
+  let most = 0;
+  for (let index = 0; index < 1_200; index += 1) {
+    clock.advance(3_000);
+    // Fresh accounts, but for some that are tried as often as possible.
+    const subject = index % 3 === 0 ? `account ${index % 24}` : `account ${1_000 + index}`;
+    await tries.run({ ...ada, subject }, wrong);
+    if (index % 50 === 0) most = Math.max(most, (await stateStore.list('', { limit: 2_000 })).length);
+  }
+  t.true(most > 100 && most <= 320, `${most}`);
+});
+
+test('failures are remembered by the embedded store after a restart', async (t) => {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const clock = makeTestClock('2100-01-01T00:00:00.000Z');
+  const digests = makeDigests(Buffer.alloc(32, 1));
+  const open = async () => {
+    const stateStore = await openStateStore(makeContext(directory, { clock }));
+    const tries = makeGuardedTries({ name: 'login', limits: signInThrottle, stateStore, digests, clock });
+    return { stateStore, tries };
+  };
+  const before = await open();
+  await Promise.all(Array.from({ length: 20 }, () => before.tries.run(ada, wrong)));
+  await before.stateStore.close();
+  const after = await open();
+  t.teardown(() => after.stateStore.close());
+  t.deepEqual(await after.tries.run(ada, right), { outcome: 'throttled', retryAfterSeconds: 1 });
+});
