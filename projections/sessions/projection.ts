@@ -1,5 +1,6 @@
 import type { Recorded } from '../../src/event-sourcing/domain-event.js';
 import type { Projection } from '../../src/event-sourcing/projection.js';
+import type { Sealed } from '../../src/event-sourcing/sealed.js';
 import {
   type AuthenticationMethod,
   sessionCodec,
@@ -15,18 +16,49 @@ export type SessionDocument = {
   readonly auth_time: string;
   /** When a second factor was last passed. */
   readonly strengthened_at: string | null;
+  /** The end if it is not used again. */
+  readonly idle_expires_at: string;
+  /** The end whatever happens. */
   readonly expires_at: string;
+  /** Sealed for the person. */
+  readonly user_agent: Sealed | null;
+  /** When tokens were last handed out. */
+  readonly last_used_at: string;
   readonly created_at: string;
-  readonly updated_at: string;
 };
 
-function evolve(_document: SessionDocument | null, event: Recorded<SessionEvent>): SessionDocument | null {
+function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>): SessionDocument | null {
+  if (event.type === 'SessionStarted') {
+    const { user_id, epoch, amr, auth_time, idle_expires_at, expires_at, user_agent } = event.data;
+    return {
+      user_id,
+      epoch,
+      amr,
+      auth_time,
+      strengthened_at: null,
+      idle_expires_at,
+      expires_at,
+      user_agent,
+      last_used_at: event.time,
+      created_at: event.time,
+    };
+  }
+  if (document === null) return null;
   switch (event.type) {
-    case 'SessionStarted': {
-      const { user_id, epoch, amr, auth_time, expires_at } = event.data;
-      const times = { created_at: event.time, updated_at: event.time };
-      return { user_id, epoch, amr, auth_time, strengthened_at: null, expires_at, ...times };
+    case 'RefreshTokenRotated':
+      return { ...document, idle_expires_at: event.data.idle_expires_at, last_used_at: event.time };
+    case 'SessionStrengthened': {
+      const { method, refresh } = event.data;
+      return {
+        ...document,
+        amr: document.amr.includes(method) ? document.amr : [...document.amr, method],
+        strengthened_at: event.time,
+        idle_expires_at: refresh?.idle_expires_at ?? document.idle_expires_at,
+        last_used_at: event.time,
+      };
     }
+    case 'RefreshTokenReuseDetected':
+      return document;
     case 'SessionRevoked':
       return null;
   }
@@ -34,9 +66,9 @@ function evolve(_document: SessionDocument | null, event: Recorded<SessionEvent>
 
 export const sessionsProjection: Projection<SessionDocument, SessionEvent> = {
   name: 'sessions',
-  version: 1,
+  version: 2,
   category: sessionCategory,
   codec: sessionCodec,
-  indexes: [],
+  indexes: ['user_id'],
   evolve,
 };

@@ -1,3 +1,4 @@
+import type { AuthenticationMethod } from '../../src/domain/session/events.js';
 import type { Views } from '../../src/event-sourcing/views.js';
 import { sessionsProjection } from './projection.js';
 
@@ -6,6 +7,9 @@ export interface SessionAccess {
   readonly userId: string;
   /** The user's session epoch at the start. */
   readonly epoch: number;
+  readonly methods: readonly AuthenticationMethod[];
+  /** When the user signed in. */
+  readonly authenticatedAt: Date;
   /** When it last passed a second factor; null when it never did. */
   readonly strengthenedAt: Date | null;
   /** The end whatever happens. */
@@ -24,10 +28,12 @@ export function makeSessionReader({ views }: { readonly views: Views }): Session
     access: async (sessionId) => {
       const document = await sessions.get(sessionId);
       if (document === null) return null;
-      const { user_id: userId, epoch, strengthened_at, expires_at } = document.body;
+      const { user_id: userId, epoch, amr: methods, auth_time, strengthened_at, expires_at } = document.body;
       return {
         userId,
         epoch,
+        methods,
+        authenticatedAt: new Date(auth_time),
         strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
         expiresAt: new Date(expires_at),
       };

@@ -18,8 +18,9 @@ export type UserResource = {
 
 /** What authentication asks of a user, on every request. */
 export interface UserAccess {
-  /** Sessions of an older epoch are over. */
+  /** See `SessionEpoch`. */
   readonly epoch: number;
+  readonly keptSessionId: string | null;
   readonly twoFactorEnabled: boolean;
   readonly platformRoles: readonly string[];
 }
@@ -48,8 +49,13 @@ export function makeUserReader({
     access: async (userId) => {
       const document = await users.get(userId);
       if (document === null) return null;
-      const { session_epoch: epoch, two_factor_enabled, platform_roles: platformRoles } = document.body;
-      return { epoch, twoFactorEnabled: two_factor_enabled, platformRoles };
+      const { session_epoch, kept_session_id, two_factor_enabled, platform_roles } = document.body;
+      return {
+        epoch: session_epoch,
+        keptSessionId: kept_session_id,
+        twoFactorEnabled: two_factor_enabled,
+        platformRoles: platform_roles,
+      };
     },
     after: (documents) => present(documentAfter(usersProjection, documents)),
   };

@@ -2,12 +2,12 @@ import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { Overloaded } from '../event-sourcing/errors.js';
 import { emailAggregate, type EmailState } from '../domain/email/email.js';
-import { holdsAddress, userAggregate } from '../domain/user/user.js';
+import { hasAddress, holdsAddress, userAggregate } from '../domain/user/user.js';
 import { isRejection, rejectUseCase } from './rejections.js';
 
 /** Which user an address belongs to, at most one: DESIGN 3, "Unique address". Addresses are keyed digests. */
 export interface AddressReservations {
-  /** The user whose address it is now, or null. */
+  /** The user who signs in by the address, or null. */
   holder(emailDigest: string): Promise<string | null>;
   /** Rejects as `reserve` would, so that a taken address costs nothing further. @throws CommandRejected email_taken */
   check(emailDigest: string, userId: string): Promise<void>;
@@ -32,7 +32,7 @@ export function makeAddressReservations({
       const { state } = await handler.load(emailAggregate, emailDigest);
       if (state.status === 'free') return null;
       const { state: user } = await handler.load(userAggregate, state.userId);
-      return holdsAddress(user, emailDigest) ? state.userId : null;
+      return hasAddress(user, emailDigest) ? state.userId : null;
     },
 
     check: async (emailDigest, userId) => {
@@ -72,6 +72,7 @@ export function makeAddressReservations({
       case 'registered':
         return holdsAddress(user, emailDigest) ? 'counts' : 'replaceable';
       case 'abandoned':
+      case 'erased':
         return 'replaceable';
       case 'absent': {
         // A clock that is ahead of the store's gives a registration up early; it cannot give the address to two.

@@ -21,6 +21,8 @@ export interface RegisterInput {
   readonly nickname?: string;
   /** In canonical spelling; null where there is none. */
   readonly clientIp: string | null;
+  /** What the client calls itself; null where it says nothing. */
+  readonly userAgent: string | null;
 }
 
 export interface Registered {
@@ -91,7 +93,8 @@ export function makeRegister({
     const { resource: user } = await users.after(documents);
     // The epoch of a user who has just registered.
     const epoch = 0;
-    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp: input.clientIp }, context);
+    const { clientIp, userAgent } = input;
+    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
     return { user, tokens };
   };
 }

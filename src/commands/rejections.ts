@@ -1,6 +1,7 @@
 import { CommandRejected } from '../event-sourcing/errors.js';
 import type { EmailRejection } from '../domain/email/rejections.js';
 import type { InvalidRequest } from '../domain/invalid-request.js';
+import type { LoginCodeRejection } from '../domain/login-code/rejections.js';
 import type { NodeRejection } from '../domain/node/rejections.js';
 import type { ProjectRejection } from '../domain/project/rejections.js';
 import type { SessionRejection } from '../domain/session/rejections.js';
@@ -15,6 +16,7 @@ export type Rejection =
   | UseCaseRejection
   | InvalidRequest
   | EmailRejection
+  | LoginCodeRejection
   | NodeRejection
   | ProjectRejection
   | SessionRejection

@@ -4,7 +4,8 @@ import type { AuthenticationMethod } from '../domain/session/events.js';
 import { rejectSession } from '../domain/session/rejections.js';
 import { sessionAggregate } from '../domain/session/session.js';
 import type { Digests } from '../keys/digests.js';
-import type { RefreshTokens } from '../keys/refresh-tokens.js';
+import { firstGeneration, type RefreshTokens } from '../keys/refresh-tokens.js';
+import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 
 /** `tokens` of DESIGN 4.1; times in seconds. */
@@ -27,6 +28,8 @@ export interface SessionInput {
   readonly methods: readonly AuthenticationMethod[];
   /** In canonical spelling; null where there is none, as on the command line. */
   readonly clientIp: string | null;
+  /** What the client calls itself; null where it says nothing. */
+  readonly userAgent: string | null;
 }
 
 /** Starts a session of a user who has just proved who they are. A repeated command gives tokens of the same session. */
@@ -34,16 +37,18 @@ export type StartSession = (input: SessionInput, context: CommandContext) => Pro
 
 export function makeStartSession({
   handler,
+  sealer,
   digests,
   refreshTokens,
   accessTokens,
 }: {
   readonly handler: CommandHandler;
+  readonly sealer: Pick<Sealer, 'seal'>;
   readonly digests: Pick<Digests, 'ip'>;
   readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
   readonly accessTokens: Pick<AccessTokens, 'sign'>;
 }): StartSession {
-  return async ({ userId, epoch, methods, clientIp }, context) => {
+  return async ({ userId, epoch, methods, clientIp, userAgent }, context) => {
     const sessionId = derivedId(context, 'session');
     const issued = refreshTokens.issue(sessionId);
     const start = {
@@ -57,12 +62,17 @@ export function makeStartSession({
       idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
       expires_at: secondsAfter(context.time, sessionSeconds),
       client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
+      user_agent:
+        userAgent === null ? null : await sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent),
     };
     await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
     // An earlier try may have started it, with another key: the log says which token is the session's.
     const { state } = await handler.load(sessionAggregate, sessionId);
     if (state.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
-    const refresh = refreshTokens.issue(sessionId, state.start.refresh_key_id);
+    if (state.refresh.generation !== firstGeneration) {
+      rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
+    }
+    const refresh = refreshTokens.issue(sessionId, state.refresh.keyId);
     const access = await accessTokens.sign({ userId, sessionId, authenticatedAt: context.time, methods });
     return {
       access_token: access.token,

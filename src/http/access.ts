@@ -1,17 +1,5 @@
 import type { Role } from '../domain/role.js';
-
-/** What an API key may be allowed to do (DESIGN 4.2). */
-export const scopes = [
-  'storage:read',
-  'storage:test',
-  'asset:read',
-  'asset:write',
-  'share:read',
-  'share:write',
-  'order:read',
-  'audit:read',
-] as const;
-export type Scope = (typeof scopes)[number];
+import type { Scope } from '../domain/scope.js';
 
 /** Who calls. `actor` is what events record: see `EventMetadata.actor`. */
 interface Caller<Kind extends string> {
@@ -23,6 +11,10 @@ export type AgentCaller = Caller<'agent'>;
 export interface SessionCaller extends Caller<'session'> {
   readonly userId: string;
   readonly sessionId: string;
+  readonly sessionEpoch: number;
+  /** How the user signed in: `amr` of the session. */
+  readonly methods: readonly string[];
+  readonly authenticatedAt: Date;
   readonly platformRoles: readonly string[];
   readonly twoFactorEnabled: boolean;
   /** When the session last passed a second factor; null when it never did. */

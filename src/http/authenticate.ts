@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../event-sourcing/clock.js';
+import { sessionHolds } from '../domain/session-epoch.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { unauthorized } from './credentials.js';
@@ -19,6 +20,8 @@ export interface AccessReaders {
     access(sessionId: string): Promise<{
       readonly userId: string;
       readonly epoch: number;
+      readonly methods: readonly string[];
+      readonly authenticatedAt: Date;
       readonly strengthenedAt: Date | null;
       readonly expiresAt: Date;
     } | null>;
@@ -26,6 +29,7 @@ export interface AccessReaders {
   readonly users: {
     access(userId: string): Promise<{
       readonly epoch: number;
+      readonly keptSessionId: string | null;
       readonly twoFactorEnabled: boolean;
       readonly platformRoles: readonly string[];
     } | null>;
@@ -73,7 +77,7 @@ export function makeAuthenticator({
         session === null ||
         user === null ||
         session.userId !== userId ||
-        session.epoch < user.epoch ||
+        !sessionHolds(user, { id: sessionId, epoch: session.epoch }) ||
         session.expiresAt <= clock.now();
       if (ended) throw unauthorized('the session has ended', 'invalid_token');
       return {
@@ -81,6 +85,9 @@ export function makeAuthenticator({
         actor: `user:${userId}`,
         userId,
         sessionId,
+        sessionEpoch: session.epoch,
+        methods: session.methods,
+        authenticatedAt: session.authenticatedAt,
         platformRoles: user.platformRoles,
         twoFactorEnabled: user.twoFactorEnabled,
         strengthenedAt: session.strengthenedAt,

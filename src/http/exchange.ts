@@ -5,6 +5,7 @@ import { ipBuckets } from '../security/client-ip.js';
 import type { AccessKind } from './access.js';
 import { internalError, toHttpError } from './error-reply.js';
 import { matchesNone, revisionWanted } from './etag.js';
+import { userAgentOf } from './user-agent.js';
 import type { PathParams } from './gate.js';
 import { HttpError } from './http-error.js';
 import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
@@ -74,7 +75,8 @@ export function makeExchange<
     const { actor } = grant.caller;
     const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
       const command = { commandId, causationId: requestId, correlationId: requestId, actor, time };
-      const given = { params, query, body, client, expectedRevision, command };
+      const userAgent = userAgentOf(ctx.req);
+      const given = { params, query, body, client, userAgent, expectedRevision, command };
       const reply = await spec.handler({ ...given, ...grant });
       return finishReply(reply, formats(reply.status));
     };

@@ -4,7 +4,7 @@ import type { Policy } from './access.js';
 import { documentedErrors } from './documented-errors.js';
 import type { ErrorCode } from './error-codes.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
-import type { ReplySpec } from './reply.js';
+import { noContent, type ReplySpec } from './reply.js';
 import type { Route } from './route.js';
 
 /** A JSON object of the document. */
@@ -107,7 +107,9 @@ function successOf(
       ...(route.entityTag === true ? headerRef('ETag') : {}),
       ...(status === 201 && route.entityTag === true ? headerRef('Location') : {}),
     },
-    content: { [mediaType]: { schema: toJsonSchema(schema, 'output', schemas) } },
+    ...(schema === noContent
+      ? {}
+      : { content: { [mediaType]: { schema: toJsonSchema(schema, 'output', schemas) } } }),
   };
 }
 

@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { resourceTag } from './etag.js';
 
-/** A documented success reply: its schema, and its media type where it is not JSON. */
+/** A documented success reply: its schema (`noContent` for none), and its media type where it is not JSON. */
 export interface ReplySpec {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly mediaType?: string;
 }
+/** The schema of a reply without a body, such as 204. */
+export const noContent = z.undefined();
+
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
 /** A body that was serialised earlier, with the entity tag made then. */
@@ -56,6 +59,9 @@ export function finishReply(
     headers['etag'] = tag;
     if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
     return { status: reply.status, content: reply.prepared.bytes, headers };
+  }
+  if (reply.body === undefined) {
+    return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
   const text = JSON.stringify(reply.body);
   if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, text);

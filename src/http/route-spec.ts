@@ -20,6 +20,8 @@ export interface RouteRequest<Params, Query, Body> {
   readonly body: Body;
   /** The client's address. */
   readonly client: string;
+  /** `User-Agent`, printable and cut to 256 characters; null where the client sends none. */
+  readonly userAgent: string | null;
   /** From `If-Match`: the revision that the caller saw. */
   readonly expectedRevision: bigint | undefined;
   /** Id, time and actor for the command that the request asks for. */

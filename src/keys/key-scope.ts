@@ -1,6 +1,8 @@
 /** Whose a sealed value is. A scope that lasts has one data key, which is destroyed to erase everything sealed in it. */
 export type LastingScope =
   | { readonly kind: 'person'; readonly userId: string }
+  /** An address that has been invited and may have no account; gone once it is a member or the invitation is withdrawn. */
+  | { readonly kind: 'invitation'; readonly projectId: string; readonly invitationId: string }
   | {
       readonly kind: 'storage-credentials';
       readonly projectId: string;
@@ -23,6 +25,8 @@ export function scopeParts(scope: KeyScope): readonly string[] {
   switch (scope.kind) {
     case 'person':
       return [scope.kind, scope.userId];
+    case 'invitation':
+      return [scope.kind, scope.projectId, scope.invitationId];
     case 'storage-credentials':
       return [scope.kind, scope.projectId, scope.storageId, String(scope.version)];
     case 'reply':

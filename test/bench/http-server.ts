@@ -59,7 +59,7 @@ async function setUp(all: Services): Promise<HttpBenchSetup> {
   const http = makeHttp(all, health);
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0 });
   const { user, tokens } = await all.commands.register(
-    { email: 'bench@example.org', password: 'Correct-Horse-9', clientIp: null },
+    { email: 'bench@example.org', password: 'Correct-Horse-9', clientIp: null, userAgent: null },
     makeContext(),
   );
   const projectIds = await Promise.all(Array.from({ length: projectCount }, () => makeProject(all, user.id)));

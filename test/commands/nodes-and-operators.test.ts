@@ -113,7 +113,7 @@ test('A removed node is gone from the list and cannot be changed', async (t) => 
 
 test('A user becomes an operator by address, which authentication sees at once', async (t) => {
   const { register, grantPlatformRole, users } = await given();
-  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null };
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
   const { user } = await register(person, givenContext(1, at));
   const grant = { email: 'ADA@example.com', role: 'operator' } as const;
   t.is(await grantPlatformRole(grant, operator(2)), user.id);

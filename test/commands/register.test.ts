@@ -14,7 +14,8 @@ import { defaultCapacityBytes, givenCommands } from '../support/given-commands.j
 import { givenContext, givenStores } from '../support/given-stores.js';
 
 const password = 'Correct-Horse-7';
-const input = { email: ' Ada@Example.com', password, nickname: 'Ada', clientIp: '192.0.2.1' };
+const client = { clientIp: '192.0.2.1', userAgent: 'curl/8.5.0' };
+const input = { email: ' Ada@Example.com', password, nickname: 'Ada', ...client };
 const firstAt = new Date('2026-01-02T03:04:05.000Z');
 
 async function given(wrap?: (store: EventStore) => EventStore) {
@@ -244,7 +245,13 @@ test('A repetition after the keys were rotated gives the token that the session 
   const start = (keys: readonly RingKey[]) => {
     const refreshTokens = makeRefreshTokens(makeKeyring(keys));
     const startSession = makeStartSession({ ...stores, refreshTokens, accessTokens });
-    const session = { userId: someUserId, epoch: 0, methods: ['pwd'], clientIp: null } as const;
+    const session = {
+      userId: someUserId,
+      epoch: 0,
+      methods: ['pwd'],
+      clientIp: null,
+      userAgent: null,
+    } as const;
     return startSession(session, givenContext(1, firstAt));
   };
   const first = await start([before]);
@@ -281,8 +288,8 @@ for (const [what, changes, message] of refused) {
 
 test('Without a nickname the local part serves, at most 50 characters of it', async (t) => {
   const { register } = await given();
-  const { email, clientIp } = input;
-  t.is((await register({ email, password, clientIp }, givenContext(1, firstAt))).user.nickname, 'Ada');
-  const long = { email: `${'l'.repeat(64)}@example.com`, password, nickname: ' ', clientIp: null };
+  const { email } = input;
+  t.is((await register({ email, password, ...client }, givenContext(1, firstAt))).user.nickname, 'Ada');
+  const long = { email: `${'l'.repeat(64)}@example.com`, password, nickname: ' ', ...client };
   t.is((await register(long, givenContext(2, firstAt))).user.nickname, 'l'.repeat(50));
 });

@@ -48,7 +48,7 @@ const users = makeUserReader({
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
-const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null };
+const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 
 /** The use case as production builds it, over a simulated process; hashing, sealing and signing cost nothing. */
 function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
@@ -66,6 +66,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     users,
     startSession: makeStartSession({
       handler,
+      sealer,
       digests: { ip: () => digest },
       refreshTokens: { issue: (sessionId) => ({ ...issued, sessionId }) },
       accessTokens: { sign: () => Promise.resolve(access) },

@@ -21,27 +21,31 @@ test('A project is created with its owner', (t) => {
 
 test('A member is added once', (t) => {
   given(projectAggregate, projectCreated)
-    .when({ type: 'AddMember', userId: otherUserId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
     .then(t, viewerAdded);
 });
 
 test('A member in another role is not added again', (t) => {
   given(projectAggregate, projectCreated)
-    .when({ type: 'AddMember', userId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId, role: 'viewer' })
     .thenRejected(t, 'already_member');
 });
 
 test('A project has at most 200 members', (t) => {
   const added = (index: number): ProjectEvent => ({
     type: 'MemberAdded',
-    data: { user_id: `019b7d00-0000-7000-8000-${String(index).padStart(12, '0')}`, role: 'viewer' },
+    data: {
+      user_id: `019b7d00-0000-7000-8000-${String(index).padStart(12, '0')}`,
+      role: 'viewer',
+      invitation_id: null,
+    },
   });
   const further = Array.from({ length: 199 }, (_, index) => added(index + 1_000));
   given(projectAggregate, projectCreated, ...further)
-    .when({ type: 'AddMember', userId: otherUserId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, projectCreated, ...further.slice(1))
-    .when({ type: 'AddMember', userId: otherUserId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
     .then(t, viewerAdded);
 });
 
@@ -71,7 +75,9 @@ test('The default storage is set once', (t) => {
 
 test('Nothing but its creation happens to a project that does not exist', (t) => {
   const nothing = given(projectAggregate);
-  nothing.when({ type: 'AddMember', userId, role: 'viewer' }).thenRejected(t, 'project_not_found');
+  nothing
+    .when({ type: 'AddMember', actorId: userId, userId, role: 'viewer' })
+    .thenRejected(t, 'project_not_found');
   nothing.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'RevokeEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'ChangeDefaultStorage', storageId }).thenRejected(t, 'project_not_found');

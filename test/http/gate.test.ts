@@ -72,7 +72,14 @@ async function startWith(
         if (id === 'unreadable') throw new StoreUnavailable('no answer');
         if (world.session === null) return Promise.resolve(null);
         const expiresAt = new Date('2027-01-01T00:00:00.000Z');
-        return Promise.resolve({ userId: id, epoch: 3, strengthenedAt: null, expiresAt, ...world.session });
+        const session = {
+          userId: id,
+          epoch: 3,
+          methods: ['pwd'],
+          authenticatedAt: start,
+          strengthenedAt: null,
+        };
+        return Promise.resolve({ ...session, expiresAt, ...world.session });
       },
     },
     users: {
@@ -80,7 +87,13 @@ async function startWith(
         Promise.resolve(
           world.user === null
             ? null
-            : { epoch: 3, twoFactorEnabled: id === 'totp', platformRoles: [], ...world.user },
+            : {
+                epoch: 3,
+                keptSessionId: null,
+                twoFactorEnabled: id === 'totp',
+                platformRoles: [],
+                ...world.user,
+              },
         ),
     },
     projects: {
@@ -309,9 +322,19 @@ test('a session and a key may ask so often and no oftener', async (t) => {
       ...noReaders,
       sessions: {
         access: (userId) =>
-          Promise.resolve({ userId, epoch: 0, strengthenedAt: null, expiresAt: new Date('2027-01-01') }),
+          Promise.resolve({
+            userId,
+            epoch: 0,
+            methods: ['pwd'],
+            authenticatedAt: start,
+            strengthenedAt: null,
+            expiresAt: new Date('2027-01-01'),
+          }),
       },
-      users: { access: () => Promise.resolve({ epoch: 0, twoFactorEnabled: false, platformRoles: [] }) },
+      users: {
+        access: () =>
+          Promise.resolve({ epoch: 0, keptSessionId: null, twoFactorEnabled: false, platformRoles: [] }),
+      },
     },
   });
   const ask = { headers: bearer('admin') };

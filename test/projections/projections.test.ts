@@ -38,6 +38,7 @@ const user: UserDocument = {
   two_factor_enabled: false,
   capacity: [],
   session_epoch: 0,
+  kept_session_id: null,
   platform_roles: [],
   ...created,
 };
@@ -79,8 +80,11 @@ test('sessions: a session is shown until it is revoked, and nothing of its refre
     amr: ['pwd'],
     auth_time: '2026-01-02T03:04:05.000Z',
     strengthened_at: null,
+    idle_expires_at: '2026-01-16T03:04:05.000Z',
     expires_at: '2026-04-02T03:04:05.000Z',
-    ...created,
+    user_agent: null,
+    last_used_at: firstEventAt,
+    created_at: firstEventAt,
   });
   givenProjection(sessionsProjection, sessionStarted, sessionRevoked).then(t, null);
 });
@@ -88,7 +92,8 @@ test('sessions: a session is shown until it is revoked, and nothing of its refre
 const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
-  members: [{ user_id: userId, role: 'owner' }],
+  members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
+  invitations: [],
   entitlements: [],
   api_keys: [],
   default_storage_id: null,
@@ -102,7 +107,7 @@ test('projects: a new project has its owner as member', (t) => {
 test('projects: members are added', (t) => {
   givenProjection(projectsProjection, projectCreated, viewerAdded).then(t, {
     ...project,
-    members: [...project.members, { user_id: otherUserId, role: 'viewer' }],
+    members: [...project.members, { user_id: otherUserId, role: 'viewer', joined_at: eventTime(1) }],
     updated_at: eventTime(1),
   });
 });

@@ -83,7 +83,12 @@ test('Authentication finds epoch, roles and second factor of a user', async (t) 
   await givenUser(stores);
   await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
   const reader = makeUserReader(stores);
-  t.deepEqual(await reader.access(userId), { epoch: 0, twoFactorEnabled: false, platformRoles: ['auditor'] });
+  t.deepEqual(await reader.access(userId), {
+    epoch: 0,
+    keptSessionId: null,
+    twoFactorEnabled: false,
+    platformRoles: ['auditor'],
+  });
   t.is(await reader.access(otherUserId), null);
 });
 
@@ -95,6 +100,8 @@ test('Authentication finds a session until it is revoked', async (t) => {
   t.deepEqual(await reader.access(sessionId), {
     userId,
     epoch: 0,
+    methods: ['pwd'],
+    authenticatedAt: new Date('2026-01-02T03:04:05.000Z'),
     strengthenedAt: null,
     expiresAt: new Date('2026-04-02T03:04:05.000Z'),
   });
@@ -132,6 +139,7 @@ test('Projects are listed by member, newest first', async (t) => {
   }
   await run(stores, [projectAggregate, projectId], {
     type: 'AddMember',
+    actorId: userId,
     userId: otherUserId,
     role: 'viewer',
   });

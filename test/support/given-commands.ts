@@ -51,7 +51,7 @@ export function givenCommands(stores: GivenStores) {
     makeId: () => 'a token id',
   });
   const reservations = makeAddressReservations({ handler, clock });
-  const startSession = makeStartSession({ handler, digests, refreshTokens, accessTokens });
+  const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
   return {
     ...readers,
     passwords,

@@ -1,8 +1,10 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { entityId, grantSource } from '../fields.js';
+import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { entityId, grantSource, hexDigest, instant } from '../fields.js';
 import { role } from '../role.js';
+import { scope } from '../scope.js';
 
 /** What a project may be allowed beyond the ordinary; `allow_s3`: binding storages. */
 export const entitlement = z.enum(['allow_s3']);
@@ -11,10 +13,45 @@ export type Entitlement = z.infer<typeof entitlement>;
 const schemas = {
   /** The owner is the first member. */
   ProjectCreated: z.strictObject({ name: z.string().min(1), owner_id: entityId }),
-  MemberAdded: z.strictObject({ user_id: entityId, role }),
+  ProjectRenamed: z.strictObject({ name: z.string().min(1) }),
+  TwoFactorRequirementChanged: z.strictObject({ require_2fa: z.boolean() }),
+  ProjectDeleted: z.strictObject({}),
+
+  /** Membership begins once an account with that address has verified it. */
+  MemberInvited: z.strictObject({
+    invitation_id: entityId,
+    /** Sealed for the invitation, whose key is destroyed once nobody needs the address any more. */
+    email: sealedSchema,
+    email_digest: hexDigest,
+    role,
+    invited_by: entityId,
+  }),
+  InvitationMailed: z.strictObject({ invitation_id: entityId }),
+  /** It was taken back, or the address belongs to a member already. */
+  InvitationWithdrawn: z.strictObject({ invitation_id: entityId }),
+  /** `invitation_id`: the invitation that this ends; null where none was needed. */
+  MemberAdded: z.strictObject({ user_id: entityId, role, invitation_id: entityId.nullable().default(null) }),
+  MemberRoleChanged: z.strictObject({ user_id: entityId, role }),
+  MemberRemoved: z.strictObject({ user_id: entityId }),
+
   /** Kept per source: the project is entitled while one source holds. */
   EntitlementGranted: z.strictObject({ entitlement, source: grantSource }),
   EntitlementRevoked: z.strictObject({ entitlement, source: grantSource }),
+
+  ApiKeyIssued: z.strictObject({
+    key_id: entityId,
+    name: z.string().min(1),
+    /** SHA-256 of the whole key. */
+    digest: hexDigest,
+    /** The first characters of the key and its last four, for people to recognise it by. */
+    prefix: z.string().min(1),
+    last_four: z.string().length(4),
+    scopes: z.array(scope).min(1),
+    expires_at: instant.nullable(),
+    issued_by: entityId,
+  }),
+  ApiKeyRevoked: z.strictObject({ key_id: entityId }),
+
   DefaultStorageChanged: z.strictObject({ storage_id: entityId.nullable() }),
 };
 

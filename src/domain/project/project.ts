@@ -1,20 +1,13 @@
 import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { GrantSource } from '../fields.js';
+import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
 import { type Entitlement, projectCodec, type ProjectEvent } from './events.js';
+import { decideMembers, type MemberCommand } from './members.js';
 import { rejectProject } from './rejections.js';
-import type { Role } from '../role.js';
+import { type ExistingProject, evolve, grantKey, type ProjectState } from './state.js';
 import { projectCategory } from './stream.js';
 
-export type ProjectState =
-  | { readonly status: 'absent' }
-  | {
-      readonly status: 'existing';
-      /** By user id. */
-      readonly members: ReadonlyMap<string, Role>;
-      /** What holds, by `grantKey`. */
-      readonly grants: ReadonlySet<string>;
-      readonly defaultStorageId: string | null;
-    };
+export type { ExistingProject, ProjectState } from './state.js';
 
 interface Grant {
   readonly entitlement: Entitlement;
@@ -23,45 +16,37 @@ interface Grant {
 
 export type ProjectCommand =
   | { readonly type: 'Create'; readonly name: string; readonly ownerId: string }
-  | { readonly type: 'AddMember'; readonly userId: string; readonly role: Role }
+  /** What is undefined stays. */
+  | {
+      readonly type: 'Change';
+      readonly name: string | undefined;
+      readonly requireTwoFactor: boolean | undefined;
+    }
+  | { readonly type: 'Delete' }
+  /** Deletes a project that has no other member. */
+  | { readonly type: 'DeleteIfAlone'; readonly userId: string }
   | ({ readonly type: 'GrantEntitlement' } & Grant)
   | ({ readonly type: 'RevokeEntitlement' } & Grant)
-  | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null };
-
-/** DESIGN 4.2. */
-export const membersMax = 200;
+  | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null }
+  | MemberCommand
+  | ApiKeyCommand;
 
 const initialState: ProjectState = { status: 'absent' };
-
-function evolve(state: ProjectState, event: ProjectEvent): ProjectState {
-  if (event.type === 'ProjectCreated') {
-    const members = new Map<string, Role>([[event.data.owner_id, 'owner']]);
-    return { status: 'existing', members, grants: new Set(), defaultStorageId: null };
-  }
-  if (state.status === 'absent') return state;
-  switch (event.type) {
-    case 'MemberAdded':
-      return { ...state, members: new Map(state.members).set(event.data.user_id, event.data.role) };
-    case 'EntitlementGranted':
-      return { ...state, grants: new Set(state.grants).add(grantKey(event.data)) };
-    case 'EntitlementRevoked': {
-      const grants = new Set(state.grants);
-      grants.delete(grantKey(event.data));
-      return { ...state, grants };
-    }
-    case 'DefaultStorageChanged':
-      return { ...state, defaultStorageId: event.data.storage_id };
-  }
-}
 
 function decide(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {
   switch (command.type) {
     case 'Create':
       // A project's id is made from the command that creates it, so one that exists is what an earlier try has made.
-      if (state.status === 'existing') return [];
+      if (state.status !== 'absent') return [];
       return [{ type: 'ProjectCreated', data: { name: command.name, owner_id: command.ownerId } }];
-    case 'AddMember':
-      return addMember(command, existing(state));
+    case 'Change':
+      return change(command, existing(state));
+    case 'Delete':
+      if (state.status === 'deleted') return [];
+      existing(state);
+      return [{ type: 'ProjectDeleted', data: {} }];
+    case 'DeleteIfAlone':
+      return deleteIfAlone(command.userId, state);
     case 'GrantEntitlement': {
       const { entitlement, source } = command;
       if (holds(existing(state), command)) return [];
@@ -75,34 +60,48 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
     case 'ChangeDefaultStorage':
       if (existing(state).defaultStorageId === command.storageId) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: command.storageId } }];
+    case 'MarkInvitationMailed':
+    case 'AcceptInvitation':
+    case 'RemoveErasedMember':
+      // What follows from elsewhere finds nothing left to do in a project that has been deleted meanwhile.
+      return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
+    case 'InviteMember':
+    case 'AddMember':
+    case 'ChangeMemberRole':
+    case 'RemoveMember':
+      return decideMembers(command, existing(state));
+    case 'IssueApiKey':
+    case 'RevokeApiKey':
+      return decideApiKeys(command, existing(state));
   }
 }
 
-type Existing = Extract<ProjectState, { status: 'existing' }>;
-
-function addMember(
-  { userId, role }: Extract<ProjectCommand, { type: 'AddMember' }>,
-  { members }: Existing,
+function change(
+  { name, requireTwoFactor }: Extract<ProjectCommand, { type: 'Change' }>,
+  project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const held = members.get(userId);
-  if (held === role) return [];
-  if (held !== undefined) rejectProject('already_member', `the user is a member of the project as ${held}`);
-  if (members.size >= membersMax) {
-    rejectProject('member_limit_reached', `a project has at most ${membersMax} members`);
+  const events: ProjectEvent[] = [];
+  if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
+  if (requireTwoFactor !== undefined && requireTwoFactor !== project.requireTwoFactor) {
+    events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa: requireTwoFactor } });
   }
-  return [{ type: 'MemberAdded', data: { user_id: userId, role } }];
+  return events;
 }
 
-function existing(state: ProjectState): Existing {
+function deleteIfAlone(userId: string, state: ProjectState): readonly ProjectEvent[] {
+  if (state.status === 'deleted') return [];
+  const { members } = existing(state);
+  if (!members.has(userId)) rejectProject('member_not_found', 'there is no such member');
+  if (members.size > 1) rejectProject('project_has_members', 'the project has other members');
+  return [{ type: 'ProjectDeleted', data: {} }];
+}
+
+function existing(state: ProjectState): ExistingProject {
   return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
 }
 
-function holds({ grants }: Existing, grant: Grant): boolean {
+function holds({ grants }: ExistingProject, grant: Grant): boolean {
   return grants.has(grantKey(grant));
-}
-
-function grantKey({ entitlement, source }: Grant): string {
-  return `${entitlement}/${source}`;
 }
 
 export const projectAggregate: Aggregate<ProjectState, ProjectCommand, ProjectEvent> = {

@@ -1,36 +1,99 @@
 import type { Aggregate } from '../../event-sourcing/decider.js';
-import { type RevocationReason, sessionCodec, type SessionEvent, type SessionStart } from './events.js';
+import {
+  type AuthenticationMethod,
+  type RevocationReason,
+  sessionCodec,
+  type SessionEvent,
+  type SessionStart,
+} from './events.js';
 import { rejectSession } from './rejections.js';
+import { evolve, type SessionState, type StartedSession } from './state.js';
 import { sessionCategory } from './stream.js';
 
-export type SessionState =
-  | { readonly status: 'absent' }
-  | { readonly status: 'started'; readonly start: SessionStart }
-  | { readonly status: 'revoked' };
+export type { SessionState, StartedSession } from './state.js';
+
+/** A refresh token as the session keeps it. */
+export interface RefreshTokenRecord {
+  readonly generation: number;
+  readonly keyId: string;
+  /** SHA-256. */
+  readonly digest: string;
+  readonly idleExpiresAt: Date;
+}
 
 export type SessionCommand =
   | { readonly type: 'Start'; readonly start: SessionStart }
+  | {
+      readonly type: 'Refresh';
+      /** Of a token that we have made. */
+      readonly presented: { readonly generation: number; readonly digest: string };
+      readonly successor: RefreshTokenRecord;
+      readonly now: Date;
+    }
+  | {
+      readonly type: 'Strengthen';
+      readonly method: AuthenticationMethod;
+      /** A new refresh token, where one is handed out; see `SessionStrengthened`. */
+      readonly refresh: (RefreshTokenRecord & { readonly link: string }) | null;
+      readonly now: Date;
+    }
   | { readonly type: 'Revoke'; readonly reason: RevocationReason };
 
-const initialState: SessionState = { status: 'absent' };
+/** How long a replaced refresh token is still answered with its successor (DESIGN 3, Refresh tokens). */
+export const refreshGraceMs = 10_000;
 
-function evolve(_state: SessionState, event: SessionEvent): SessionState {
-  switch (event.type) {
-    case 'SessionStarted':
-      return { status: 'started', start: event.data };
-    case 'SessionRevoked':
-      return { status: 'revoked' };
-  }
-}
+const initialState: SessionState = { status: 'absent' };
 
 function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
   switch (command.type) {
     case 'Start':
       // A session's id is made from the command that starts it, so one that exists is what an earlier try has made.
       return state.status === 'absent' ? [{ type: 'SessionStarted', data: command.start }] : [];
+    case 'Refresh':
+      return refresh(command, state);
+    case 'Strengthen':
+      return strengthen(command, running(state, command.now));
     case 'Revoke':
       return revoke(command.reason, state);
   }
+}
+
+/**
+ * The current token is replaced; its predecessor, within the grace after that, changes nothing, and the caller answers
+ * with the same successor. Any older one ends the session: `RefreshTokenReuseDetected` among the events says so.
+ */
+function refresh(
+  { presented, successor, now }: Extract<SessionCommand, { type: 'Refresh' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
+  const session = running(state, now);
+  const current = session.refresh;
+  if (presented.generation === current.generation) {
+    if (presented.digest !== current.digest) unknownToken();
+    if (successor.generation !== current.generation + 1) unknownToken();
+    return [{ type: 'RefreshTokenRotated', data: recordOf(successor) }];
+  }
+  if (presented.generation > current.generation) unknownToken();
+  const justReplaced = now.getTime() - current.issuedAt.getTime() <= refreshGraceMs;
+  if (justReplaced && presented.digest === current.predecessorDigest) return [];
+  return [
+    { type: 'RefreshTokenReuseDetected', data: { refresh_generation: presented.generation } },
+    { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },
+  ];
+}
+
+function strengthen(
+  { method, refresh: issued }: Extract<SessionCommand, { type: 'Strengthen' }>,
+  session: StartedSession,
+): readonly SessionEvent[] {
+  if (issued === null) return [{ type: 'SessionStrengthened', data: { method, refresh: null } }];
+  // Repeated: the link is made from the command.
+  if (session.refresh.link === issued.link) return [];
+  if (issued.generation !== session.refresh.generation + 1) {
+    rejectSession('refresh_token_superseded', 'the session has another refresh token by now');
+  }
+  const { link } = issued;
+  return [{ type: 'SessionStrengthened', data: { method, refresh: { ...recordOf(issued), link } } }];
 }
 
 function revoke(reason: RevocationReason, state: SessionState): readonly SessionEvent[] {
@@ -42,6 +105,28 @@ function revoke(reason: RevocationReason, state: SessionState): readonly Session
     case 'revoked':
       return [];
   }
+}
+
+function running(state: SessionState, now: Date): StartedSession {
+  if (state.status === 'absent') return rejectSession('session_not_found', 'there is no such session');
+  if (state.status === 'revoked') return rejectSession('session_over', 'the session has ended');
+  if (state.expiresAt <= now || state.refresh.idleExpiresAt <= now) {
+    return rejectSession('session_over', 'the session has expired');
+  }
+  return state;
+}
+
+function recordOf({ generation, keyId, digest, idleExpiresAt }: RefreshTokenRecord) {
+  return {
+    refresh_generation: generation,
+    refresh_key_id: keyId,
+    refresh_token_digest: digest,
+    idle_expires_at: idleExpiresAt.toISOString(),
+  };
+}
+
+function unknownToken(): never {
+  return rejectSession('refresh_token_unknown', 'the refresh token is none of the session');
 }
 
 export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {

@@ -2,14 +2,17 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/sealed.js';
-import { byteCount, grantSource, hexDigest } from '../fields.js';
+import { byteCount, entityId, grantSource, hexDigest, instant } from '../fields.js';
 
 /** Powers over the whole installation. */
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** Number of a 30 s time step since 1970 (RFC 6238, section 4). */
+const timeStep = z.int().nonnegative();
+
+/** Personal data is sealed for the person, under the fields' own names. */
 const schemas = {
-  /** Sealed for the person, under the fields' own names. */
   UserRegistered: z.strictObject({
     email: sealedSchema,
     /** Keyed digest of the address as it is spelled for uniqueness. */
@@ -20,9 +23,46 @@ const schemas = {
   }),
   /** Stands where UserRegistered would have: the registration took too long and can no longer happen. */
   RegistrationAbandoned: z.strictObject({}),
+
   CapacityGranted: z.strictObject({ source: grantSource, bytes: byteCount }),
+  CapacityRevoked: z.strictObject({ source: grantSource }),
   PlatformRoleGranted: z.strictObject({ role: platformRole }),
   PlatformRoleRevoked: z.strictObject({ role: platformRole }),
+  ProfileChanged: z.strictObject({ nickname: sealedSchema }),
+
+  /** The address with this digest was proved to be the user's. */
+  EmailVerified: z.strictObject({ email_digest: hexDigest }),
+  EmailChangeRequested: z.strictObject({
+    change_id: entityId,
+    email: sealedSchema,
+    email_digest: hexDigest,
+    /** The key of CODE_KEYS that the mailed code is made with. */
+    code_key_id: z.string().min(1),
+    expires_at: instant,
+  }),
+  EmailChangeMailed: z.strictObject({ change_id: entityId }),
+  /** Counted before the code is compared. */
+  EmailChangeAttempted: z.strictObject({ change_id: entityId }),
+  /** The new address; it is verified. */
+  EmailChanged: z.strictObject({ change_id: entityId, email: sealedSchema, email_digest: hexDigest }),
+
+  /** Ends all sessions but the one named. */
+  PasswordChanged: z.strictObject({ password_hash: sealedSchema, kept_session_id: entityId.nullable() }),
+  /** The same password, hashed with newer parameters or pepper. */
+  PasswordRehashed: z.strictObject({ password_hash: sealedSchema }),
+  SessionsRevoked: z.strictObject({}),
+
+  TotpEnrolled: z.strictObject({ enrolment_id: entityId, secret: sealedSchema }),
+  /** The first code was right: the second factor is on. */
+  TotpConfirmed: z.strictObject({ enrolment_id: entityId, step: timeStep }),
+  TotpStepUsed: z.strictObject({ step: timeStep }),
+  TotpRemoved: z.strictObject({}),
+  /** Keyed digests; they replace all earlier ones. */
+  RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
+  RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
+
+  /** The user's subject key is destroyed next. */
+  UserErased: z.strictObject({}),
 };
 
 export type UserEvent = EventOf<typeof schemas>;

@@ -1,20 +1,15 @@
 import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { Sealed } from '../../event-sourcing/sealed.js';
 import type { GrantSource } from '../fields.js';
+import { sessionHolds } from '../session-epoch.js';
+import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import { type PlatformRole, userCodec, type UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
+import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { userCategory } from './stream.js';
+import { decideTotp, type TotpCommand } from './totp.js';
 
-export type UserState =
-  | { readonly status: 'absent' }
-  | { readonly status: 'abandoned' }
-  | {
-      readonly status: 'registered';
-      readonly emailDigest: string;
-      /** Sessions of an older epoch are over. */
-      readonly sessionEpoch: number;
-      readonly platformRoles: ReadonlySet<PlatformRole>;
-    };
+export type { RegisteredUser, UserState } from './state.js';
 
 export type UserCommand =
   | {
@@ -27,36 +22,25 @@ export type UserCommand =
     }
   | { readonly type: 'AbandonRegistration' }
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
-  | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole };
+  | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
+  | { readonly type: 'ChangeProfile'; readonly nickname: Sealed }
+  | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
+  | {
+      readonly type: 'ChangePassword';
+      readonly passwordHash: Sealed;
+      /** The hash that the current password was checked against; null where another proof stands in for it. */
+      readonly checkedAgainst: Sealed | null;
+      /** The session that asks, and the only one that stays. */
+      readonly session: { readonly id: string; readonly epoch: number };
+    }
+  | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
+  | { readonly type: 'RevokeSessions' }
+  | { readonly type: 'Erase' }
+  | EmailChangeCommand
+  | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
-
-function evolve(state: UserState, event: UserEvent): UserState {
-  switch (event.type) {
-    case 'UserRegistered':
-      return {
-        status: 'registered',
-        emailDigest: event.data.email_digest,
-        sessionEpoch: 0,
-        platformRoles: new Set(),
-      };
-    case 'RegistrationAbandoned':
-      return { status: 'abandoned' };
-    case 'CapacityGranted':
-      return state;
-    case 'PlatformRoleGranted':
-      return withRoles(state, (roles) => roles.add(event.data.role));
-    case 'PlatformRoleRevoked':
-      return withRoles(state, (roles) => roles.delete(event.data.role));
-  }
-}
-
-function withRoles(state: UserState, change: (roles: Set<PlatformRole>) => void): UserState {
-  if (state.status !== 'registered') return state;
-  const platformRoles = new Set(state.platformRoles);
-  change(platformRoles);
-  return { ...state, platformRoles };
-}
+const registration: GrantSource = 'registration';
 
 function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
   switch (command.type) {
@@ -70,6 +54,35 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RevokePlatformRole':
       if (!registered(state).platformRoles.has(command.role)) return [];
       return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
+    case 'ChangeProfile':
+      registered(state);
+      return [{ type: 'ProfileChanged', data: { nickname: command.nickname } }];
+    case 'VerifyEmail':
+      return verifyEmail(command.emailDigest, registered(state));
+    case 'ChangePassword':
+      return changePassword(command, registered(state));
+    case 'RehashPassword':
+      // A password that was changed meanwhile has been hashed anew anyway.
+      if (registered(state).passwordHash !== command.checkedAgainst) return [];
+      return [{ type: 'PasswordRehashed', data: { password_hash: command.passwordHash } }];
+    case 'RevokeSessions':
+      registered(state);
+      return [{ type: 'SessionsRevoked', data: {} }];
+    case 'Erase':
+      if (state.status === 'erased') return [];
+      registered(state);
+      return [{ type: 'UserErased', data: {} }];
+    case 'RequestEmailChange':
+    case 'MarkEmailChangeMailed':
+    case 'AttemptEmailChange':
+    case 'CompleteEmailChange':
+      return decideEmailChange(command, registered(state));
+    case 'EnrolTotp':
+    case 'ConfirmTotp':
+    case 'PassSecondFactor':
+    case 'ReplaceRecoveryCodes':
+    case 'RemoveTotp':
+      return decideTotp(command, registered(state));
   }
 }
 
@@ -94,12 +107,11 @@ function register(
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');
     case 'registered':
+    case 'erased':
       // A user's id is made from its registration, so a registered user is what an earlier try has made.
       return [];
   }
 }
-
-const registration: GrantSource = 'registration';
 
 function abandonRegistration(state: UserState): readonly UserEvent[] {
   switch (state.status) {
@@ -108,16 +120,42 @@ function abandonRegistration(state: UserState): readonly UserEvent[] {
     case 'abandoned':
       return [];
     case 'registered':
+    case 'erased':
       return rejectUser('already_registered', 'the user has registered and cannot be given up');
   }
 }
 
-function registered(state: UserState): Extract<UserState, { status: 'registered' }> {
+function verifyEmail(emailDigest: string, user: RegisteredUser): readonly UserEvent[] {
+  if (user.emailDigest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
+  return user.emailVerified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+}
+
+function changePassword(
+  { passwordHash, checkedAgainst, session }: Extract<UserCommand, { type: 'ChangePassword' }>,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+  if (checkedAgainst !== null && checkedAgainst !== user.passwordHash) {
+    rejectUser('password_changed', 'the password has been changed meanwhile');
+  }
+  return [{ type: 'PasswordChanged', data: { password_hash: passwordHash, kept_session_id: session.id } }];
+}
+
+function registered(state: UserState): RegisteredUser {
   return state.status === 'registered' ? state : rejectUser('user_not_found', 'there is no such user');
 }
 
-/** Whether a reservation of this address by this user counts (DESIGN 3, Unique address). */
+/**
+ * Whether a reservation of this address by this user counts: it is their address, or the one they have asked for
+ * (DESIGN 3, Unique address).
+ */
 export function holdsAddress(state: UserState, emailDigest: string): boolean {
+  if (state.status !== 'registered') return false;
+  return state.emailDigest === emailDigest || state.emailChange?.emailDigest === emailDigest;
+}
+
+/** Whether this is the address that the user signs in by. */
+export function hasAddress(state: UserState, emailDigest: string): state is RegisteredUser {
   return state.status === 'registered' && state.emailDigest === emailDigest;
 }
 

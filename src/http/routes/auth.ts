@@ -59,9 +59,12 @@ export function makeAuthRoutes({
       limit: { name: 'register', counts: [201, 409] },
       idempotent: true,
       cacheControl: 'no-store',
-      handler: async ({ body: { email, password, nickname }, client, command }) => {
+      handler: async ({ body: { email, password, nickname }, client, userAgent, command }) => {
         const named = nickname === undefined ? {} : { nickname };
-        const registered = await register({ email, password, ...named, clientIp: client }, command);
+        const registered = await register(
+          { email, password, ...named, clientIp: client, userAgent },
+          command,
+        );
         return { status: 201, body: wrap(registered) };
       },
     }),

@@ -7,7 +7,7 @@ export const projectCreated = {
 } as const satisfies ProjectEvent;
 export const viewerAdded = {
   type: 'MemberAdded',
-  data: { user_id: otherUserId, role: 'viewer' },
+  data: { user_id: otherUserId, role: 'viewer', invitation_id: null },
 } as const satisfies ProjectEvent;
 export const grantedByOperator = {
   type: 'EntitlementGranted',

@@ -14,6 +14,7 @@ export const sessionStarted = {
     idle_expires_at: '2026-01-16T03:04:05.000Z',
     expires_at: '2026-04-02T03:04:05.000Z',
     client_ip_digest: otherDigest,
+    user_agent: null,
   },
 } satisfies SessionEvent;
 

@@ -1,0 +1,2 @@
+/** Streams `logincode-<keyed digest of the address>`. */
+export const loginCodeCategory = 'logincode';
