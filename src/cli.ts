@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from 'commander';
-import { type Config, ConfigProblem, readConfig } from './config.js';
-import { callControl } from './control/control-client.js';
-import { makeOperationRunner } from './control/operations.js';
-import { type ControlReply, type ControlRequest, controlSocketPath } from './control/protocol.js';
+import { withOperator } from './cli/operator.js';
+import { rewrapAll } from './cli/rewrap.js';
+import { ConfigProblem, readConfig } from './config.js';
+import type { ControlReply } from './control/protocol.js';
 import type { JsonValue } from './event-sourcing/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
 import { KeyProblem } from './keys/errors.js';
@@ -84,6 +84,38 @@ projection
   .description('build a view anew beside the live one, and switch to it when it has caught up')
   .action((name: string) => operate('projection rebuild', { name }));
 
+const keys = program.command('keys').description('rotation of keys; README, "Keys and their rotation"');
+keys
+  .command('list')
+  .description('every ring with the ids of its keys; never a key')
+  .action(() => operate('keys list', {}));
+keys
+  .command('add <ring>')
+  .description('add a key that only opens and verifies')
+  .action((ring: string) => operate('keys add', { ring }));
+keys
+  .command('promote <ring> [kid]')
+  .description('make a key the one that signs and seals; without an id the one that was added last')
+  .option('--now', 'also when not every process can have read it yet', false)
+  .action((ring: string, kid: string | undefined, { now }: { now: boolean }) =>
+    operate('keys promote', { ring, kid: kid ?? null, now }),
+  );
+keys
+  .command('retire <ring> <kid>')
+  .description('remove a key that nothing needs any more')
+  .option('--force', 'also when something still needs it; never a master key that wraps data keys', false)
+  .action((ring: string, kid: string, { force }: { force: boolean }) =>
+    operate('keys retire', { ring, kid, force }),
+  );
+keys
+  .command('rewrap')
+  .description('wrap every data key with the active master key; may be repeated at any time')
+  .action(() =>
+    withOperator(readConfig(), async (ask) => {
+      print(await rewrapAll(ask));
+    }),
+  );
+
 interface NodeOptions {
   readonly name: string;
   readonly address: string;
@@ -103,34 +135,19 @@ try {
   process.exitCode = 1;
 }
 
-/** Asks the running service, or does it here; prints the result as JSON, or the reason of the refusal. */
-async function operate(operation: string, input: Input): Promise<void> {
-  const config = readConfig();
-  const request = { operation, input };
-  const reply =
-    (await callControl(controlSocketPath(config.dataDirectory), request)) ??
-    (await operateHere(config, request));
+/** Carries an operation out; prints the result as JSON, or the reason of the refusal. */
+function operate(operation: string, input: Input): Promise<void> {
+  return withOperator(readConfig(), async (ask) => {
+    print(await ask({ operation, input }));
+  });
+}
+
+function print(reply: ControlReply): void {
   if (reply.ok) {
     process.stdout.write(`${JSON.stringify(reply.result, null, 2)}\n`);
   } else {
     process.stderr.write(`stowage: ${reply.message} (${reply.code})\n`);
     process.exitCode = 1;
-  }
-}
-
-async function operateHere(config: Config, request: ControlRequest): Promise<ControlReply> {
-  // Loaded only here: a command that a running service carries out needs none of it.
-  const { openServices } = await import('./composition/services.js');
-  const { makeOperations } = await import('./composition/operations.js');
-  const services = await openServices(config);
-  try {
-    await services.generations.start();
-    const run = makeOperationRunner(makeOperations(services), (operation, error) => {
-      services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
-    });
-    return await run(request);
-  } finally {
-    await services.close();
   }
 }
 

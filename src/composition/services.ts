@@ -17,6 +17,8 @@ import {
   makeKeyRings,
   readKeySettings,
 } from '../keys/key-rings.js';
+import { removeLeftovers } from '../keys/key-file.js';
+import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { type Log, makeLog } from '../log.js';
@@ -52,6 +54,7 @@ export interface Services {
   readonly eventStore: Stores['eventStore'];
   readonly readModelStore: Stores['readModelStore'];
   readonly keyRings: KeyRings;
+  readonly keyRotation: KeyRotation;
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
@@ -85,8 +88,21 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     options.stores === undefined ? stores.close() : Promise.resolve();
   const { eventStore, readModelStore, stateStore } = stores;
   try {
-    const keyRings = await openKeyRings(config, stores, { clock, log });
+    const keyFile = stores.allEmbedded ? join(config.dataDirectory, 'keys.json') : null;
+    const settings = (): KeySettings => readKeySettings(config.secret);
+    const keyRings = await openKeyRings({ keyFile, settings, eventStore, clock, log });
     const sealer = makeSealer({ stateStore, masterKeys: keyRings.master, clock, randomBytes });
+    const keyRotation = makeKeyRotation({
+      keyRings,
+      keyFile,
+      settings,
+      sealer,
+      clock,
+      randomBytes,
+      onChange: (change, ring, kid) => {
+        logger.info({ ring, kid }, `a key was ${change}`);
+      },
+    });
     const digests = makeDigests(keyRings.indexKey);
     const accessTokens = makeAccessTokens({
       keys: keyRings.jwt,
@@ -133,6 +149,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       eventStore,
       readModelStore,
       keyRings,
+      keyRotation,
       sealer,
       digests,
       accessTokens,
@@ -153,19 +170,27 @@ export async function openServices(config: Config, options: ServiceOptions = {})
 }
 
 /** Embedded stores have a key file of their own; several processes over one store must be given their keys. */
-async function openKeyRings(
-  config: Config,
-  { allEmbedded, eventStore }: Stores,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Promise<KeyRings> {
-  const path = join(config.dataDirectory, 'keys.json');
-  const readSettings = (): KeySettings => readKeySettings(config.secret);
-  if (allEmbedded) {
+async function openKeyRings({
+  keyFile,
+  settings,
+  eventStore,
+  clock,
+  log,
+}: {
+  /** Of the directory that this process owns; null where there is none. */
+  readonly keyFile: string | null;
+  readonly settings: () => KeySettings;
+  readonly eventStore: Stores['eventStore'];
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<KeyRings> {
+  if (keyFile !== null) {
+    removeLeftovers(keyFile);
     const hasData = (await eventStore.head()) !== null;
-    ensureKeyFile({ path, settings: readSettings(), hasData, randomBytes });
+    ensureKeyFile({ path: keyFile, settings: settings(), hasData, randomBytes });
   }
   return makeKeyRings({
-    load: () => loadKeys({ settings: readSettings(), keyFile: allEmbedded ? path : null }),
+    load: () => loadKeys({ settings: settings(), keyFile }),
     clock,
     onProblem: (problem) => {
       log.logger.error({ problem }, 'the keys were not read anew');

@@ -61,7 +61,7 @@ export interface RouteSpec<
   readonly ifMatch?: boolean;
   /** Success replies carry an `ETag`, and a GET answers 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
-  readonly cacheControl?: 'no-store' | 'no-cache' | 'public, max-age=300';
+  readonly cacheControl?: 'no-store' | 'no-cache' | `public, max-age=${number}`;
   /** Served before the service is ready, too. */
   readonly always?: boolean;
   handler(

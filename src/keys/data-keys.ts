@@ -12,7 +12,9 @@ import type { RandomBytes } from './random-bytes.js';
 
 const dataKeyBytes = 32;
 const writeTriesMax = 5;
-const rewrapPageSize = 200;
+const sweepPageSize = 200;
+/** Records that a sweep rewraps at once: embedded stores put what comes together into one transaction. */
+const rewrapsAtOnce = 20;
 
 /** The storage format of a data key's record: wrapped by a master key, or the marker that it was destroyed. */
 const recordSchema = z.union([
@@ -22,12 +24,21 @@ const recordSchema = z.union([
 
 export type FoundDataKey = Buffer | 'destroyed' | 'absent';
 
-/** What a sweep did. `byMasterKey` counts the records by the master key that wraps them now. */
+/** What a sweep did. `byMasterKey` counts the records that it looked at by the master key that wraps them now. */
 export interface RewrapReport {
   readonly rewrapped: number;
   /** Records whose master key is not in the ring: put that key back and sweep again. */
   readonly unreadable: number;
   readonly byMasterKey: ReadonlyMap<string, number>;
+  /** Where the next part of the sweep begins; null when this one reached the end. */
+  readonly next: string | null;
+}
+
+export interface SweepOptions {
+  /** `next` of the part before; the beginning when left out. */
+  readonly after?: string;
+  /** Look at so many pages of 200 records; all when left out. */
+  readonly pagesMax?: number;
 }
 
 /** Data keys, one a lasting scope, wrapped by a master key in the state store. */
@@ -41,8 +52,11 @@ export interface DataKeys {
   /**
    * Wraps every data key with the active master key; no sealed value changes. A process that has not read the new
    * ring yet may still wrap with the old key, so sweep again a minute later; the old key may go when its count is 0.
+   * A sweep that was cut off is simply begun anew: what is done is passed over.
    */
-  rewrap(signal?: AbortSignal): Promise<RewrapReport>;
+  rewrap(options?: SweepOptions): Promise<RewrapReport>;
+  /** How many data keys each master key wraps; nothing is changed. */
+  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
 
 export interface DataKeysDeps {
@@ -170,6 +184,10 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
     throw new StoreUnavailable('a data key could not be wrapped anew');
   }
 
+  function pageAfter(after: string | null): Promise<readonly StateRecord[]> {
+    return stateStore.list(dataKeyPrefix, { limit: sweepPageSize, ...(after === null ? {} : { after }) });
+  }
+
   return {
     find: (scope) => findRecord(dataKeyRecord(scope)),
 
@@ -194,31 +212,50 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
       throw new StoreUnavailable('a data key could not be destroyed');
     },
 
-    rewrap: async (signal) => {
+    rewrap: async ({ after, pagesMax = Infinity } = {}) => {
       const byMasterKey = new Map<string, number>();
       let rewrapped = 0;
       let unreadable = 0;
-      let after: string | undefined;
-      for (;;) {
-        signal?.throwIfAborted();
-        const page = await stateStore.list(dataKeyPrefix, {
-          limit: rewrapPageSize,
-          ...(after === undefined ? {} : { after }),
-        });
-        for (const stored of page) {
-          try {
-            const kid = await rewrapRecord(stored, () => (rewrapped += 1));
-            if (kid !== null) byMasterKey.set(kid, (byMasterKey.get(kid) ?? 0) + 1);
-          } catch (error) {
-            if (!(error instanceof KeyMissing)) throw error;
-            unreadable += 1;
-          }
+      let next = after ?? null;
+      for (let pages = 0; pages < pagesMax; pages += 1) {
+        const page = await pageAfter(next);
+        for (let first = 0; first < page.length; first += rewrapsAtOnce) {
+          await Promise.all(page.slice(first, first + rewrapsAtOnce).map(rewrapOne));
         }
-        after = page.at(-1)?.key;
-        if (after === undefined) return { rewrapped, unreadable, byMasterKey };
+        next = page.at(-1)?.key ?? null;
+        if (next === null) break;
+      }
+      return { rewrapped, unreadable, byMasterKey, next };
+
+      async function rewrapOne(stored: StateRecord): Promise<void> {
+        try {
+          const kid = await rewrapRecord(stored, () => (rewrapped += 1));
+          if (kid !== null) addOne(byMasterKey, kid);
+        } catch (error) {
+          if (!(error instanceof KeyMissing)) throw error;
+          unreadable += 1;
+        }
       }
     },
+
+    countByMasterKey: async () => {
+      const counts = new Map<string, number>();
+      let next: string | null = null;
+      do {
+        const page: readonly StateRecord[] = await pageAfter(next);
+        for (const stored of page) {
+          const value = parseRecord(stored);
+          if ('master_kid' in value) addOne(counts, value.master_kid);
+        }
+        next = page.at(-1)?.key ?? null;
+      } while (next !== null);
+      return counts;
+    },
   };
+}
+
+function addOne(counts: Map<string, number>, kid: string): void {
+  counts.set(kid, (counts.get(kid) ?? 0) + 1);
 }
 
 function parseRecord(stored: StateRecord): z.output<typeof recordSchema> {

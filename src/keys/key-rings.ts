@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../event-sourcing/clock.js';
 import { KeyProblem } from './errors.js';
-import { keyBytes, readKeyFile, readOrMakeKeyFile, ringNames } from './key-file.js';
-import type { KeyFile, RingName } from './key-file.js';
+import { keyBytes, ringNames } from './key-file-format.js';
+import type { KeyFile, RingName } from './key-file-format.js';
+import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
+import { rereadSeconds } from './key-waiting-times.js';
 import { decodeBase64url, parseKeyring } from './keyring.js';
 import type { Keyring } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
@@ -140,14 +143,15 @@ function missingFile(path: string): KeyProblem {
 
 /** All keys, live: rings that follow their source while the process runs. */
 export type KeyRings = KeyMaterial & {
-  /** Reads the source anew (SIGHUP). On a problem the old keys stay and `onProblem` hears of it. */
-  reload(): void;
+  /**
+   * Reads the source anew (SIGHUP, `keys add` and the like). On a problem the old keys stay, and `onProblem` hears of it.
+   * @returns the problem, or null
+   */
+  reload(): string | null;
   /** Reads the source every 30 s, until the signal aborts. */
   watch(signal: AbortSignal): Promise<void>;
 };
 
-/** Milliseconds. */
-const reloadIntervalMs = 30_000;
 /** Unknown key ids come from anybody: they cause no more than one reading in this time. */
 const unknownKidIntervalMs = 1_000;
 
@@ -169,17 +173,24 @@ export function makeKeyRings({
 }): KeyRings {
   let current = load();
   let lastUnknownKidMs = -Infinity;
+  const seen = new Map<string, string>();
+  remember(seen, current);
 
-  function reload(): void {
+  function reload(): string | null {
     try {
       const next = load();
-      refuseChangedKeys(current, next);
+      if (!next.indexKey.equals(current.indexKey)) {
+        throw new KeyProblem('INDEX_KEY has changed, and it is never rotated; put the old one back');
+      }
+      remember(seen, next);
       current = next;
+      return null;
     } catch (error) {
       // Other errors may quote what they read.
-      onProblem(
-        error instanceof KeyProblem ? error.message : 'the keys could not be read; the old ones stay',
-      );
+      const problem =
+        error instanceof KeyProblem ? error.message : 'the keys could not be read; the old ones stay';
+      onProblem(problem);
+      return problem;
     }
   }
 
@@ -211,7 +222,7 @@ export function makeKeyRings({
     watch: async (signal) => {
       while (!signal.aborted) {
         try {
-          await clock.sleep(reloadIntervalMs, signal);
+          await clock.sleep(rereadSeconds * 1_000, signal);
         } catch {
           return;
         }
@@ -221,19 +232,21 @@ export function makeKeyRings({
   };
 }
 
-/** An id names one key for ever, and the index key never changes: what was made with them would be lost. */
-function refuseChangedKeys(current: KeyMaterial, next: KeyMaterial): void {
-  if (!next.indexKey.equals(current.indexKey)) {
-    throw new KeyProblem('INDEX_KEY has changed, and it is never rotated; put the old one back');
-  }
-  for (const name of ringNames) {
-    for (const { kid, key } of current[name].all()) {
-      const now = next[name].find(kid);
-      if (now !== undefined && !now.equals(key)) {
-        throw new KeyProblem(
-          `${keySettingNames[name]}: the id ${kid} names another key now; new keys need new ids`,
-        );
-      }
-    }
-  }
+/**
+ * Takes note of the ids, with digests of their keys: an id names one key for ever, also after that has left the ring,
+ * because what was made with it names it by the id.
+ * @throws KeyProblem when an id names another key now; then nothing is noted
+ */
+function remember(seen: Map<string, string>, keys: KeyMaterial): void {
+  const entries = ringNames.flatMap((name) =>
+    keys[name].all().map(({ kid, key }) => {
+      const digest = createHash('sha256').update(key).digest('base64');
+      const known = seen.get(`${name}/${kid}`);
+      if (known === undefined || known === digest) return [`${name}/${kid}`, digest] as const;
+      throw new KeyProblem(
+        `${keySettingNames[name]}: the id ${kid} names another key now; new keys need new ids`,
+      );
+    }),
+  );
+  for (const [id, digest] of entries) seen.set(id, digest);
 }

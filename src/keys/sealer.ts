@@ -1,7 +1,7 @@
 import type { Sealed } from '../event-sourcing/sealed.js';
 import { sealedSchema } from '../event-sourcing/sealed.js';
 import { makeDataKeys } from './data-keys.js';
-import type { DataKeysDeps, RewrapReport } from './data-keys.js';
+import type { DataKeysDeps, RewrapReport, SweepOptions } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';
 import type { KeyScope, LastingScope } from './key-scope.js';
@@ -24,7 +24,9 @@ export interface Sealer {
    */
   destroy(scope: LastingScope): Promise<void>;
   /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
-  rewrap(signal?: AbortSignal): Promise<RewrapReport>;
+  rewrap(options?: SweepOptions): Promise<RewrapReport>;
+  /** See `DataKeys.countByMasterKey`. */
+  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Makes the sealer over the state store that keeps the wrapped data keys. */
@@ -63,7 +65,8 @@ export function makeSealer(deps: DataKeysDeps): Sealer {
     },
 
     destroy: (scope) => dataKeys.destroy(scope),
-    rewrap: (signal) => dataKeys.rewrap(signal),
+    rewrap: (options) => dataKeys.rewrap(options),
+    countByMasterKey: () => dataKeys.countByMasterKey(),
   };
 }
 

@@ -9,6 +9,8 @@ import type { Keyring } from '../keys/keyring.js';
 import { ed25519KeyPair } from './ed25519.js';
 import type { Ed25519KeyPair } from './ed25519.js';
 
+export { jwksCacheSeconds } from '../keys/key-waiting-times.js';
+
 /** Seconds that an access token lives. */
 export const accessTokenSeconds = 600;
 

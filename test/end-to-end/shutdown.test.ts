@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { addKey, changeKeyFile } from '../../src/keys/key-file.js';
+import { addKey } from '../../src/keys/key-changes.js';
+import { changeKeyFile } from '../../src/keys/key-file.js';
 import { addNode, makeServiceClient, signedIn } from '../support/service-client.js';
 import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
 
@@ -24,7 +25,9 @@ test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, a
   };
 
   // Given a key that was added to the file, when the service is told, then it knows the key, long before the 30 s
-  changeKeyFile(join(directory.path, 'keys.json'), (file) => addKey(file, 'jwt', randomBytes).file);
+  changeKeyFile(join(directory.path, 'keys.json'), (file) => {
+    return addKey(file, 'jwt', { randomBytes, now: new Date() }).file;
+  });
   t.is(await countKeys(), 1);
   service.signal('SIGHUP');
   await until(t, async () => (await countKeys()) === 2);

@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, renameSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { KeyProblem } from '../../src/keys/errors.js';
-import {
-  addKey,
-  changeKeyFile,
-  newKeyFile,
-  promoteKey,
-  readKeyFile,
-  readOrMakeKeyFile,
-} from '../../src/keys/key-file.js';
+import { addKey, newKeyFile, promoteKey, retireKey, timesOf } from '../../src/keys/key-changes.js';
+import { changeKeyFile, readKeyFile, readOrMakeKeyFile, removeLeftovers } from '../../src/keys/key-file.js';
 import { ensureKeyFile, loadKeys } from '../../src/keys/key-rings.js';
 
 function givenDirectory(t: ExecutionContext): string {
@@ -128,46 +123,87 @@ test('where every key is set no key file is made', (t) => {
   t.deepEqual(readdirSync(directory), []);
 });
 
-test('rotation: a new key is added without being active, then promoted', (t) => {
+const [addedAt, promotedAt] = [new Date('2026-01-02T03:04:05.000Z'), new Date('2026-01-02T03:06:00.000Z')];
+
+test('rotation: a new key is added without being active, then promoted, and the old one retired', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const before = readOrMakeKeyFile(path, randomBytes);
+  const old = before.rings.master[0]?.split(':')[0] ?? '';
   let kid = '';
   const added = changeKeyFile(path, (file) => {
-    const result = addKey(file, 'master', randomBytes);
+    const result = addKey(file, 'master', { randomBytes, now: addedAt });
     kid = result.kid;
     return result.file;
   });
   t.is(added.rings.master[0], before.rings.master[0]);
   t.is(added.rings.master.length, 2);
-  changeKeyFile(path, (file) => promoteKey(file, 'master', kid));
+  t.deepEqual(timesOf(added, 'master', kid), { added_at: addedAt.toISOString() });
+
+  const promoted = changeKeyFile(path, (file) => promoteKey(file, 'master', kid, promotedAt));
   const keys = loadKeys({ settings: {}, keyFile: path });
   t.is(keys.master.active().kid, kid);
   t.is(keys.master.all().length, 2);
-  t.deepEqual({ ...readKeyFile(path)?.rings, master: null }, { ...before.rings, master: null });
+  const times = { added_at: addedAt.toISOString(), promoted_at: promotedAt.toISOString() };
+  t.deepEqual(timesOf(promoted, 'master', kid), times);
+  t.deepEqual(timesOf(promoted, 'master', old), { demoted_at: promotedAt.toISOString() });
+  t.deepEqual(promoteKey(promoted, 'master', kid, new Date()), promoted, 'once more changes nothing');
+
+  const retired = changeKeyFile(path, (file) => retireKey(file, 'master', old));
+  t.is(retired.rings.master.length, 1);
+  t.deepEqual(timesOf(retired, 'master', old), {});
+  t.deepEqual({ ...retired.rings, master: null }, { ...before.rings, master: null });
+  t.is(retired.index_key, before.index_key);
   t.is(statSync(path).mode & 0o777, 0o600);
 });
 
-test('promoting a key that is not there changes nothing and names those that are', (t) => {
+test('a change that cannot be made changes nothing, and says what there is', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const before = readOrMakeKeyFile(path, randomBytes);
   const kid = before.rings.jwt[0]?.split(':')[0] ?? '';
-  t.throws(() => changeKeyFile(path, (file) => promoteKey(file, 'jwt', 'other')), {
+  const missing = { instanceOf: KeyProblem, message: `the ring jwt has no such key; it has ${kid}` };
+  t.throws(() => changeKeyFile(path, (file) => promoteKey(file, 'jwt', 'other', promotedAt)), missing);
+  t.throws(() => changeKeyFile(path, (file) => retireKey(file, 'jwt', 'other')), missing);
+  t.throws(() => changeKeyFile(path, (file) => retireKey(file, 'jwt', kid)), {
     instanceOf: KeyProblem,
-    message: `the ring jwt has no such key; it has ${kid}`,
+    message: `${kid} is the active key of the ring jwt; promote another one first`,
   });
   t.deepEqual(readKeyFile(path), before);
 });
 
-test('two commands do not change the key file at once', (t) => {
+test('a file from before times were kept is read, and changed', (t) => {
+  const path = join(givenDirectory(t), 'keys.json');
+  const { times, ...older } = newKeyFile(randomBytes);
+  t.deepEqual(times, {});
+  writeFileSync(path, JSON.stringify(older), { mode: 0o600 });
+  changeKeyFile(path, (file) => addKey(file, 'jwt', { randomBytes, now: addedAt }).file);
+  t.is(readKeyFile(path)?.rings.jwt.length, 2);
+});
+
+test('what a killed command left beside the key file is removed, and nothing else', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
   readOrMakeKeyFile(path, randomBytes);
-  changeKeyFile(path, (file) => {
-    t.throws(() => changeKeyFile(path, (inner) => inner), {
-      instanceOf: KeyProblem,
-      message: /another command is changing .* delete .*keys\.json\.lock and try again/,
-    });
-    return file;
-  });
+  writeFileSync(`${path}.8c7f.tmp`, '{"format":1', { mode: 0o600 });
+  writeFileSync(join(directory, 'other.tmp'), '');
+  removeLeftovers(path);
+  t.deepEqual(readdirSync(directory).sort(), ['keys.json', 'other.tmp']);
+});
+
+test('a key file that cannot be written stays as it was, with a sentence', (t) => {
+  const directory = givenDirectory(t);
+  const path = join(directory, 'keys.json');
+  const before = readOrMakeKeyFile(path, randomBytes);
+  const moved = `${directory}-moved`;
+  const error = t.throws(
+    () =>
+      changeKeyFile(path, (file) => {
+        renameSync(directory, moved);
+        return file;
+      }),
+    { instanceOf: KeyProblem },
+  );
+  renameSync(moved, directory);
+  t.is(error.message, `${path} could not be written (ENOENT); its keys are as they were`);
+  t.deepEqual(readKeyFile(path), before);
   t.deepEqual(readdirSync(directory), ['keys.json']);
 });

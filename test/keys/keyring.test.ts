@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { KeyProblem } from '../../src/keys/errors.js';
-import { ringNames } from '../../src/keys/key-file.js';
+import { ringNames } from '../../src/keys/key-file-format.js';
 import { loadKeys, makeKeyRings, readKeySettings } from '../../src/keys/key-rings.js';
 import type { KeyMaterial, KeySettings } from '../../src/keys/key-rings.js';
 import { formatRingKey, parseKeyring } from '../../src/keys/keyring.js';
@@ -173,6 +173,18 @@ test('neither the index key nor the key behind an id ever changes', (t) => {
   t.deepEqual(rings.indexKey, key(99));
   t.not(rings.pepper.find('k1')?.equals(key(77)), true);
   t.regex(problems.join('\n'), /INDEX_KEY has changed.*\nPEPPERS: the id k1 names another key now/);
+});
+
+test('an id that has left the ring does not come back with another key', (t) => {
+  const { rings, problems, set } = givenLiveRings();
+  set({ jwt: entry('k2', 2) });
+  t.is(rings.reload(), null);
+  set({ jwt: `${entry('k2', 2)},${entry('k1', 3)}` });
+  t.regex(rings.reload() ?? '', /JWT_KEYS: the id k1 names another key now/);
+  t.is(rings.jwt.all().length, 1);
+  t.is(problems.length, 1);
+  set({ jwt: `${entry('k2', 2)},${entry('k1', 1)}` });
+  t.is(rings.reload(), null, 'with the key that it had it may');
 });
 
 test('watching reads the source every 30 s until it is ended', async (t) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jwksCacheSeconds } from '../../security/access-tokens.js';
 import { publicAccess } from '../access.js';
 import { docsContentSecurityPolicy, renderDocsPage } from '../docs-page.js';
 import { contentTag } from '../etag.js';
@@ -78,7 +79,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       name: 'getKeys',
       summary: 'The public keys that access tokens are signed with',
       replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
-      cacheControl: 'public, max-age=300',
+      cacheControl: `public, max-age=${jwksCacheSeconds}`,
       handler: async (_request) => ({ status: 200, body: jwks.parse(await deps.jwks()) }),
     }),
     defineRoute({

@@ -1,0 +1,216 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import { refreshIdleSeconds, sessionSeconds } from '../../src/commands/start-session.js';
+import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
+import { keySettingNames } from '../../src/keys/key-rings.js';
+import { promoteAfterSeconds, rereadSeconds } from '../../src/keys/key-waiting-times.js';
+import { formatRingKey, parseKeyring } from '../../src/keys/keyring.js';
+import { accessTokenSeconds, jwksCacheSeconds } from '../../src/security/access-tokens.js';
+import { givenKeyRotation } from '../support/given-key-rotation.js';
+
+const rejected = (code: string, message?: RegExp) => ({
+  instanceOf: CommandRejected,
+  code,
+  ...(message === undefined ? {} : { message }),
+});
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+for (const ring of ringNames) {
+  test(`${ring}: a key is added behind, is promoted a minute later, and is at work at once`, (t) => {
+    const { rotation, keyRings, clock, changes, openRings } = givenKeyRotation(t);
+    const before = keyRings[ring].active().kid;
+
+    const { kid } = rotation.add(ring);
+    t.deepEqual(
+      keyRings[ring].all().map((key) => key.kid),
+      [before, kid],
+    );
+    clock.advance(minuteMs - 1);
+    t.throws(
+      () => rotation.promote(ring, kid, { now: false }),
+      rejected('too_early', /added 59 s ago.*--now/),
+    );
+    t.is(keyRings[ring].active().kid, before);
+    clock.advance(1);
+    t.true(rotation.promote(ring, kid, { now: false }).changed);
+    t.is(keyRings[ring].active().kid, kid);
+    t.is(openRings()[ring].active().kid, kid, 'in a process that starts now too');
+    t.not(keyRings[ring].find(before), undefined);
+    t.deepEqual(changes, [`added ${ring} ${kid}`, `promoted ${ring} ${kid}`]);
+
+    // Back again without waiting: every process knows it.
+    t.true(rotation.promote(ring, before, { now: false }).changed);
+    t.is(keyRings[ring].active().kid, before);
+    t.throws(() => rotation.promote(ring, before, { now: false }), rejected('already_active'));
+  });
+}
+
+/** How long after it was demoted a key may go, and for how long what was made with it is good; both in ms. */
+const retirements: readonly [RingName, number, number][] = [
+  ['jwt', 11 * minuteMs, accessTokenSeconds * 1_000],
+  ['code', 11 * minuteMs, 10 * minuteMs],
+  ['refresh', 90 * dayMs + minuteMs, Math.max(refreshIdleSeconds, sessionSeconds) * 1_000],
+  ['master', dayMs + minuteMs, dayMs],
+];
+
+for (const [ring, waitMs, goodForMs] of retirements) {
+  test(`${ring}: a key is retired only when nothing that was made with it is good any more`, async (t) => {
+    t.true(waitMs >= goodForMs + rereadSeconds * 1_000);
+    const { rotation, rotate, keyRings, clock, changes } = givenKeyRotation(t);
+    const { from, to } = rotate(ring);
+    clock.advance(waitMs - 1);
+    await t.throwsAsync(rotation.retire(ring, from, { force: false }), rejected('still_needed', /--force/));
+    await t.throwsAsync(rotation.retire(ring, to, { force: true }), rejected('key_in_use'));
+    clock.advance(1);
+    t.true((await rotation.retire(ring, from, { force: false })).changed);
+    t.deepEqual(
+      keyRings[ring].all().map(({ kid }) => kid),
+      [to],
+    );
+    t.is(changes.at(-1), `retired ${ring} ${from}`);
+    await t.throwsAsync(rotation.retire(ring, from, { force: false }), rejected('no_such_key'));
+  });
+}
+
+for (const ring of ['pepper', 'audit'] as const) {
+  test(`${ring}: a key is retired by force only, whenever`, async (t) => {
+    const { rotation, rotate, keyRings, clock } = givenKeyRotation(t);
+    const { from } = rotate(ring);
+    clock.advance(1_000 * dayMs);
+    await t.throwsAsync(rotation.retire(ring, from, { force: false }), rejected('still_needed', /--force/));
+    t.true((await rotation.retire(ring, from, { force: true })).changed);
+    t.is(keyRings[ring].find(from), undefined);
+  });
+}
+
+test('a key that was added and never active may go at once', async (t) => {
+  const { rotation, keyRings } = givenKeyRotation(t);
+  for (const ring of ringNames) {
+    const { kid } = rotation.add(ring);
+    t.true((await rotation.retire(ring, kid, { force: false })).changed);
+    t.is(keyRings[ring].all().length, 1);
+  }
+});
+
+test('a key of which nothing says since when it is there is promoted and retired by force only', async (t) => {
+  // Given a file to which somebody added a key by hand
+  const { rotation, keyRings, keyFile } = givenKeyRotation(t);
+  const file = JSON.parse(readFileSync(keyFile, 'utf8')) as { rings: Record<string, string[]> };
+  file.rings['jwt']?.push(formatRingKey({ kid: 'by-hand', key: Buffer.alloc(32, 7) }));
+  writeFileSync(keyFile, JSON.stringify(file), { mode: 0o600 });
+  keyRings.reload();
+
+  t.throws(() => rotation.promote('jwt', null, { now: false }), rejected('no_such_key', /say which key/));
+  t.throws(() => rotation.promote('jwt', 'by-hand', { now: false }), rejected('too_early', /nothing says/));
+  await t.throwsAsync(
+    rotation.retire('jwt', 'by-hand', { force: false }),
+    rejected('still_needed', /nothing says/),
+  );
+  t.true(rotation.promote('jwt', 'by-hand', { now: true }).changed);
+});
+
+test('a master key that wraps data keys is never retired, by force neither', async (t) => {
+  const { rotation, rotate, sealer, clock } = givenKeyRotation(t);
+  const person = { kind: 'person', userId: 'u1' } as const;
+  const sealed = await sealer.seal(person, 'email', 'ada@example.org');
+  const { from, to } = rotate('master');
+  clock.advance(2 * dayMs);
+  for (const force of [false, true]) {
+    await t.throwsAsync(
+      rotation.retire('master', from, { force }),
+      rejected('key_in_use', /^1 data keys are still wrapped with .* keys rewrap$/),
+    );
+  }
+  t.like(await sealer.rewrap(), { rewrapped: 1, byMasterKey: new Map([[to, 1]]) });
+  t.true((await rotation.retire('master', from, { force: false })).changed);
+  t.is(await sealer.open(person, 'email', sealed), 'ada@example.org');
+});
+
+test('a master key is not retired, by force neither, while a late write may still use it', async (t) => {
+  const { rotation, rotate, clock } = givenKeyRotation(t);
+  const { from } = rotate('master');
+  clock.advance(minuteMs - 1);
+  await t.throwsAsync(rotation.retire('master', from, { force: true }), rejected('key_in_use', /wait/));
+  clock.advance(1);
+  t.true((await rotation.retire('master', from, { force: true })).changed);
+});
+
+test('of several keys that wait, which one is promoted has to be said', (t) => {
+  const { rotation, clock } = givenKeyRotation(t);
+  t.throws(() => rotation.promote('code', null, { now: true }), rejected('no_such_key'));
+  rotation.add('code');
+  const { kid } = rotation.add('code');
+  clock.advance(minuteMs);
+  t.throws(() => rotation.promote('code', null, { now: false }), rejected('no_such_key', /say which key/));
+  t.true(rotation.promote('code', kid, { now: false }).changed);
+  t.throws(() => rotation.promote('code', 'none', { now: false }), rejected('no_such_key'));
+});
+
+test('the published keys are cached no longer than a promotion waits beside a reading', (t) => {
+  t.true(promoteAfterSeconds >= rereadSeconds + jwksCacheSeconds);
+});
+
+test('the overview has ids and times of every ring, and no key', (t) => {
+  const { rotation, rotate, keyRings } = givenKeyRotation(t);
+  const { from, to } = rotate('jwt');
+  const list = rotation.list();
+  t.deepEqual(
+    list.map(({ ring, source }) => [ring, source]),
+    ringNames.map((ring) => [ring, 'keys.json']),
+  );
+  t.deepEqual(list[0]?.keys, [
+    {
+      kid: to,
+      active: true,
+      added_at: '2026-01-02T03:04:05.000Z',
+      promoted_at: '2026-01-02T03:05:05.000Z',
+      demoted_at: null,
+    },
+    { kid: from, active: false, added_at: null, promoted_at: null, demoted_at: '2026-01-02T03:05:05.000Z' },
+  ]);
+  const text = JSON.stringify(list);
+  for (const ring of ringNames) {
+    for (const { key } of keyRings[ring].all()) t.false(text.includes(key.toString('base64url')));
+  }
+});
+
+test('for rings that the environment sets, it is said what to set, and no file changes', async (t) => {
+  // Given a master ring that the environment sets
+  const list = ['m1', 'm2', 'm3'].map((kid, index) => formatRingKey({ kid, key: Buffer.alloc(32, index) }));
+  const { rotation, keyFile, sealer, changes } = givenKeyRotation(t, { master: list.join(',') });
+  const before = readFileSync(keyFile, 'utf8');
+  t.is(rotation.list().find(({ ring }) => ring === 'master')?.source, keySettingNames.master);
+
+  // Then a new entry is made for it that reads as a key
+  const added = rotation.add('master');
+  t.false(added.changed);
+  t.regex(added.next, /^append the entry to MASTER_KEYS of every process.*60 s/);
+  t.is(parseKeyring(added.entry ?? '', { name: 'entry', bytes: 32 }).active().kid, added.kid);
+  // and the order is said, for a key that is named
+  t.throws(() => rotation.promote('master', null, { now: true }), rejected('no_such_key', /say which key/));
+  const { next } = rotation.promote('master', 'm2', { now: false });
+  t.regex(next, /MASTER_KEYS into this order in every process: m2, m1, m3;/);
+  // and which one may go, once it wraps nothing
+  t.regex(
+    (await rotation.retire('master', 'm3', { force: false })).next,
+    /^take the entry m3 out of MASTER_KEYS/,
+  );
+  await t.throwsAsync(rotation.retire('master', 'm1', { force: false }), rejected('key_in_use', /active/));
+  await sealer.seal({ kind: 'person', userId: 'u1' }, 'email', 'x');
+  t.is(readFileSync(keyFile, 'utf8'), before);
+  t.deepEqual(changes, []);
+});
+
+test('a change that the process cannot take over is told', (t) => {
+  const { rotation, keyRings, keyFile, problems } = givenKeyRotation(t);
+  const active = keyRings.jwt.active().kid;
+  const file = JSON.parse(readFileSync(keyFile, 'utf8')) as { rings: Record<string, string[]> };
+  writeFileSync(keyFile, JSON.stringify({ ...file, index_key: Buffer.alloc(32).toString('base64url') }));
+  t.throws(() => rotation.add('jwt'), rejected('key_problem', /INDEX_KEY has changed/));
+  t.is(problems.length, 1);
+  rmSync(keyFile);
+  t.throws(() => rotation.add('jwt'), rejected('key_problem', /does not exist/));
+  t.is(rotation.list()[0]?.keys[0]?.kid, active);
+  t.is(keyRings.jwt.active().kid, active);
+});
