@@ -22,6 +22,8 @@ interface Read {
  * Makes the one reader of a process that pages the log and feeds everything that follows it. Followers at the same
  * position share one read; one that lags pages by itself. At the end it waits for `wake` or polls, so that a lost
  * notification costs a second and nothing else.
+ * @param deps.gatherMs how long after a wake-up further ones are gathered, so that appends that come close together share
+ * a page (0 when left out)
  */
 export function makeLogFollower(deps: {
   readonly readAll: EventStore['readAll'];
@@ -30,47 +32,63 @@ export function makeLogFollower(deps: {
   /** Told of every failed read before it is tried again. */
   readonly onRetry?: (error: Error, attempt: number) => void;
   readonly pollMs?: number;
+  readonly gatherMs?: number;
   readonly pageSize?: number;
 }): LogFollower {
-  const { readAll, clock, random, onRetry, pollMs = 1_000, pageSize = 500 } = deps;
+  const { readAll, clock, random, onRetry, pollMs = 1_000, gatherMs = 0, pageSize = 500 } = deps;
   const pages = new Map<string, Read>();
   const reads = new Map<string, Promise<Read>>();
   let wakes = 0;
-  let sleepers = new Set<() => void>();
+  /** What resumes those that wait at the end of the log. */
+  const sleepers = new Set<() => void>();
+  /** Ends the poll that is under way; there is none while nobody has had to wait. */
+  let polling: AbortController | null = null;
+  let gathering: Promise<void> | null = null;
+  let followers = 0;
 
   return { subscribe, wake };
 
   function wake(): void {
     wakes += 1;
-    const woken = sleepers;
-    sleepers = new Set();
-    for (const resume of woken) resume();
+    if (gathering !== null) return;
+    resumeAll();
+    if (gatherMs > 0) gathering = gather(wakes);
+  }
+
+  async function gather(wakesBefore: number): Promise<void> {
+    await pause(gatherMs);
+    gathering = null;
+    if (wakes > wakesBefore) resumeAll();
+  }
+
+  function resumeAll(): void {
+    for (const resume of sleepers) resume();
   }
 
   async function* subscribe(options: {
     readonly after: Position | null;
     readonly signal: AbortSignal;
   }): AsyncGenerator<LogPage> {
+    followers += 1;
+    try {
+      yield* follow(options);
+    } finally {
+      followers -= 1;
+      if (followers === 0) polling?.abort();
+    }
+  }
+
+  async function* follow(options: {
+    readonly after: Position | null;
+    readonly signal: AbortSignal;
+  }): AsyncGenerator<LogPage> {
     const { signal } = options;
-    const aborted = (): boolean => signal.aborted;
     let after = options.after;
     let first = true;
     let toldAtHead = false;
-    let attempt = 0;
-    while (!aborted()) {
-      let read: Read;
-      try {
-        read = await readShared(after);
-        attempt = 0;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        if (aborted()) return;
-        onRetry?.(error, attempt);
-        await pause(backoff(attempt, random, { first: 250, cap: 10_000 }), signal);
-        attempt += 1;
-        continue;
-      }
-      if (aborted()) return;
+    for (;;) {
+      const read = await readWithRetries(after, signal);
+      if (read === null) return;
       const { page } = read;
       // A store may learn only from an empty page that the full one before it was the last: that is news too.
       if (page.cursor !== after || first || (page.atHead && !toldAtHead)) {
@@ -78,10 +96,28 @@ export function makeLogFollower(deps: {
         first = false;
         toldAtHead = page.atHead;
         yield page;
+        if (toldAtHead && gathering !== null) await gathering;
       } else if (read.wakes === wakes) {
         await nextChange(signal);
       }
     }
+  }
+
+  /** Waits while the store is away; null once the signal aborts. */
+  async function readWithRetries(after: Position | null, signal: AbortSignal): Promise<Read | null> {
+    const aborted = (): boolean => signal.aborted;
+    for (let attempt = 0; !aborted(); attempt += 1) {
+      try {
+        const read = await readShared(after);
+        return aborted() ? null : read;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (aborted()) return null;
+        onRetry?.(error, attempt);
+        await pause(backoff(attempt, random, { first: 250, cap: 10_000 }), signal);
+      }
+    }
+    return null;
   }
 
   function readShared(after: Position | null): Promise<Read> {
@@ -111,20 +147,31 @@ export function makeLogFollower(deps: {
   }
 
   /** Waits for a wake-up, the poll or the end of the subscription, whichever comes first. */
-  async function nextChange(signal: AbortSignal): Promise<void> {
-    // Not AbortSignal.any: in Node 20 each call leaves some 50 bytes behind for as long as the long-lived signal lives.
-    const done = new AbortController();
-    const end = (): void => {
-      done.abort();
-    };
-    sleepers.add(end);
-    signal.addEventListener('abort', end, { once: true });
-    await pause(pollMs, done.signal);
-    sleepers.delete(end);
-    signal.removeEventListener('abort', end);
+  function nextChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const resume = (): void => {
+        sleepers.delete(resume);
+        signal.removeEventListener('abort', resume);
+        resolve();
+      };
+      sleepers.add(resume);
+      signal.addEventListener('abort', resume, { once: true });
+      poll();
+    });
   }
 
-  async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  /** One poll for all that wait; whoever begins to wait while it runs is resumed early, which does no harm. */
+  function poll(): void {
+    if (polling !== null) return;
+    const stop = new AbortController();
+    polling = stop;
+    void pause(pollMs, stop.signal).then(() => {
+      if (polling === stop) polling = null;
+      resumeAll();
+    });
+  }
+
+  async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     // An aborted wait is how a subscription ends, not a failure.
     await clock.sleep(ms, signal).catch(() => undefined);
   }

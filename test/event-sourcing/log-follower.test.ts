@@ -36,7 +36,7 @@ function positionAt(index: number): Position {
   return String(index).padStart(6, '0');
 }
 
-function givenLog(): Log {
+function givenLog({ gatherMs = 0 } = {}): Log {
   const clock = makeVirtualClock();
   let length = 0;
   let failures: readonly Error[] = [];
@@ -68,6 +68,7 @@ function givenLog(): Log {
       random: makeSeededRandom(1),
       onRetry: (_, attempt) => log.retries.push(attempt),
       pollMs: 1_000,
+      gatherMs,
       pageSize,
     }),
   };
@@ -212,6 +213,41 @@ test('without a wake-up the log is polled each second', async (t) => {
   await ended;
 });
 
+test('the first wake-up is followed at once, and those soon after it together', async (t) => {
+  const log = givenLog({ gatherMs: 20 });
+  const followers = [follow(log), follow(log, { pageMs: 3 })];
+  await log.clock.advance(100);
+  const growBy = async (count: number, ms: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) {
+      log.grow(1);
+      log.follower.wake();
+      await log.clock.advance(ms);
+    }
+  };
+  log.reads.length = 0;
+  await growBy(1, 0);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(1));
+  await growBy(7, 2);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(1));
+  await log.clock.advance(6);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(8));
+  t.deepEqual(log.reads.slice(0, 2), [null, positionAt(0)], 'two pages for both');
+  for (const { stop } of followers) stop();
+  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+  t.is(log.clock.sleepers, 0);
+});
+
+test('catching up does not wait for wake-ups to gather', async (t) => {
+  const log = givenLog({ gatherMs: 20 });
+  log.grow(500);
+  log.follower.wake();
+  const { seen, stop, ended } = follow(log);
+  await log.clock.advance(0);
+  t.deepEqual(seen(), upTo(500));
+  stop();
+  await log.clock.run(ended);
+});
+
 test('a follower that is a few pages behind is served from what was read for those ahead', async (t) => {
   const log = givenLog();
   log.grow(55);
@@ -327,22 +363,23 @@ test('waiting for long leaves no listeners and no sleepers behind', async (t) =>
   t.is(log.clock.sleepers, 0);
 });
 
-test('nothing is lost or seen twice while appends, wake-ups and failures race with the reading', async (t) => {
-  const random = makeSeededRandom(7);
-  const log = givenLog();
-  const followers = [0, 3, 40].map((pageMs) => follow(log, { pageMs }));
-  let length = 0;
-  for (let n = 0; n < 1_000; n += 1) {
-    log.readMs = Math.floor(random() * 4) * 5;
-    const count = Math.floor(random() * 6);
-    log.grow(count);
-    length += count;
-    if (random() < 0.7) log.follower.wake();
-    if (random() < 0.05) log.fail(new StoreUnavailable('away'));
-    await log.clock.advance(Math.floor(random() * 12));
-  }
-  await log.clock.until(() => followers.every(({ seen }) => seen().length >= length));
-  for (const { seen } of followers) t.deepEqual(seen(), upTo(length));
-  for (const { stop } of followers) stop();
-  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
-});
+for (const gatherMs of [0, 20])
+  test(`nothing is lost or seen twice while appends, wake-ups and failures race with the reading, gathering ${gatherMs} ms`, async (t) => {
+    const random = makeSeededRandom(7);
+    const log = givenLog({ gatherMs });
+    const followers = [0, 3, 40].map((pageMs) => follow(log, { pageMs }));
+    let length = 0;
+    for (let n = 0; n < 1_000; n += 1) {
+      log.readMs = Math.floor(random() * 4) * 5;
+      const count = Math.floor(random() * 6);
+      log.grow(count);
+      length += count;
+      if (random() < 0.7) log.follower.wake();
+      if (random() < 0.05) log.fail(new StoreUnavailable('away'));
+      await log.clock.advance(Math.floor(random() * 12));
+    }
+    await log.clock.until(() => followers.every(({ seen }) => seen().length >= length));
+    for (const { seen } of followers) t.deepEqual(seen(), upTo(length));
+    for (const { stop } of followers) stop();
+    await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+  });

@@ -16,6 +16,12 @@ import type { AppendReply, AppendRequest } from './event-writer.js';
 import { eventsFormat } from './formats.js';
 import { type OpenFile, openFile } from './open-file.js';
 
+/**
+ * Milliseconds in which further commits are gathered before the log is read again. Commands write their documents
+ * themselves, mostly within this time; projectors then find nothing left to do.
+ */
+const gatherMs = 20;
+
 /** An open events.db, which stores with different prefixes can share. */
 export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventReader> {
   readonly logId: string;
@@ -51,7 +57,7 @@ export function makeEmbeddedEventStore(deps: {
 }): EventStore {
   const { log, streamPrefix, clock } = deps;
   const { queries: reader, writer, answer } = log;
-  const follower = makeLogFollower({ ...deps, readAll });
+  const follower = makeLogFollower({ ...deps, readAll, gatherMs });
   log.onGrown(() => {
     follower.wake();
   });
