@@ -51,6 +51,11 @@ unset EVENTSTOREDB_URL MONGODB_URL
 cat >"$scratch/limits.json" <<'EOF'
 {
   "register": { "limit": 1000000, "seconds": 60 },
+  "login": { "limit": 1000000, "seconds": 60 },
+  "email_code": { "limit": 1000000, "seconds": 60 },
+  "email_code_day": { "limit": 1000000, "seconds": 60 },
+  "refresh": { "limit": 1000000, "seconds": 60 },
+  "two_factor": { "limit": 1000000, "seconds": 60 },
   "session": { "limit": 1000000, "seconds": 60 },
   "api_key": { "limit": 1000000, "seconds": 60 }
 }

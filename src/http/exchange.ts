@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import { ipBuckets } from '../security/client-ip.js';
 import type { AccessKind } from './access.js';
 import { internalError, toHttpError } from './error-reply.js';
 import { matchesNone, revisionWanted } from './etag.js';
@@ -11,8 +10,7 @@ import { HttpError } from './http-error.js';
 import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody } from './json-body.js';
 import type { ReceivedBody } from './json-body.js';
-import { refuseWhenExceeded } from './limits.js';
-import type { LimitName, Limiter } from './limits.js';
+import { reservePlaces } from './limits.js';
 import { finishReply, setHeaders } from './reply.js';
 import type { FinishedReply, ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
@@ -41,6 +39,7 @@ export function makeExchange<
   const badId = 'badId' in access ? access.badId : 'not_found';
   const formats = replyFormats(spec);
   const readQuery = makeQueryParser(request.query);
+  const limits = [spec.limit ?? []].flat();
   // What has nothing to parse is parsed once.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
@@ -68,7 +67,7 @@ export function makeExchange<
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
     // 4. The limit per client 429, which only well-formed requests reach.
-    const charge = spec.limit && underLimit(spec.limit, shell.limiter, ctx.state.client);
+    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, ctx.state.client);
 
     // 5. The work itself: 409, 412, 503.
     const { requestId, client } = ctx.state;
@@ -88,7 +87,7 @@ export function makeExchange<
       key === undefined
         ? work({ commandId: shell.newId(), time: shell.clock.now() })
         : shell.runOnce({ scope, key, body }, work);
-    const reply = await (charge === undefined ? answer() : charge(answer));
+    const reply = await (settle === undefined ? answer() : settled(answer, settle));
     send(ctx, reply);
   };
 }
@@ -103,30 +102,16 @@ function refuseUntilReady({ readiness }: Shell): void {
 
 type Answer = () => Promise<FinishedReply>;
 
-/**
- * Refuses a client that is over its limit, and returns what runs the work and charges the limit for an outcome that counts.
- * @throws HttpError 429
- */
-function underLimit(
-  limit: { readonly name: LimitName; readonly counts: readonly number[] },
-  limiter: Limiter,
-  client: string,
-): (answer: Answer) => Promise<FinishedReply> {
-  const buckets = ipBuckets(client);
-  refuseWhenExceeded(limiter.peek(limit.name, buckets));
-  const charge = (status: number): void => {
-    if (limit.counts.includes(status)) limiter.charge(limit.name, buckets);
-  };
-  return async (answer) => {
-    try {
-      const reply = await answer();
-      charge(reply.status);
-      return reply;
-    } catch (error) {
-      charge((toHttpError(error) ?? internalError).status);
-      throw error;
-    }
-  };
+/** Runs the work and tells its status, also that of what it threw. */
+async function settled(answer: Answer, settle: (status: number) => void): Promise<FinishedReply> {
+  try {
+    const reply = await answer();
+    settle(reply.status);
+    return reply;
+  } catch (error) {
+    settle((toHttpError(error) ?? internalError).status);
+    throw error;
+  }
 }
 
 /** An empty body stands for an object without fields, so that a route without required fields takes it. */

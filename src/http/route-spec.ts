@@ -3,7 +3,7 @@ import type { CommandContext } from '../event-sourcing/command-handler.js';
 import type { AccessKind, Grants, Policy } from './access.js';
 import type { ErrorCode } from './error-codes.js';
 import type { PathParams } from './gate.js';
-import type { LimitName } from './limits.js';
+import type { RouteLimit } from './limits.js';
 import type { Reply, ReplySpecs } from './reply.js';
 
 /** For routes whose path has no parameters, whose query is ignored, or that take no body. */
@@ -53,8 +53,8 @@ export interface RouteSpec<
   readonly replies: Replies;
   /** Refusals of the route's own; those of the shell are known. */
   readonly errors: readonly ErrorCode[];
-  /** A limit per client address; replies whose status is not listed do not count. */
-  readonly limit?: { readonly name: LimitName; readonly counts: readonly number[] };
+  /** One or several; of several, none is charged when one refuses. */
+  readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
   /** Honours `If-Match`. */

@@ -22,14 +22,30 @@ export interface RateVerdict {
 /** One key, or several that all must allow (`ipBuckets`); `factor` multiplies the limit. */
 export type RateKey = string | readonly { readonly key: string; readonly factor: number }[];
 
+/** A key under a named limit. */
+export interface RateClaim<Name extends string> {
+  readonly name: Name;
+  readonly key: RateKey;
+}
+
+/** A place under each claimed limit while it is not known yet whether it counts; or the refusal. */
+export type Reservation<Name extends string> =
+  | (RateVerdict & { readonly allowed: false })
+  | {
+      readonly allowed: true;
+      /** Gives the places back, and counts one under each limit for which it says so. To be called once, whatever happened. */
+      settle(counts: (name: Name) => boolean): void;
+    };
+
 /** Counts by named limits in this process. Neither call waits or throws for a key. */
 export interface RateLimiter<Name extends string> {
   /** Counts one if all keys allow it; a refused one counts nowhere. */
   check(name: Name, key: RateKey): RateVerdict;
-  /** Looks without counting: for what counts only by its outcome. */
-  peek(name: Name, key: RateKey): RateVerdict;
-  /** Counts one that has happened, allowed or not: what passed `peek` at the same moment is paid for later. */
-  charge(name: Name, key: RateKey): void;
+  /**
+   * Takes a place for what counts only by its outcome, if all keys of all limits allow it; a refused one takes none anywhere.
+   * While it is held it stands for one that counts, so that no more of them run at once than would be allowed.
+   */
+  reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
 }
 
 /** Keys kept by all limits together. */
@@ -58,6 +74,27 @@ export function makeRateLimiter<Name extends string>({
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
   const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
+  /** Places held by cell. As many as requests are running, so the service bounds them. */
+  const held = new Map<string, number>();
+
+  /** The arrival time of a cell as if all that hold a place in it counted now. */
+  function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
+    const places = held.get(id);
+    let arrivalMs = table.get(id);
+    if (places === undefined) return arrivalMs;
+    for (let place = 0; place < places; place += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
+    return arrivalMs;
+  }
+
+  function hold({ id }: Cell): void {
+    held.set(id, (held.get(id) ?? 0) + 1);
+  }
+
+  function release({ id }: Cell): void {
+    const places = held.get(id) ?? 0;
+    if (places > 1) held.set(id, places - 1);
+    else held.delete(id);
+  }
 
   function cellsOf(name: Name, key: RateKey): readonly Cell[] {
     const { limit, seconds } = limits[name];
@@ -72,7 +109,9 @@ export function makeRateLimiter<Name extends string>({
     const table = tableOf(name);
     const unseen = cells.filter(({ id }) => table.get(id) === undefined).length;
     const hasRoom = table.makeRoom(unseen, nowMs) || limits[name].failsClosed !== true;
-    const waits = cells.map(({ id, limit }) => gcraJudge(limit, table.get(id), nowMs).retryAfterMs);
+    const waits = cells.map(
+      (cell) => gcraJudge(cell.limit, arrivalOf(table, cell, nowMs), nowMs).retryAfterMs,
+    );
     const waitMs = Math.max(0, ...waits, hasRoom ? 0 : 1_000);
     return { allowed: waitMs === 0, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
   }
@@ -90,12 +129,28 @@ export function makeRateLimiter<Name extends string>({
       if (verdict.allowed) count(name, cells, nowMs);
       return verdict;
     },
-    peek: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
-    charge: (name, key) => {
+    reserve: (claims) => {
       const nowMs = clock.now().getTime();
-      const cells = cellsOf(name, key);
-      judge(name, cells, nowMs);
-      count(name, cells, nowMs);
+      const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
+      const verdicts = places.map(({ name, cells }) => judge(name, cells, nowMs));
+      if (verdicts.some(({ allowed }) => !allowed)) {
+        const waits = verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds);
+        return { allowed: false, retryAfterSeconds: Math.max(...waits) };
+      }
+      for (const { cells } of places) cells.forEach(hold);
+      return {
+        allowed: true,
+        settle: (counts) => {
+          const settledMs = clock.now().getTime();
+          for (const { name, cells } of places) {
+            cells.forEach(release);
+            if (!counts(name)) continue;
+            // Makes room; what was allowed is counted in any case.
+            judge(name, cells, settledMs);
+            count(name, cells, settledMs);
+          }
+        },
+      };
     },
   };
 }

@@ -86,21 +86,104 @@ test('whoever waits as long as Retry-After says is let through', (t) => {
   t.pass();
 });
 
-test('what counts by its outcome is looked at first and charged later', (t) => {
-  const { limiter } = given({ register: { limit: 2, seconds: 60 } });
-  for (let index = 0; index < 50; index += 1) t.true(limiter.peek('register', 'a').allowed);
-  limiter.charge('register', 'a');
-  t.true(limiter.peek('register', 'a').allowed);
-  limiter.charge('register', 'a');
-  t.deepEqual(limiter.peek('register', 'a'), { allowed: false, retryAfterSeconds: 30 });
+const counts = () => true;
+const countsNot = () => false;
+
+test('what counts by its outcome holds a place until it is known, and gives it back', (t) => {
+  const { limiter, clock } = given({ register: { limit: 2, seconds: 60 } });
+  const reserve = () => limiter.reserve([{ name: 'register', key: 'a' }]);
+  const settle = (reservation: ReturnType<typeof reserve>, counted: () => boolean) => {
+    if (reservation.allowed) reservation.settle(counted);
+    return reservation.allowed;
+  };
+  for (let index = 0; index < 50; index += 1) t.true(settle(reserve(), countsNot));
+  const [first, second] = [reserve(), reserve()];
+  t.deepEqual(reserve(), { allowed: false, retryAfterSeconds: 30 }, 'two are running');
+  t.false(limiter.check('register', 'a').allowed);
+  settle(first, countsNot);
+  clock.advance(10_000);
+  settle(second, counts);
+  t.true(limiter.check('register', 'a').allowed, 'one counted');
+  t.deepEqual(reserve(), { allowed: false, retryAfterSeconds: 30 }, 'counted when it was settled');
 });
 
-test('what passed at the same moment is paid for later', (t) => {
-  const { limiter, clock } = given({ register: { limit: 2, seconds: 60 } });
-  for (let index = 0; index < 4; index += 1) limiter.charge('register', 'a');
-  t.deepEqual(limiter.peek('register', 'a'), { allowed: false, retryAfterSeconds: 90 });
-  clock.advance(90_000);
-  t.true(limiter.peek('register', 'a').allowed);
+test('places under several limits are taken under all or none, and counted apart', (t) => {
+  const { limiter, clock } = given({ burst: { limit: 2, seconds: 60 }, day: { limit: 3, seconds: 86_400 } });
+  const reserve = () =>
+    limiter.reserve([
+      { name: 'burst', key: 'a' },
+      { name: 'day', key: 'a' },
+    ]);
+  const take = (counted: (name: string) => boolean = counts) => {
+    const reservation = reserve();
+    if (reservation.allowed) reservation.settle(counted);
+    return reservation.allowed ? 'taken' : reservation.retryAfterSeconds;
+  };
+  t.deepEqual([take(), take()], ['taken', 'taken']);
+  // Refused by the burst: were the day charged, it would be over after this.
+  for (let index = 0; index < 10; index += 1) t.is(take(), 30);
+  clock.advance(60_000);
+  t.is(take(), 'taken', 'the third of the day');
+  clock.advance(60_000);
+  for (let index = 0; index < 10; index += 1) t.is(take(), 86_400 / 3 - 120);
+  t.deepEqual(limiter.check('burst', 'a'), allowed, 'refused by the day: the burst is not charged');
+  t.deepEqual(limiter.check('burst', 'a'), allowed);
+  t.false(limiter.check('burst', 'a').allowed);
+
+  clock.advance(86_400_000);
+  for (let index = 0; index < 20; index += 1)
+    t.is(
+      take((name) => name === 'other'),
+      'taken',
+    );
+  t.is(
+    take((name) => name === 'burst'),
+    'taken',
+  );
+  t.true(limiter.check('burst', 'a').allowed);
+  t.false(limiter.check('burst', 'a').allowed);
+  for (let index = 0; index < 3; index += 1) t.true(limiter.check('day', 'a').allowed);
+});
+
+test('for all schedules of requests that last, no stretch of time counts more than a limit and what it earns', (t) => {
+  const request = fc.record({
+    pause: fc.oneof(fc.constant(0), fc.nat(20_000)),
+    lasts: fc.nat(30_000),
+    counted: fc.boolean(),
+  });
+  const limit = { limit: 4, seconds: 60, failsClosed: true };
+  fc.assert(
+    fc.property(fc.array(request, { maxLength: 100 }), (requests) => {
+      const { limiter, clock } = given({ x: limit });
+      const running: { readonly endMs: number; readonly end: () => void }[] = [];
+      const countedAt: number[] = [];
+      const runUntil = (untilMs: number) => {
+        running.sort((a, b) => a.endMs - b.endMs);
+        for (let next = running[0]; next !== undefined && next.endMs <= untilMs; next = running[0]) {
+          running.shift();
+          clock.advance(Math.max(0, next.endMs - clock.now().getTime()));
+          next.end();
+        }
+        clock.advance(Math.max(0, untilMs - clock.now().getTime()));
+      };
+      for (const { pause, lasts, counted } of requests) {
+        runUntil(clock.now().getTime() + pause);
+        const reservation = limiter.reserve([{ name: 'x', key: 'k' }]);
+        if (!reservation.allowed) continue;
+        const end = () => {
+          if (counted) countedAt.push(clock.now().getTime());
+          reservation.settle(() => counted);
+        };
+        running.push({ endMs: clock.now().getTime() + lasts, end });
+      }
+      runUntil(clock.now().getTime() + 30_000);
+      return countedAt.every((from, first) =>
+        countedAt.slice(first).every((to, later) => later + 1 <= 4 + ((to - from) / 60_000) * 4 + 1e-6),
+      );
+    }),
+    { numRuns: 500 },
+  );
+  t.pass();
 });
 
 test('an IPv6 client is held by its /64, and its neighbours by ten times that on the /48', (t) => {
@@ -160,26 +243,30 @@ test('keys that are names of objects, and names that end as keys begin, are keys
 
 test('a full table forgets keys that count no more before those that do', (t) => {
   const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 6);
-  for (let index = 0; index < 3; index += 1) limiter.charge('x', 'exhausted');
-  limiter.charge('x', 'light-1');
-  limiter.charge('x', 'light-2');
+  for (let index = 0; index < 2; index += 1) limiter.check('x', 'exhausted');
+  limiter.check('x', 'light-1');
+  limiter.check('x', 'light-2');
   clock.advance(30_000);
   t.true(limiter.check('x', 'new-1').allowed, 'in the place of a light one');
   t.true(limiter.check('x', 'new-2').allowed, 'in the place of the other');
-  t.false(limiter.peek('x', 'exhausted').allowed, 'the oldest is still held');
   t.false(limiter.check('x', 'new-3').allowed, 'no place is left');
+  t.true(limiter.check('x', 'exhausted').allowed, 'what it earned since');
+  t.false(limiter.check('x', 'exhausted').allowed, 'the oldest was not forgotten');
 });
 
 test('keys that count and were quiet for long do not block the table', (t) => {
   const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 40);
   for (let index = 0; index < 10; index += 1) {
-    for (let times = 0; times < 3; times += 1) limiter.charge('x', `exhausted-${index}`);
+    for (let times = 0; times < 2; times += 1) limiter.check('x', `exhausted-${index}`);
   }
-  for (let index = 0; index < 10; index += 1) limiter.charge('x', `light-${index}`);
+  for (let index = 0; index < 10; index += 1) limiter.check('x', `light-${index}`);
   clock.advance(30_000);
   limiter.check('x', 'new');
   t.true(limiter.check('x', 'new').allowed);
-  for (let index = 0; index < 10; index += 1) t.false(limiter.peek('x', `exhausted-${index}`).allowed);
+  for (let index = 0; index < 10; index += 1) {
+    t.true(limiter.check('x', `exhausted-${index}`).allowed);
+    t.false(limiter.check('x', `exhausted-${index}`).allowed);
+  }
 });
 
 test('a table full of keys that count refuses new ones where the limit fails closed, and only there', (t) => {

@@ -1,0 +1,130 @@
+import test from 'ava';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { publicAccess } from '../../src/http/access.js';
+import { HttpError } from '../../src/http/http-error.js';
+import { defaultLimits, limitsFrom } from '../../src/http/limits.js';
+import { noParams, noQuery } from '../../src/http/route-spec.js';
+import type { RouteLimit } from '../../src/http/limits.js';
+import { defineRoute } from '../../src/http/route.js';
+import { startTestHttp } from '../support/http-app.js';
+
+const codeLimits: readonly [RouteLimit, RouteLimit] = [
+  { name: 'email_code', counts: [200] },
+  { name: 'email_code_day', counts: [200] },
+];
+
+/** Two routes that share the limit of the day; `/send` also has that of the burst. */
+async function start(
+  t: ExecutionContext,
+  { trustedProxies = ['127.0.0.1'], wait = () => Promise.resolve() } = {},
+) {
+  const routeOf = (path: string, limit: RouteLimit | readonly [RouteLimit, ...RouteLimit[]]) =>
+    defineRoute({
+      method: 'POST',
+      path,
+      name: path.slice(1),
+      tag: 'Test',
+      summary: 'Do what the body says',
+      access: publicAccess,
+      request: { params: noParams, query: noQuery, body: z.strictObject({ fail: z.boolean().optional() }) },
+      replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
+      errors: ['email_taken'],
+      limit,
+      handler: async ({ body }) => {
+        await wait();
+        if (body.fail === true) throw new HttpError('email_taken', 'email is taken');
+        return { status: 200, body: {} };
+      },
+    });
+  const routes = [
+    routeOf('/send', codeLimits),
+    routeOf('/day', codeLimits[1]),
+    routeOf('/login', { name: 'login', counts: 'all' }),
+  ];
+  const { ask, clock } = await startTestHttp(t, { routes, trustedProxies });
+  const post = async (path: string, client: string, json: object = {}) => {
+    const { status, headers } = await ask(path, {
+      method: 'POST',
+      json,
+      headers: { 'x-forwarded-for': client },
+    });
+    return status === 429 ? Number(headers.get('retry-after')) : status;
+  };
+  const times = async (count: number, path: string, client: string, json?: object) => {
+    const answers: number[] = [];
+    for (let index = 0; index < count; index += 1) answers.push(await post(path, client, json));
+    return answers;
+  };
+  return { clock, post, times };
+}
+
+test('given two limits, when one refuses, then neither is charged', async (t) => {
+  const { times, clock } = await start(t);
+  t.deepEqual(await times(8, '/send', '198.51.100.1'), [200, 200, 200, 200, 200, 120, 120, 120]);
+  t.deepEqual(await times(1, '/send', '198.51.100.2'), [200], 'another client has its own');
+  // Had the three been charged to the day, it would be over after 22 more.
+  t.deepEqual(await times(26, '/day', '198.51.100.1'), [...Array<number>(25).fill(200), 2_880]);
+  clock.advance(600_000);
+  t.deepEqual(await times(3, '/send', '198.51.100.1'), [2_280, 2_280, 2_280], 'the day refuses');
+  clock.advance(2_280_000);
+  t.deepEqual(await times(1, '/send', '198.51.100.1'), [200], 'and charged nothing to the burst');
+});
+
+test('what fails counts only where all count, and bad requests reach no limit', async (t) => {
+  const { times } = await start(t);
+  t.deepEqual(await times(10, '/send', '198.51.100.1', { fail: true }), Array<number>(10).fill(409));
+  t.deepEqual(await times(10, '/login', '198.51.100.1', { fail: 1 }), Array<number>(10).fill(400));
+  t.deepEqual(await times(22, '/login', '198.51.100.1', { fail: true }), [
+    ...Array<number>(20).fill(409),
+    3,
+    3,
+  ]);
+});
+
+test('requests at the same moment do not outrun a limit that counts by the outcome', async (t) => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { post } = await start(t, { wait: () => gate });
+  const answers = Array.from({ length: 12 }, () => post('/send', '198.51.100.1'));
+  const refused = new Promise<void>((resolve) => {
+    let count = 0;
+    for (const answer of answers) {
+      void answer.then((status) => {
+        count += 1;
+        if (status === 120 && count === 7) resolve();
+      });
+    }
+  });
+  await refused;
+  open();
+  t.deepEqual((await Promise.all(answers)).sort(), [
+    ...Array<number>(7).fill(120),
+    ...Array<number>(5).fill(200),
+  ]);
+});
+
+test('a header of a stranger mints no bucket, nor does another address of the same IPv6 network', async (t) => {
+  const stranger = await start(t, { trustedProxies: [] });
+  for (let index = 0; index < 5; index += 1) {
+    t.is(await stranger.post('/send', `198.51.100.${index}`), 200);
+  }
+  t.is(await stranger.post('/send', '198.51.100.9'), 120);
+  const { post } = await start(t);
+  for (let index = 0; index < 5; index += 1) t.is(await post('/send', `2001:db8::${index + 1}`), 200);
+  t.is(await post('/send', '2001:DB8:0:0:ffff::9'), 120);
+  t.is(await post('/send', '2001:db8:0:1::1'), 200);
+});
+
+test('limits are changed by name; those for signing in fail closed, also when changed', (t) => {
+  const limits = limitsFrom({ login: { limit: 1, seconds: 2 } });
+  t.deepEqual(limits.login, { limit: 1, seconds: 2, failsClosed: true });
+  t.deepEqual({ ...limits, login: defaultLimits.login }, defaultLimits);
+  t.throws(() => limitsFrom({ login: { limit: 1, seconds: 2 }, toString: { limit: 1, seconds: 1 } }), {
+    message: /^LIMITS_FILE: there is no limit named toString; there are register, login, /,
+  });
+  const closed = ['register', 'login', 'email_code', 'email_code_day', 'refresh', 'two_factor'] as const;
+  for (const name of closed) t.true(limits[name].failsClosed, name);
+});
