@@ -10,6 +10,11 @@ export function eventId(commandId: string, stream: string, index: number): strin
   return v5(`${commandId}/${stream}/${index}`, eventNamespace);
 }
 
+/** The id of the command by which a reaction appends the outcome of an event: UUIDv5, the same in every process and try. */
+export function reactionCommandId(causeId: string, reaction: string): string {
+  return v5(`${causeId}/${reaction}`, eventNamespace);
+}
+
 /**
  * The id of something that a command makes: UUIDv7 (RFC 9562, section 5.7) of the command's time, its random bits
  * derived from the command's id, so that a repetition makes the same thing. `label` tells several apart.

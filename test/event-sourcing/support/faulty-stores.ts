@@ -2,6 +2,7 @@ import type { Random } from '../../../src/event-sourcing/clock.js';
 import type { EventStore } from '../../../src/event-sourcing/event-store.js';
 import { makeLogFollower } from '../../../src/event-sourcing/log-follower.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/read-model-store.js';
+import type { StateStore } from '../../../src/event-sourcing/state-store.js';
 import { makeFaultyCall } from './faults.js';
 
 type Connection = Parameters<typeof makeFaultyCall>[0];
@@ -57,6 +58,19 @@ export function faultyReadModelStore(store: ReadModelStore, connection: Connecti
       call('saveCheckpoint', () => store.saveCheckpoint(name, checkpoint)),
     getRecord: (name) => call('getRecord', () => store.getRecord(name)),
     putRecord: (name, value, expected) => call('putRecord', () => store.putRecord(name, value, expected)),
+    ping: () => call('ping', () => store.ping()),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** One process's connection to the state store. */
+export function faultyStateStore(store: StateStore, connection: Connection): StateStore {
+  const call = makeFaultyCall(connection);
+  return {
+    get: (key) => call('get', () => store.get(key)),
+    compareAndSet: (key, expected, value, options) =>
+      call('compareAndSet', () => store.compareAndSet(key, expected, value, options), { unknown: true }),
+    list: (prefix, options) => call('list', () => store.list(prefix, options)),
     ping: () => call('ping', () => store.ping()),
     close: () => Promise.resolve(),
   };
