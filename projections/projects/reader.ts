@@ -33,8 +33,15 @@ export interface ApiKeyAccess {
 
 /** @throws StoreUnavailable */
 export interface ProjectReader {
-  /** Null when there is no such project or the user is no member of it. */
-  find(projectId: string, userId: string): Promise<Versioned<ProjectResource> | null>;
+  /**
+   * Null when there is no such project or the user is no member of it.
+   * @param options.asAuditor shows it to others too, as to a viewer
+   */
+  find(
+    projectId: string,
+    userId: string,
+    options?: { readonly asAuditor: boolean },
+  ): Promise<Versioned<ProjectResource> | null>;
   /** The user's projects, newest first. */
   list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
   /** The project as a command left it; null when the user is no member. */
@@ -47,9 +54,9 @@ export interface ProjectReader {
 export function makeProjectReader({ views }: { readonly views: Views }): ProjectReader {
   const projects = views.of(projectsProjection);
   return {
-    find: async (projectId, userId) => {
+    find: async (projectId, userId, { asAuditor } = { asAuditor: false }) => {
       const document = await projects.get(projectId);
-      return document === null ? null : presentProject(document, userId);
+      return document === null ? null : presentProject(document, userId, asAuditor ? 'viewer' : null);
     },
     list: async (userId, page) => {
       const where = { field: 'members.user_id', equals: userId };
@@ -76,13 +83,14 @@ export function makeProjectReader({ views }: { readonly views: Views }): Project
   };
 }
 
-/** Null when the user is no member. */
+/** Null when the user is no member, unless strangers have a role here. */
 function presentProject(
   document: ViewDocument<ProjectDocument>,
   userId: string,
+  roleOfStrangers: Role | null = null,
 ): Versioned<ProjectResource> | null {
   const { id, revision, body } = document;
-  const role = roleIn(body, userId);
+  const role = roleIn(body, userId) ?? roleOfStrangers;
   if (role === null) return null;
   const resource = {
     id,

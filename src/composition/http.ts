@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type Http, makeHttp as makeShell } from '../http/compose.js';
+import { checkAccessMatrix } from '../http/check-routes.js';
 import type { Readiness } from '../http/readiness.js';
 import { sealedSchema } from '../event-sourcing/sealed.js';
 import { erased } from '../keys/sealer.js';
@@ -10,7 +11,10 @@ import { makeStorageRoutes } from '../http/routes/storages.js';
 import type { Services } from './services.js';
 import { version } from '../version.js';
 
-/** Puts the HTTP shell and the routes of all areas around the services, without listening. */
+/**
+ * Puts the HTTP shell and the routes of all areas around the services, without listening.
+ * @throws Error naming every route whose policy is not the access matrix's
+ */
 export function makeHttp(services: Services, readiness: Readiness): Http & { readonly registry: Registry } {
   const { config, sealer, log, commands, readers } = services;
   const registry = new Registry();
@@ -40,5 +44,6 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeNodeRoutes(readers),
     ],
   });
+  checkAccessMatrix(http.routes);
   return { ...http, registry };
 }

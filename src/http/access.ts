@@ -37,11 +37,13 @@ export interface SessionPolicy {
   readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
 }
 
-/** A member of the project named by `:projectId`, or an API key of it where a scope is named. */
+/** A member of the project named by `:projectId`, an API key of it where a scope is named, or an auditor where admitted. */
 export interface ProjectPolicy {
   readonly kind: 'project';
   readonly role: Role;
   readonly apiKey: Scope | 'refused';
+  /** Platform auditors, members or not; only where nothing is changed. */
+  readonly auditors: 'admitted' | 'refused';
   /** What a malformed id in the path is: create storage says 400, all else 404. */
   readonly badId: 'invalid_request' | 'not_found';
   /** What a project that does not exist, or is not the caller's, is: create storage says 403, all else 404. */
@@ -101,8 +103,13 @@ export const projectAccess = (
   policy: Pick<ProjectPolicy, 'role' | 'apiKey'> & Partial<ProjectPolicy>,
 ): ProjectPolicy => ({
   kind: 'project',
+  auditors: 'refused',
   badId: 'not_found',
   onMissing: 'not_found',
   twoFactor: 'passed',
   ...policy,
 });
+
+export function isAuditor({ platformRoles }: SessionCaller): boolean {
+  return platformRoles.includes('auditor');
+}

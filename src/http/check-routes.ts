@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { accessMatrix, notYetServed } from './access-matrix.js';
+import type { Policy, ProjectPolicy } from './access.js';
 import type { Route } from './route.js';
 
 const kinds = new Set(['public', 'session', 'project', 'agent', 'operator']);
@@ -19,6 +21,31 @@ export function checkRoutes(routes: readonly Route[]): void {
       seen.add(id);
     }
   }
+  refuse(problems);
+}
+
+/**
+ * Refuses to start unless each route has the policy that the table gives its name, and each entry of the table is served.
+ * @param pending entries whose routes are still to be built
+ */
+export function checkAccessMatrix(
+  routes: readonly Pick<Route, 'name' | 'access'>[],
+  matrix: Readonly<Record<string, Policy>> = accessMatrix,
+  pending: ReadonlySet<string> = notYetServed,
+): void {
+  const served = new Set(routes.map(({ name }) => name));
+  refuse([
+    ...routes.flatMap(({ name, access }) => {
+      if (!Object.hasOwn(matrix, name)) return [`${name} is not in the access matrix`];
+      return access === matrix[name] ? [] : [`${name} has another policy than the access matrix`];
+    }),
+    ...Object.keys(matrix)
+      .filter((name) => !served.has(name) && !pending.has(name))
+      .map((name) => `${name} is in the access matrix, and no route serves it`),
+  ]);
+}
+
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`routes are not fit to be served:\n${problems.join('\n')}`);
 }
 
@@ -26,12 +53,20 @@ function problemsOf(route: Partial<Route>): string[] {
   const { access } = route;
   return [
     ...(access === undefined || !kinds.has(access.kind) ? ['has no access policy'] : []),
+    ...(access?.kind === 'project' ? problemsOfProject(access, route) : []),
     ...problemsOfRequest(route),
     ...problemsOfReplies(route.replies ?? {}),
   ];
 }
 
-function problemsOfRequest({ request, path, method, access }: Partial<Route>): string[] {
+function problemsOfProject({ auditors }: ProjectPolicy, { path, method }: Partial<Route>): string[] {
+  return [
+    ...(path?.includes(':projectId') === true ? [] : ['has no :projectId']),
+    ...(auditors === 'admitted' && method !== 'GET' ? ['lets auditors change something'] : []),
+  ];
+}
+
+function problemsOfRequest({ request, path, method }: Partial<Route>): string[] {
   const parts = ['params', 'query', 'body'] as const;
   const problems = parts
     .filter((part) => !(request?.[part] instanceof z.ZodType))
@@ -40,7 +75,6 @@ function problemsOfRequest({ request, path, method, access }: Partial<Route>): s
   const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name ?? '').sort();
   const declared = request?.params instanceof z.ZodObject ? Object.keys(request.params.shape).sort() : [];
   if (inPath.join() !== declared.join()) problems.push('its path and its parameters differ');
-  if (access?.kind === 'project' && !inPath.includes('projectId')) problems.push('has no :projectId');
   return problems;
 }
 

@@ -45,6 +45,8 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
 
 /** What `startHttpServer` serves. */
 export interface Http {
+  /** All that is served, the service's own routes included. */
+  readonly routes: readonly Route[];
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly metrics: HttpMetrics;
   readonly onClosing: () => void;
@@ -57,8 +59,9 @@ export function makeHttp(deps: HttpDeps): Http {
   const limiter = makeRateLimiter({ clock, limits: limitsFrom(deps.limits) });
   const metrics = makeHttpMetrics(deps.registry);
   const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
+  const routes = [...deps.routes, ...makeServiceRoutes({ ...deps, jwks }, deps.routes)];
   const app = makeApp({
-    routes: [...deps.routes, ...makeServiceRoutes({ ...deps, jwks }, deps.routes)],
+    routes,
     readiness,
     limiter,
     clock,
@@ -88,6 +91,7 @@ export function makeHttp(deps: HttpDeps): Http {
   });
   const handler = app.callback();
   return {
+    routes,
     handler: (request, response) => handler(request, response),
     metrics,
     onClosing: () => {

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { publicAccess, projectAccess } from '../../src/http/access.js';
-import { checkRoutes } from '../../src/http/check-routes.js';
+import { publicAccess, projectAccess, sessionAccess } from '../../src/http/access.js';
+import { checkAccessMatrix, checkRoutes } from '../../src/http/check-routes.js';
 import { makeHttpMetrics } from '../../src/http/metrics.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
 import type { OpenApiDocument } from '../../src/http/openapi.js';
@@ -50,6 +50,18 @@ const unfit: [string, readonly Route[], RegExp][] = [
     [broken({ access: projectAccess({ role: 'viewer', apiKey: 'refused' }) })],
     /:projectId/,
   ],
+  [
+    'auditors where something is changed',
+    [
+      broken({
+        method: 'DELETE',
+        path: '/projects/:projectId',
+        request: { ...good.request, params: z.object({ projectId: z.uuid() }) },
+        access: projectAccess({ role: 'viewer', apiKey: 'refused', auditors: 'admitted' }),
+      }),
+    ],
+    /lets auditors change/,
+  ],
   ['two of one path', [good, broken({ name: 'other' })], /GET \/things\/:thingId is declared twice/],
   ['two of one name', [good, broken({ path: '/others/:thingId' })], /getThing is declared twice/],
 ];
@@ -68,6 +80,44 @@ test('a route that declares everything is fit', (t) => {
   t.notThrows(() => {
     checkRoutes([good]);
   });
+});
+
+test('start-up fails for a route whose policy is not the access matrix’s, and for an entry nobody serves', (t) => {
+  const matrix = { getThing: publicAccess };
+  const check = (routes: readonly Route[], table = {}, pending: readonly string[] = []): void => {
+    checkAccessMatrix(routes, { ...matrix, ...table }, new Set(pending));
+  };
+  t.notThrows(() => {
+    check([good]);
+    check([good], { other: publicAccess }, ['other']);
+  });
+  const refused: [() => void, RegExp][] = [
+    [
+      () => {
+        check([broken({ access: sessionAccess() })]);
+      },
+      /getThing has another policy/,
+    ],
+    [
+      () => {
+        check([good, broken({ name: 'other' })]);
+      },
+      /other is not in the access matrix/,
+    ],
+    [
+      () => {
+        check([good, broken({ name: 'toString' })]);
+      },
+      /toString is not in the access matrix/,
+    ],
+    [
+      () => {
+        check([good], { other: publicAccess });
+      },
+      /other is in the access matrix, and no route serves it/,
+    ],
+  ];
+  for (const [start, message] of refused) t.throws(start, { message });
 });
 
 test('the document describes every route, and refers to nothing that it lacks', async (t) => {

@@ -17,17 +17,20 @@ const who = z.strictObject({ actor: z.string() });
 const replies = { 200: { description: 'Who called.', schema: who } };
 const common = { tag: 'Test', summary: 'Tell who called', replies, errors: [] } as const;
 
-function projectRoute(policy: Partial<ProjectPolicy> = {}): Route {
+function projectRoute({
+  method = 'POST',
+  ...policy
+}: Partial<ProjectPolicy> & { method?: 'GET' | 'POST' } = {}): Route {
   return defineRoute({
     ...common,
-    method: 'POST',
+    method,
     path: '/projects/:projectId/touch',
     name: 'touch',
     access: projectAccess({ role: 'admin', apiKey: 'refused', ...policy }),
     request: {
       params: z.object({ projectId: z.uuid() }),
       query: noQuery,
-      body: z.strictObject({ name: z.string() }),
+      body: method === 'GET' ? noBody : z.strictObject({ name: z.string() }),
     },
     handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
   });
@@ -287,6 +290,23 @@ test('operators are users with that platform role', async (t) => {
   await expectCode(t, [await startWith(t, [route]), '/admin', ask], [403, 'insufficient_role']);
   const granted = await startWith(t, [route], { user: { platformRoles: ['operator'] } });
   await expectCode(t, [granted, '/admin', ask], [200, null]);
+});
+
+test('auditors read in every project without being members, and change nothing; operators do neither', async (t) => {
+  const reads = projectRoute({ method: 'GET', auditors: 'admitted', apiKey: 'storage:read' });
+  const ask = (world: World, route: Route) => startWith(t, [route], world);
+  const auditor = { user: { platformRoles: ['auditor'] } };
+  const get = { headers: bearer('stranger') };
+  await expectCode(t, [await ask(auditor, reads), touch, get], [200, null]);
+  await expectCode(t, [await ask(auditor, projectRoute()), touch, post(get.headers)], [404, 'not_found']);
+  const operator = { user: { platformRoles: ['operator'] } };
+  await expectCode(t, [await ask(operator, reads), touch, get], [404, 'not_found']);
+  const unknown = '/projects/0196a000-0000-7000-8000-0000000000ff/touch';
+  await expectCode(t, [await ask(auditor, reads), unknown, get], [404, 'not_found']);
+  const strict = { ...auditor, project: { requireTwoFactor: true } };
+  await expectCode(t, [await ask(strict, reads), touch, get], [403, 'two_factor_required']);
+  const weak = { user: { ...auditor.user, twoFactorEnabled: true } };
+  await expectCode(t, [await ask(weak, reads), touch, get], [403, 'two_factor_required']);
 });
 
 test('the agent secret: 503 while none is configured, then 401 unless it is one of the two', async (t) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Register } from '../../commands/register.js';
 import type { UserReader } from '../../../projections/users/reader.js';
-import { publicAccess, sessionAccess } from '../access.js';
+import { accessMatrix } from '../access-matrix.js';
 import { unauthorized } from '../credentials.js';
 import { tokens, user, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
@@ -47,7 +47,7 @@ export function makeAuthRoutes({
       name: 'register',
       tag: 'Accounts',
       summary: 'Register an account by e-mail address and password',
-      access: publicAccess,
+      access: accessMatrix.register,
       request: { params: noParams, query: noQuery, body: registration },
       replies: {
         201: {
@@ -74,7 +74,7 @@ export function makeAuthRoutes({
       name: 'getMe',
       tag: 'Accounts',
       summary: 'The signed-in user',
-      access: sessionAccess('not-yet'),
+      access: accessMatrix.getMe,
       request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The user.', schema: wrapped(user) } },
       errors: [],

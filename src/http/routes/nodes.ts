@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NodeReader } from '../../../projections/peer-nodes/reader.js';
-import { agentAccess } from '../access.js';
+import { accessMatrix } from '../access-matrix.js';
 import { makePeerLists } from '../peer-lists.js';
 import { peerNode } from '../resources.js';
 import { noBody, noParams } from '../route-spec.js';
@@ -27,7 +27,7 @@ export function makeNodeRoutes({ nodes }: { readonly nodes: Pick<NodeReader, 'li
       name: 'listPeers',
       tag: 'Nodes',
       summary: 'All peer nodes but the asking one',
-      access: agentAccess,
+      access: accessMatrix.listPeers,
       request: { params: noParams, query: peerQuery, body: noBody },
       replies: { 200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(peerNode) }) } },
       errors: [],

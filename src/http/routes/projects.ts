@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CreateProject } from '../../commands/create-project.js';
 import type { ProjectReader } from '../../../projections/projects/reader.js';
-import { projectAccess, sessionAccess } from '../access.js';
+import { accessMatrix } from '../access-matrix.js';
+import { isAuditor } from '../access.js';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../paging.js';
 import { project } from '../resources.js';
@@ -35,7 +36,7 @@ export function makeProjectRoutes({
       name: 'createProject',
       tag: 'Projects',
       summary: 'Create a project that belongs to the caller',
-      access: sessionAccess(),
+      access: accessMatrix.createProject,
       request: { params: noParams, query: noQuery, body: projectCreation },
       replies: { 201: { description: 'The project.', schema: project } },
       errors: [],
@@ -51,7 +52,7 @@ export function makeProjectRoutes({
       name: 'listProjects',
       tag: 'Projects',
       summary: "The caller's projects, newest first",
-      access: sessionAccess(),
+      access: accessMatrix.listProjects,
       request: { params: noParams, query: pageQuery, body: noBody },
       replies: { 200: { description: 'A page of projects.', schema: pageOf(project) } },
       errors: [],
@@ -68,13 +69,16 @@ export function makeProjectRoutes({
       name: 'getProject',
       tag: 'Projects',
       summary: 'One project',
-      access: projectAccess({ role: 'viewer', apiKey: 'refused' }),
+      access: accessMatrix.getProject,
       request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: project } },
       errors: [],
       entityTag: true,
       handler: async ({ params, caller }) => {
-        const found = caller.kind === 'session' ? await projects.find(params.projectId, caller.userId) : null;
+        const found =
+          caller.kind === 'session'
+            ? await projects.find(params.projectId, caller.userId, { asAuditor: isAuditor(caller) })
+            : null;
         // Deleted, or left, since the gate let the request pass.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
         return { status: 200, body: found.resource, revision: found.revision };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jwksCacheSeconds } from '../../security/access-tokens.js';
-import { publicAccess } from '../access.js';
+import { accessMatrix } from '../access-matrix.js';
 import { docsContentSecurityPolicy, renderDocsPage } from '../docs-page.js';
 import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
@@ -32,7 +32,6 @@ const anything = { params: noParams, query: noQuery, body: noBody };
 const common = {
   method: 'GET',
   tag: 'Service',
-  access: publicAccess,
   request: anything,
   errors: [],
   always: true,
@@ -54,6 +53,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/healthz',
       name: 'getHealth',
+      access: accessMatrix.getHealth,
       summary: 'Tell whether the process is alive',
       replies: { 200: { description: 'It is.', schema: health } },
       cacheControl: 'no-store',
@@ -63,6 +63,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/readyz',
       name: 'getReadiness',
+      access: accessMatrix.getReadiness,
       summary: 'Tell whether the process may be sent requests',
       description: 'Stores are reachable and projections have caught up.',
       replies: { 200: { description: 'It may.', schema: health } },
@@ -77,6 +78,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/.well-known/jwks.json',
       name: 'getKeys',
+      access: accessMatrix.getKeys,
       summary: 'The public keys that access tokens are signed with',
       replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
       cacheControl: `public, max-age=${jwksCacheSeconds}`,
@@ -86,6 +88,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/openapi.json',
       name: 'getOpenApi',
+      access: accessMatrix.getOpenApi,
       summary: 'This document',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
       entityTag: true,
@@ -95,6 +98,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/docs',
       name: 'getDocs',
+      access: accessMatrix.getDocs,
       summary: 'This document as a page for people',
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,

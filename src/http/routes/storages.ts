@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CreateStorage } from '../../commands/create-storage.js';
 import type { StorageReader } from '../../../projections/storage-configs/reader.js';
-import { projectAccess } from '../access.js';
+import { accessMatrix } from '../access-matrix.js';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../paging.js';
 import { storage } from '../resources.js';
@@ -46,7 +46,6 @@ const storageCreation = z
 
 const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/storages';
-const readable = projectAccess({ role: 'viewer', apiKey: 'storage:read' });
 
 /** Storages: API document 4.1 and 4.2, DESIGN 4.3. */
 export function makeStorageRoutes({
@@ -63,14 +62,7 @@ export function makeStorageRoutes({
       name: 'createStorage',
       tag: 'Storages',
       summary: 'Bind a storage to a project',
-      access: projectAccess({
-        role: 'admin',
-        apiKey: 'refused',
-        badId: 'invalid_request',
-        onMissing: 'forbidden',
-        twoFactor: 'fresh',
-        entitlement: 'allow_s3',
-      }),
+      access: accessMatrix.createStorage,
       request: { params: projectParams, query: noQuery, body: storageCreation },
       replies: {
         201: { description: 'The configuration, `pending` until it is tested.', schema: storage },
@@ -90,7 +82,7 @@ export function makeStorageRoutes({
       name: 'listStorages',
       tag: 'Storages',
       summary: "A project's storages, newest first",
-      access: readable,
+      access: accessMatrix.listStorages,
       request: { params: projectParams, query: pageQuery, body: noBody },
       replies: { 200: { description: 'A page of configurations.', schema: pageOf(storage) } },
       errors: [],
@@ -107,7 +99,7 @@ export function makeStorageRoutes({
       name: 'getStorage',
       tag: 'Storages',
       summary: 'One storage configuration',
-      access: readable,
+      access: accessMatrix.getStorage,
       request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The configuration.', schema: storage } },
       errors: [],
