@@ -12,7 +12,8 @@ import type { Passwords } from '../security/passwords.js';
 import type { UserReader, UserResource } from '../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { isRejection } from './rejections.js';
-import type { StartSession, TokenPair } from './start-session.js';
+import type { TokenPair } from './session-tokens.js';
+import type { StartSession } from './start-session.js';
 
 export interface RegisterInput {
   readonly email: string;

@@ -27,6 +27,16 @@ export function rejectUseCase(code: UseCaseRejection, message: string): never {
   throw new CommandRejected<UseCaseRejection>(code, message);
 }
 
+/** Too many tries have failed: the next one may begin after a wait (DESIGN 5). */
+export class TooManyAttempts extends Error {
+  override readonly name = 'TooManyAttempts';
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super('too many tries have failed; wait and try again');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 export function isRejection(error: unknown, code: Rejection): boolean {
   return error instanceof CommandRejected && error.code === code;
 }

@@ -7,15 +7,7 @@ import type { Digests } from '../keys/digests.js';
 import { firstGeneration, type RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
-
-/** `tokens` of DESIGN 4.1; times in seconds. */
-export type TokenPair = {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly token_type: 'Bearer';
-  readonly expires_in: number;
-  readonly refresh_expires_in: number;
-};
+import { makeSessionTokens, type TokenPair } from './session-tokens.js';
 
 /** DESIGN 4.1: a refresh token that stays unused, and a session whatever happens, in seconds. */
 export const refreshIdleSeconds = 14 * 86_400;
@@ -48,6 +40,7 @@ export function makeStartSession({
   readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
   readonly accessTokens: Pick<AccessTokens, 'sign'>;
 }): StartSession {
+  const sessionTokens = makeSessionTokens({ accessTokens });
   return async ({ userId, epoch, methods, clientIp, userAgent }, context) => {
     const sessionId = derivedId(context, 'session');
     const issued = refreshTokens.issue(sessionId);
@@ -73,14 +66,7 @@ export function makeStartSession({
       rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
     }
     const refresh = refreshTokens.issue(sessionId, state.refresh.keyId);
-    const access = await accessTokens.sign({ userId, sessionId, authenticatedAt: context.time, methods });
-    return {
-      access_token: access.token,
-      refresh_token: refresh.token,
-      token_type: 'Bearer',
-      expires_in: access.expiresInSeconds,
-      refresh_expires_in: refreshIdleSeconds,
-    };
+    return sessionTokens({ sessionId, session: state, refreshToken: refresh.token }, context.time);
   };
 }
 

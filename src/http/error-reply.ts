@@ -4,6 +4,7 @@ import {
   PreconditionFailed,
   StoreUnavailable,
 } from '../event-sourcing/errors.js';
+import { TooManyAttempts } from '../commands/rejections.js';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 import { rejectionErrors } from './rejections.js';
@@ -16,6 +17,9 @@ export function toHttpError(error: unknown): HttpError | null {
   if (error instanceof CommandRejected) {
     const code = codeOfRejection.get(String(error.code));
     return code === undefined ? null : new HttpError(code, error.message);
+  }
+  if (error instanceof TooManyAttempts) {
+    return new HttpError('too_many_attempts', error.message, { retryAfter: error.retryAfterSeconds });
   }
   if (error instanceof PreconditionFailed) {
     return new HttpError('precondition_failed', 'the resource has changed since you read it');

@@ -21,8 +21,8 @@ export interface IssuedRefreshToken extends RefreshTokenFields {
 
 /**
  * Refresh tokens (DESIGN 3): `r1.<session id>.<generation>.<key id>.<link>.<mac>`. The link is the SHA-256 of the
- * predecessor (of nothing in the first generation), the mac HMAC-SHA-256 over all before it. A token is a function
- * of key, session, generation and predecessor alone, so a successor can be recomputed and is never stored.
+ * predecessor (of nothing in the first generation; see `issueLinked`), the mac HMAC-SHA-256 over all before it. A token is a
+ * function of key, session, generation and link alone, so a successor can be recomputed and is never stored.
  */
 export interface RefreshTokens {
   /**
@@ -37,6 +37,13 @@ export interface RefreshTokens {
    * @throws KeyMissing
    */
   derive(presented: string, kid?: string): IssuedRefreshToken;
+  /**
+   * A token that comes without its predecessor having been presented, as when a session is strengthened.
+   * @param link stands where the predecessor's SHA-256 would: 43 characters of base64url
+   * @param kid the key that the event recorded, to recompute the token; the active one when left out
+   * @throws KeyMissing
+   */
+  issueLinked(sessionId: string, generation: number, link: string, kid?: string): IssuedRefreshToken;
   /** Whether we made it: the fields, or null. Whether it is current is for the session to say. Constant time. */
   verify(token: string): RefreshTokenFields | null;
   /** SHA-256 of the token, 64 lower-case hexadecimal digits: what the event keeps. */
@@ -81,6 +88,8 @@ export function makeRefreshTokens(keys: Keyring): RefreshTokens {
       const link = sha256(presented).toString('base64url');
       return make(fields.sessionId, fields.generation + 1, link, kid ?? keys.active().kid);
     },
+    issueLinked: (sessionId, generation, link, kid) =>
+      make(sessionId, generation, link, kid ?? keys.active().kid),
     verify,
     digest,
   };

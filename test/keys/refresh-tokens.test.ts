@@ -43,6 +43,21 @@ test('a successor depends on its predecessor', (t) => {
   t.not(after.derive(one.token).token, after.derive(two.token).token);
 });
 
+test('a linked token takes its link as it is given, and has successors as any other', (t) => {
+  const link = 'L'.repeat(43);
+  const linked = before.issueLinked(sessionId, 5, link);
+  t.deepEqual(before.verify(linked.token), { sessionId, generation: 5, kid: 'r1' });
+  t.true(linked.token.startsWith(`r1.${sessionId}.5.r1.${link}.`));
+  t.is(linked.digest, before.digest(linked.token));
+  t.deepEqual(
+    after.issueLinked(sessionId, 5, link, linked.kid),
+    linked,
+    'recomputed after a rotation of keys',
+  );
+  t.not(before.issueLinked(sessionId, 5, 'M'.repeat(43)).token, linked.token);
+  t.is(before.derive(linked.token).generation, 6);
+});
+
 test('a key that is gone verifies nothing and derives nothing', (t) => {
   const first = before.issue(sessionId);
   const onlyNew = makeRefreshTokens(makeKeyring([newKey]));
