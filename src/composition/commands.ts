@@ -16,7 +16,7 @@ import type { Digests } from '../keys/digests.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
-import { brokenPasswordRule, passwordRuleMessages } from '../security/password-rules.js';
+import { makeCheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
 import type { Readers } from './readers.js';
 
@@ -38,17 +38,14 @@ export function makeCommands(deps: {
   const { config, readers } = deps;
   const { nodes, projects, storages, users } = readers;
   const reservations = makeAddressReservations(deps);
-  const checksLocalPart = config.passwordExtraChecks.includes('local-part');
+  const checkPassword = makeCheckPassword(config.passwordExtraChecks);
   return {
     register: makeRegister({
       ...deps,
       reservations,
       users,
       startSession: makeStartSession(deps),
-      checkPassword: (password, localPart) => {
-        const rule = brokenPasswordRule(password, checksLocalPart ? localPart : undefined);
-        return rule === null ? null : passwordRuleMessages[rule];
-      },
+      checkPassword,
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
     createProject: makeCreateProject({ ...deps, projects }),

@@ -1,6 +1,16 @@
+import { isCommonPassword } from './common-passwords.js';
+
 /** The rules for a new password, in the order in which they are checked. */
 export type PasswordRule =
-  'not_text' | 'too_short' | 'too_long' | 'upper_case' | 'lower_case' | 'digit' | 'symbol' | 'local_part';
+  | 'not_text'
+  | 'too_short'
+  | 'too_long'
+  | 'upper_case'
+  | 'lower_case'
+  | 'digit'
+  | 'symbol'
+  | 'local_part'
+  | 'common';
 
 /** What to tell the user, without the password. */
 export const passwordRuleMessages: Readonly<Record<PasswordRule, string>> = {
@@ -12,29 +22,57 @@ export const passwordRuleMessages: Readonly<Record<PasswordRule, string>> = {
   digit: 'password must contain a digit',
   symbol: 'password must contain a symbol',
   local_part: "password must not contain the part of the e-mail address before the '@'",
+  common: 'password must not be a common one, nor a common one with digits or symbols added',
 };
 
+const characterClasses: readonly { readonly rule: PasswordRule; readonly pattern: RegExp }[] = [
+  { rule: 'upper_case', pattern: /\p{Lu}/u },
+  { rule: 'lower_case', pattern: /\p{Ll}/u },
+  { rule: 'digit', pattern: /\p{Nd}/u },
+  { rule: 'symbol', pattern: /[\p{P}\p{S}]/u },
+];
 const lengthMin = 10;
 const lengthMax = 128;
 const localPartLengthMin = 6;
 
+/** The checks beyond the rule of length and classes (`PASSWORD_EXTRA_CHECKS`). */
+export interface ExtraPasswordChecks {
+  /** Of the e-mail address, where the password must not contain it; from 6 characters on it counts. */
+  readonly localPart?: string | undefined;
+  /** Refuses common passwords; false when left out. */
+  readonly common?: boolean;
+}
+
 /**
  * The first rule that a new password breaks, or null (API section 8, DESIGN 4.1). Characters are code points of the
  * NFC form, which is also what is hashed; letters and digits of all scripts count.
- * @param localPart of the e-mail address, where the password must not contain it; from 6 characters on it counts
  */
-export function brokenPasswordRule(password: string, localPart?: string): PasswordRule | null {
+export function brokenPasswordRule(
+  password: string,
+  { localPart, common = false }: ExtraPasswordChecks = {},
+): PasswordRule | null {
   const text = password.normalize('NFC');
   // A lone surrogate has no UTF-8 form: different passwords would have one hash.
   if (/\p{Surrogate}/u.test(text)) return 'not_text';
   const length = Array.from(text).length;
   if (length < lengthMin) return 'too_short';
   if (length > lengthMax) return 'too_long';
-  if (!/\p{Lu}/u.test(text)) return 'upper_case';
-  if (!/\p{Ll}/u.test(text)) return 'lower_case';
-  if (!/\p{Nd}/u.test(text)) return 'digit';
-  if (!/[\p{P}\p{S}]/u.test(text)) return 'symbol';
-  return localPart !== undefined && containsLocalPart(text, localPart) ? 'local_part' : null;
+  const missing = characterClasses.find(({ pattern }) => !pattern.test(text));
+  if (missing !== undefined) return missing.rule;
+  if (localPart !== undefined && containsLocalPart(text, localPart)) return 'local_part';
+  return common && isCommonPassword(text) ? 'common' : null;
+}
+
+/** What is wrong with a new password, as a sentence that begins with the field; null when nothing is. */
+export function makeCheckPassword(
+  extraChecks: readonly ('local-part' | 'common')[],
+): (password: string, localPart: string) => string | null {
+  const common = extraChecks.includes('common');
+  const checksLocalPart = extraChecks.includes('local-part');
+  return (password, localPart) => {
+    const rule = brokenPasswordRule(password, { localPart: checksLocalPart ? localPart : undefined, common });
+    return rule === null ? null : passwordRuleMessages[rule];
+  };
 }
 
 function containsLocalPart(password: string, localPart: string): boolean {

@@ -13,7 +13,7 @@ import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
-import { brokenPasswordRule, passwordRuleMessages } from '../../src/security/password-rules.js';
+import { makeCheckPassword } from '../../src/security/password-rules.js';
 import { nativeScrypt } from '../../src/security/scrypt.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
@@ -61,10 +61,7 @@ export function givenCommands(stores: GivenStores) {
     register: makeRegister({
       ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
       users: readers.users,
-      checkPassword: (password, localPart) => {
-        const broken = brokenPasswordRule(password, localPart);
-        return broken === null ? null : passwordRuleMessages[broken];
-      },
+      checkPassword: makeCheckPassword(['local-part', 'common']),
     }),
     createProject: makeCreateProject({ handler, projects: readers.projects }),
     grantEntitlement: makeGrantEntitlement({ handler }),

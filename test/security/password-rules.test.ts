@@ -1,0 +1,111 @@
+import test from 'ava';
+import { commonPasswordList } from '../../src/security/common-password-list.js';
+import { isCommonPassword } from '../../src/security/common-passwords.js';
+import {
+  brokenPasswordRule,
+  makeCheckPassword,
+  passwordRuleMessages,
+} from '../../src/security/password-rules.js';
+
+test('password rules: the first broken one is named', (t) => {
+  const cases: readonly (readonly [string, ReturnType<typeof brokenPasswordRule>])[] = [
+    ['Abcdefgh1!', null],
+    ['Äbcdefgh1!', null],
+    ['Ñandú-٣-çok', null],
+    ['Abcdefg1!', 'too_short'],
+    [`Aa1!${'👍'.repeat(5)}`, 'too_short'],
+    [`Aa1!${'👍'.repeat(6)}`, null],
+    [`Aa1!${'👍'.repeat(124)}`, null],
+    [`Aa1!${'x'.repeat(125)}`, 'too_long'],
+    ['Aa1!e\u0301e\u0301e\u0301e\u0301e\u0301', 'too_short'],
+    ['abcdefgh1!', 'upper_case'],
+    ['ABCDEFGH1!', 'lower_case'],
+    ['Abcdefghi!', 'digit'],
+    ['Abcdefgh12', 'symbol'],
+    ['Abcdefgh 12', 'symbol'],
+    ['Abcdefgh1!\ud800', 'not_text'],
+    ['', 'too_short'],
+  ];
+  for (const [password, rule] of cases)
+    t.is(brokenPasswordRule(password, { localPart: 'someone' }), rule, password);
+});
+
+test('a password must not contain a local part of 6 characters or more, in any case', (t) => {
+  t.is(brokenPasswordRule('xX-JohnDoe-1', { localPart: 'johndoe' }), 'local_part');
+  t.is(brokenPasswordRule('xX-johndoe-1', { localPart: 'JohnDoe' }), 'local_part');
+  t.is(brokenPasswordRule('xX-johnd-123', { localPart: 'johnd' }), null);
+  t.is(brokenPasswordRule('xX-johndoe-1'), null);
+});
+
+test('no message of a rule depends on the password', (t) => {
+  for (const message of Object.values(passwordRuleMessages)) t.regex(message, /^password must /);
+});
+
+test('a common password is refused in any case, with letters replaced, and with a customary ending', (t) => {
+  const common = [
+    'Password1!',
+    'password123!',
+    'PASSWORD!123',
+    'P@ssw0rd2024',
+    'Pa$$w0rd1!',
+    'Passw0rd!!!',
+    'Qwertyuiop1!',
+    'Welcome2024!',
+    'Welcome@123',
+    'Liverpool#07',
+    'L1verp00l!99',
+    'Iloveyou1234567890!@#$',
+    'Trustno1!!11',
+    '1qaz2wsx!@#',
+    'Administrator1!',
+    'Stowage-2026',
+    'Ｐassword1!'.normalize('NFKC'),
+  ];
+  for (const password of common) t.true(isCommonPassword(password), password);
+});
+
+test('a password is not common because it holds a common word', (t) => {
+  const own = [
+    'Correct-Horse-7-Battery',
+    'Password of mine 7!',
+    'my-Password-1',
+    'Password5917!',
+    'Password59!34',
+    'Dragon+Falcon-7',
+    'Ärger-über-3-Äpfel',
+    '1234567890!',
+    '',
+    '!',
+  ];
+  for (const password of own) t.false(isCommonPassword(password), password);
+});
+
+test('every word of the list counts, in lower and upper case, alone and with an ending', (t) => {
+  const words = commonPasswordList.trim().split(/\s+/);
+  t.is(words.length, 10_000);
+  t.is(new Set(words).size, 10_000);
+  for (const word of words) {
+    t.true(isCommonPassword(word) && isCommonPassword(`${word.toUpperCase()}7!`), word);
+  }
+});
+
+test('a look-up takes no longer for a long password', (t) => {
+  const took = (password: string) => {
+    const began = performance.now();
+    for (let index = 0; index < 200; index += 1) isCommonPassword(password);
+    return performance.now() - began;
+  };
+  took('Warm-up-1');
+  t.true(took('1'.repeat(64) + '!'.repeat(64)) < 1_000);
+});
+
+test('the extra checks are made as they are configured', (t) => {
+  const both = makeCheckPassword(['local-part', 'common']);
+  t.is(both('Adalovelace-1', 'adalovelace'), passwordRuleMessages.local_part);
+  t.is(both('Password123!', 'ada'), passwordRuleMessages.common);
+  t.is(both('password123', 'ada'), passwordRuleMessages.upper_case, 'the first that is broken');
+  t.is(both('Correct-Horse-7', 'ada'), null);
+  t.is(makeCheckPassword(['local-part'])('Password123!', 'ada'), null);
+  t.is(makeCheckPassword(['common'])('Adalovelace-1', 'adalovelace'), null);
+  t.is(makeCheckPassword([])('Password123!', 'password'), null);
+});
