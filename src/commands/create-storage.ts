@@ -74,7 +74,12 @@ export function makeCreateStorage({
     }
     const { documents } = await handler.handle(
       { aggregate: storageAggregate, id: storageId },
-      { type: 'Create', projectId, configuration, credentialsVersion: firstCredentialsVersion, credentials },
+      {
+        type: 'Create',
+        projectId,
+        configuration,
+        credentials: { version: firstCredentialsVersion, sealed: credentials },
+      },
       context,
     );
     return storages.after(documents);

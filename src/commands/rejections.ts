@@ -1,10 +1,12 @@
 import { CommandRejected } from '../event-sourcing/errors.js';
+import type { AssetRejection } from '../domain/asset/rejections.js';
 import type { EmailRejection } from '../domain/email/rejections.js';
 import type { InvalidRequest } from '../domain/invalid-request.js';
 import type { LoginCodeRejection } from '../domain/login-code/rejections.js';
 import type { NodeRejection } from '../domain/node/rejections.js';
 import type { ProjectRejection } from '../domain/project/rejections.js';
 import type { SessionRejection } from '../domain/session/rejections.js';
+import type { ShareRejection } from '../domain/share/rejections.js';
 import type { StorageRejection } from '../domain/storage/rejections.js';
 import type { UserRejection } from '../domain/user/rejections.js';
 
@@ -15,11 +17,13 @@ export type UseCaseRejection = 'email_taken';
 export type Rejection =
   | UseCaseRejection
   | InvalidRequest
+  | AssetRejection
   | EmailRejection
   | LoginCodeRejection
   | NodeRejection
   | ProjectRejection
   | SessionRejection
+  | ShareRejection
   | StorageRejection
   | UserRejection;
 

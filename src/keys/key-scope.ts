@@ -3,6 +3,7 @@ export type LastingScope =
   | { readonly kind: 'person'; readonly userId: string }
   /** An address that has been invited and may have no account; gone once it is a member or the invitation is withdrawn. */
   | { readonly kind: 'invitation'; readonly projectId: string; readonly invitationId: string }
+  | { readonly kind: 'share'; readonly projectId: string; readonly shareId: string }
   | {
       readonly kind: 'storage-credentials';
       readonly projectId: string;
@@ -27,6 +28,8 @@ export function scopeParts(scope: KeyScope): readonly string[] {
       return [scope.kind, scope.userId];
     case 'invitation':
       return [scope.kind, scope.projectId, scope.invitationId];
+    case 'share':
+      return [scope.kind, scope.projectId, scope.shareId];
     case 'storage-credentials':
       return [scope.kind, scope.projectId, scope.storageId, String(scope.version)];
     case 'reply':

@@ -1,22 +1,199 @@
 import test from 'ava';
+import type { StorageEvent } from '../../src/domain/storage/events.js';
+import { describeFailure, testFailureCodes } from '../../src/domain/storage/test-failure.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { projectId } from '../support/examples/ids.js';
-import { configuration, credentials, storageCreated } from '../support/examples/storage.js';
+import { otherTestId, projectId, testId } from '../support/examples/ids.js';
+import {
+  activated,
+  candidateFailed,
+  candidateStarted,
+  candidateSucceeded,
+  changedTo,
+  configuration,
+  credentials,
+  newCredentials,
+  otherBucket,
+  storageCreated,
+  storageDeleted,
+  storageDisabled,
+  testFailed,
+  testStarted,
+  testSucceeded,
+} from '../support/examples/storage.js';
 import { given } from '../support/given.js';
 
-const create = { type: 'Create', projectId, configuration, credentialsVersion: 1, credentials } as const;
+const create = {
+  type: 'Create',
+  projectId,
+  configuration,
+  credentials: { version: 1, sealed: credentials },
+} as const;
+const startTest = { type: 'StartTest', testId } as const;
+const passed = { type: 'FinishTest', testId, failure: null } as const;
+const refused = { type: 'FinishTest', testId, failure: { code: 'signature_mismatch', hint: null } } as const;
+const replace = { type: 'ReplaceCredentials', credentials: newCredentials, testId: otherTestId } as const;
+const moveBucket = { type: 'Change', configuration: otherBucket, testId: otherTestId } as const;
+const renamed = { ...configuration, name: 'Archive', base_path: 'old' };
+const rename = { type: 'Change', configuration: renamed, testId: otherTestId } as const;
 
-test('A storage is created with its configuration and sealed credentials', (t) => {
+function statusAfter(...events: readonly StorageEvent[]): string {
+  return given(storageAggregate, ...events).state.status;
+}
+
+test('A storage is created with its configuration and sealed credentials, and waits for a test', (t) => {
   given(storageAggregate).when(create).then(t, storageCreated);
-  t.deepEqual(given(storageAggregate, storageCreated).state, {
-    status: 'pending',
-    projectId,
-    credentialsVersion: 1,
-  });
+  t.is(statusAfter(storageCreated), 'pending');
 });
 
 test('Credentials in the clear cannot be stored', (t) => {
   const clear = { ...storageCreated, data: { ...storageCreated.data, credentials: { access_key: 'AKIA' } } };
   // @ts-expect-error -- the types refuse it too
   t.throws(() => storageAggregate.codec.encode(clear), { name: 'UndecodableEvent' });
+});
+
+test('A test makes a storage active or failed', (t) => {
+  given(storageAggregate, storageCreated).when(startTest).then(t, testStarted);
+  t.is(statusAfter(storageCreated, testStarted), 'testing');
+  given(storageAggregate, storageCreated, testStarted).when(passed).then(t, testSucceeded);
+  t.is(statusAfter(...activated), 'active');
+  given(storageAggregate, storageCreated, testStarted).when(refused).then(t, testFailed);
+  t.is(statusAfter(storageCreated, testStarted, testFailed), 'failed');
+});
+
+test('One test runs at a time', (t) => {
+  given(storageAggregate, storageCreated, testStarted)
+    .when({ type: 'StartTest', testId: otherTestId })
+    .thenRejected(t, 'storage_test_running');
+});
+
+test('A result counts only for the configuration that it tested', (t) => {
+  const moved = changedTo(otherBucket);
+  const changed = given(storageAggregate, storageCreated, testStarted, moved);
+  t.is(changed.state.status, 'pending');
+  changed.when(passed).thenNothing(t);
+  changed.when(refused).thenNothing(t);
+  given(storageAggregate, storageCreated, testStarted, storageDisabled).when(passed).thenNothing(t);
+  given(storageAggregate, storageCreated, testStarted, storageDeleted).when(passed).thenNothing(t);
+  given(storageAggregate, ...activated)
+    .when(refused)
+    .thenNothing(t);
+});
+
+test('What is not active changes at once, and is untested again', (t) => {
+  const untested = given(storageAggregate, storageCreated, testStarted, testFailed);
+  untested.when(moveBucket).then(t, changedTo(otherBucket));
+  untested.when(replace).then(t, {
+    type: 'StorageCredentialsReplaced',
+    data: { credentials: newCredentials },
+  });
+  t.is(statusAfter(storageCreated, testStarted, testFailed, changedTo(otherBucket)), 'pending');
+});
+
+test('A disabled storage stays disabled when it is changed', (t) => {
+  t.is(statusAfter(...activated, storageDisabled, changedTo(otherBucket)), 'disabled');
+});
+
+test('Of an active storage the name and the paths change at once, and it stays active', (t) => {
+  given(storageAggregate, ...activated)
+    .when(rename)
+    .then(t, changedTo(renamed));
+  t.is(statusAfter(...activated, changedTo(renamed)), 'active');
+});
+
+test('Another connection of an active storage is tested first, and the present one goes on serving', (t) => {
+  given(storageAggregate, ...activated)
+    .when(moveBucket)
+    .then(t, candidateStarted);
+  const { state } = given(storageAggregate, ...activated, candidateStarted);
+  t.like(state, { status: 'active', configuration });
+});
+
+test('A candidate that passes takes over, one that fails changes nothing', (t) => {
+  const finished = { type: 'FinishTest', testId: otherTestId } as const;
+  given(storageAggregate, ...activated, candidateStarted)
+    .when({ ...finished, failure: null })
+    .then(t, changedTo(otherBucket), candidateSucceeded);
+  const taken = given(
+    storageAggregate,
+    ...activated,
+    candidateStarted,
+    changedTo(otherBucket),
+    candidateSucceeded,
+  );
+  t.like(taken.state, { status: 'active', configuration: otherBucket });
+  given(storageAggregate, ...activated, candidateStarted)
+    .when({ ...finished, failure: { code: 'bucket_not_found', hint: null } })
+    .then(t, candidateFailed);
+  const kept = given(storageAggregate, ...activated, candidateStarted, candidateFailed);
+  t.like(kept.state, { status: 'active', configuration });
+});
+
+test('New credentials of an active storage are proven before the old ones go', (t) => {
+  const { endpoint, bucket, region } = configuration;
+  const started = {
+    type: 'StorageTestStarted',
+    data: {
+      test_id: otherTestId,
+      candidate: { endpoint, bucket, region, credentials: newCredentials },
+    },
+  } as const;
+  given(storageAggregate, ...activated)
+    .when(replace)
+    .then(t, started);
+  given(storageAggregate, ...activated, started)
+    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .then(
+      t,
+      { type: 'StorageCredentialsReplaced', data: { credentials: newCredentials } },
+      candidateSucceeded,
+    );
+  // A version that was dropped with its candidate is never used again.
+  const dropped = given(storageAggregate, ...activated, started, candidateFailed);
+  t.like(dropped.state, { credentials: { version: 1 }, credentialsVersionMax: 2 });
+});
+
+test('One candidate at a time', (t) => {
+  const busy = given(storageAggregate, ...activated, candidateStarted);
+  busy.when({ ...replace, testId }).thenRejected(t, 'storage_test_running');
+  busy
+    .when({ type: 'Change', configuration: { ...configuration, bucket: 'seas-media' }, testId })
+    .thenRejected(t, 'storage_test_running');
+  busy.when(startTest).thenRejected(t, 'storage_test_running');
+});
+
+test('A storage is disabled from any state, and pending once it is enabled', (t) => {
+  for (const events of [[storageCreated], [storageCreated, testStarted], activated]) {
+    given(storageAggregate, ...events)
+      .when({ type: 'Disable' })
+      .then(t, storageDisabled);
+  }
+  const disabled = given(storageAggregate, ...activated, storageDisabled);
+  disabled.when(startTest).thenRejected(t, 'storage_disabled');
+  disabled.when({ type: 'Enable' }).then(t, { type: 'StorageEnabled', data: {} });
+  t.is(statusAfter(...activated, storageDisabled, { type: 'StorageEnabled', data: {} }), 'pending');
+});
+
+test('A deleted storage is gone', (t) => {
+  given(storageAggregate, ...activated)
+    .when({ type: 'Delete' })
+    .then(t, storageDeleted);
+  const deleted = given(storageAggregate, ...activated, storageDeleted);
+  deleted.when(startTest).thenRejected(t, 'storage_not_found');
+  deleted.when(rename).thenRejected(t, 'storage_not_found');
+});
+
+test('How cdn_domain is used has a default by provider', (t) => {
+  t.like(given(storageAggregate, storageCreated).state, { delivery: 'origin' });
+  given(storageAggregate, storageCreated)
+    .when({ type: 'ChangeDelivery', mode: 'public' })
+    .then(t, { type: 'StorageDeliveryChanged', data: { mode: 'public' } });
+});
+
+test('Every failure has a code, advice, and nothing of what the provider wrote', (t) => {
+  const texts = testFailureCodes.map((code) => describeFailure({ code, hint: null }));
+  t.is(new Set(texts).size, texts.length);
+  t.is(
+    describeFailure({ code: 'region_wrong', hint: 'eu-west-1' }),
+    'region_wrong: The bucket is in another region. (eu-west-1)',
+  );
 });

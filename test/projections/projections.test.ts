@@ -138,7 +138,9 @@ test('storage_configs: a storage is pending, and its credentials stay in the log
   givenProjection(storageConfigsProjection, storageCreated).then(t, {
     project_id: projectId,
     ...configuration,
+    delivery: 'origin',
     status: 'pending',
+    test: null,
     last_test_at: null,
     last_error: '',
     has_credentials: true,

@@ -166,7 +166,12 @@ test('A storage is shown in its own project only, default if the project says so
   const stores = await givenStores();
   const reader = makeStorageReader(stores);
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
-  const create = { type: 'Create', projectId, configuration, credentialsVersion: 1, credentials } as const;
+  const create = {
+    type: 'Create',
+    projectId,
+    configuration,
+    credentials: { version: 1, sealed: credentials },
+  } as const;
   await run(stores, [storageAggregate, storageId], create);
   const expected = {
     revision: 0n,

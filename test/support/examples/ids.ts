@@ -10,3 +10,9 @@ export const orderId = '019b7d00-0000-7000-8000-000000000051';
 
 export const digest = 'ab'.repeat(32);
 export const otherDigest = 'cd'.repeat(32);
+export const testId = '019b7d00-0000-7000-8000-000000000061';
+export const otherTestId = '019b7d00-0000-7000-8000-000000000062';
+export const assetId = '019b7d00-0000-7000-8000-000000000071';
+export const shareId = '019b7d00-0000-7000-8000-000000000081';
+export const accessId = '019b7d00-0000-7000-8000-000000000091';
+export const otherAccessId = '019b7d00-0000-7000-8000-000000000092';

@@ -1,6 +1,6 @@
 import type { StorageConfiguration } from '../../../src/domain/storage/configuration.js';
 import type { StorageEvent } from '../../../src/domain/storage/events.js';
-import { projectId } from './ids.js';
+import { otherTestId, projectId, testId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
 export const configuration: StorageConfiguration = {
@@ -22,3 +22,56 @@ export const storageCreated = {
   type: 'StorageCreated',
   data: { project_id: projectId, ...configuration, credentials_version: 1, credentials },
 } satisfies StorageEvent;
+
+export const testStarted = {
+  type: 'StorageTestStarted',
+  data: { test_id: testId, candidate: null },
+} satisfies StorageEvent;
+export const testSucceeded = {
+  type: 'StorageTestSucceeded',
+  data: { test_id: testId },
+} satisfies StorageEvent;
+export const testFailed = {
+  type: 'StorageTestFailed',
+  data: { test_id: testId, code: 'signature_mismatch', hint: null },
+} satisfies StorageEvent;
+export const storageDisabled = { type: 'StorageDisabled', data: {} } satisfies StorageEvent;
+export const storageDeleted = { type: 'StorageDeleted', data: {} } satisfies StorageEvent;
+
+/** What makes a storage active. */
+export const activated: readonly StorageEvent[] = [storageCreated, testStarted, testSucceeded];
+
+export const newCredentials = {
+  version: 2,
+  sealed: { access_key: sealedExample('another key'), secret_key: sealedExample('another secret') },
+};
+
+export const otherBucket = { ...configuration, bucket: 'lakes-media' };
+
+/** The test of another bucket in place of the present one. */
+export const candidateStarted = {
+  type: 'StorageTestStarted',
+  data: {
+    test_id: otherTestId,
+    candidate: {
+      endpoint: configuration.endpoint,
+      bucket: otherBucket.bucket,
+      region: configuration.region,
+      credentials: null,
+    },
+  },
+} satisfies StorageEvent;
+export const candidateSucceeded = {
+  type: 'StorageTestSucceeded',
+  data: { test_id: otherTestId },
+} satisfies StorageEvent;
+export const candidateFailed = {
+  type: 'StorageTestFailed',
+  data: { test_id: otherTestId, code: 'bucket_not_found', hint: null },
+} satisfies StorageEvent;
+
+/** A configuration as `StorageChanged` carries it. */
+export function changedTo(to: StorageConfiguration): Extract<StorageEvent, { type: 'StorageChanged' }> {
+  const { name, endpoint, bucket, region, base_path, cdn_domain } = to;
+  return { type: 'StorageChanged', data: { name, endpoint, bucket, region, base_path, cdn_domain } };
+}

@@ -1,0 +1,2 @@
+/** Streams `asset-<asset id>`. */
+export const assetCategory = 'asset';

@@ -1,0 +1,2 @@
+/** Streams `share-<share id>`. */
+export const shareCategory = 'share';

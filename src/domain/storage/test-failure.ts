@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+/** Why a storage cannot be used, by a stable code, and what its owner can do about it. */
+const advice = {
+  probe_timeout: 'The test did not finish. Try again.',
+  address_refused: 'The endpoint leads to an address that this service may not speak to. Ask its operator.',
+  host_not_found: 'The endpoint’s host does not exist. Check the endpoint, bucket and region.',
+  host_not_resolved: 'The endpoint’s name could not be looked up. Try again later.',
+  connection_refused: 'Nothing answers at the endpoint. Check its port, and whether the storage runs.',
+  connection_failed: 'The connection to the endpoint broke off. Try again later.',
+  connection_timeout: 'The endpoint did not answer in time. Check firewalls, then try again.',
+  tls_failed: 'No secure connection to the endpoint could be made. Check its protocol and port.',
+  certificate_invalid:
+    'The endpoint’s certificate is not valid for its name, or not trusted, or has expired.',
+  redirected: 'The endpoint answers with a redirection. Enter the address that it leads to.',
+  not_a_storage: 'What answers at the endpoint does not speak the provider’s protocol.',
+  clock_skewed: 'The storage’s clock differs from this service’s by too much. One of them needs to be set.',
+  access_key_unknown: 'The storage does not know the access key. Check both keys.',
+  access_key_disabled: 'The access key has been disabled or has expired. Make a new one.',
+  signature_mismatch: 'The secret key is wrong.',
+  signature_version_refused: 'The storage does not accept this way of signing. Check provider and endpoint.',
+  region_wrong: 'The bucket is in another region.',
+  bucket_not_found: 'There is no such bucket. Check its name and the region.',
+  bucket_in_other_place: 'The bucket has to be spoken to at another endpoint. Check endpoint and region.',
+  path_style_refused: 'The storage wants the bucket in the host’s name. Check the endpoint.',
+  write_denied: 'The key may not write objects below the base path. Allow PutObject there.',
+  read_denied: 'The key may not read objects below the base path. Allow GetObject there.',
+  delete_denied: 'The key may not delete objects below the base path. Allow DeleteObject there.',
+  range_ignored: 'The storage does not answer requests for a part of an object.',
+  content_changed: 'What was read is not what was written. Something between changes it.',
+  domain_refused: 'The provider refuses its default domain for this bucket. Set up your own as cdn_domain.',
+  account_in_arrears: 'The provider has suspended the account. Settle its bills.',
+  quota_exceeded: 'The storage is full, or its quota is used up.',
+  throttled: 'The storage asks to slow down. Try again later.',
+  storage_unavailable: 'The storage reports an error of its own. Try again later.',
+  cdn_host_not_found: 'The host in cdn_domain does not exist.',
+  cdn_unreachable: 'Nothing answers at cdn_domain.',
+  cdn_certificate_invalid:
+    'The certificate of cdn_domain is not valid for its name, or not trusted, or has expired.',
+  cdn_signature_refused: 'The signature does not hold through cdn_domain. Check its delivery mode.',
+  cdn_not_found: 'cdn_domain does not lead to this bucket.',
+  cdn_address_refused: 'cdn_domain leads to an address that this service may not speak to. Ask its operator.',
+  request_refused: 'The storage refused the test. Check the bucket’s policy.',
+} as const;
+
+export type TestFailureCode = keyof typeof advice;
+export const testFailureCodes = Object.keys(advice) as readonly TestFailureCode[];
+export const testFailureCode = z.enum(testFailureCodes as [TestFailureCode, ...TestFailureCode[]]);
+
+/** Something the storage has said that helps, of a form that cannot carry anything else: the id of a region. */
+export const testFailureHint = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
+
+export interface TestFailure {
+  readonly code: TestFailureCode;
+  readonly hint: string | null;
+}
+
+/** `last_error`: the code, then what to do. Never anything that the provider has written. */
+export function describeFailure({ code, hint }: TestFailure): string {
+  return `${code}: ${advice[code]}${hint === null ? '' : ` (${hint})`}`;
+}

@@ -1,0 +1,75 @@
+import test from 'ava';
+import type { ShareEvent } from '../../src/domain/share/events.js';
+import { remainingUses, shareAggregate } from '../../src/domain/share/share.js';
+import { accessId, otherAccessId, testId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { createShare, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
+import { given } from '../support/given.js';
+
+const now = new Date('2026-02-01T00:00:00.000Z');
+const use = { type: 'Use', accessId, passwordGeneration: 1, now } as const;
+const unlimited = { ...shareCreated, data: { ...shareCreated.data, max_uses: null, expires_at: null } };
+const usedAgain: ShareEvent = { type: 'ShareUsed', data: { access_id: otherAccessId } };
+const newPassword: ShareEvent = {
+  type: 'SharePasswordChanged',
+  data: { password_hash: sealedExample('another hash') },
+};
+
+test('A share is created once', (t) => {
+  given(shareAggregate).when(createShare).then(t, shareCreated);
+});
+
+test('A limited share counts each access once', (t) => {
+  given(shareAggregate, shareCreated).when(use).then(t, shareUsed);
+});
+
+test('A share that is not limited counts nothing', (t) => {
+  given(shareAggregate, unlimited).when(use).thenNothing(t);
+});
+
+test('A share is used up after exactly its uses', (t) => {
+  const last = given(shareAggregate, shareCreated, shareUsed);
+  last.when({ ...use, accessId: otherAccessId }).then(t, usedAgain);
+  const up = given(shareAggregate, shareCreated, shareUsed, usedAgain);
+  up.when({ ...use, accessId: testId }).thenRejected(t, 'share_not_found');
+  // The repetition of an access that counted is that access.
+  up.when(use).thenNothing(t);
+});
+
+test('Fewer uses than were made leave none', (t) => {
+  const terms = { expires_at: null, max_uses: 1, allow_download: true };
+  const { state } = given(shareAggregate, shareCreated, shareUsed, usedAgain, {
+    type: 'ShareChanged',
+    data: terms,
+  });
+  t.is(state.status === 'open' ? remainingUses(state) : null, 0);
+});
+
+test('A share opens until the millisecond before it expires', (t) => {
+  const share = given(shareAggregate, shareCreated);
+  share.when({ ...use, now: new Date('2026-02-28T23:59:59.999Z') }).then(t, shareUsed);
+  share.when({ ...use, now: new Date('2026-03-01T00:00:00.000Z') }).thenRejected(t, 'share_not_found');
+});
+
+test('A use that was allowed by the password before does not count', (t) => {
+  given(shareAggregate, shareCreated, newPassword).when(use).thenRejected(t, 'share_password_changed');
+  given(shareAggregate, shareCreated, newPassword)
+    .when({ ...use, passwordGeneration: 2 })
+    .then(t, shareUsed);
+});
+
+test('A revoked share opens no more, and is revoked once', (t) => {
+  given(shareAggregate, shareCreated).when({ type: 'Revoke' }).then(t, shareRevoked);
+  given(shareAggregate, shareCreated, shareRevoked).when(use).thenRejected(t, 'share_not_found');
+});
+
+test('Slowing down is told at most once an hour', (t) => {
+  const told: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 30 } };
+  const { state } = given(shareAggregate, shareCreated, told);
+  const at = state.status === 'open' ? (state.throttledAt?.getTime() ?? 0) : 0;
+  const tell = (afterMs: number) =>
+    ({ type: 'TellThrottled', failures: 31, now: new Date(at + afterMs) }) as const;
+  given(shareAggregate, shareCreated, told).when(tell(3_599_999)).thenNothing(t);
+  const again: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 31 } };
+  t.deepEqual(shareAggregate.decider.decide(tell(3_600_000), state), [again]);
+});

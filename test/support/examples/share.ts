@@ -1,0 +1,35 @@
+import type { ShareEvent } from '../../../src/domain/share/events.js';
+import type { ShareCommand } from '../../../src/domain/share/share.js';
+import { accessId, assetId, digest, projectId, userId } from './ids.js';
+import { sealedExample } from './sealed.js';
+
+/** Opens twice at most, until March. */
+export const createShare = {
+  type: 'Create',
+  projectId,
+  assetId,
+  token: sealedExample('the token'),
+  tokenDigest: digest,
+  passwordHash: sealedExample('the hash'),
+  expiresAt: new Date('2026-03-01T00:00:00.000Z'),
+  maxUses: 2,
+  allowDownload: true,
+  createdBy: userId,
+} as const satisfies ShareCommand;
+
+export const shareCreated = {
+  type: 'ShareCreated',
+  data: {
+    project_id: projectId,
+    asset_id: assetId,
+    token: createShare.token,
+    token_digest: digest,
+    password_hash: createShare.passwordHash,
+    expires_at: '2026-03-01T00:00:00.000Z',
+    max_uses: 2,
+    allow_download: true,
+    created_by: userId,
+  },
+} satisfies ShareEvent;
+export const shareUsed = { type: 'ShareUsed', data: { access_id: accessId } } satisfies ShareEvent;
+export const shareRevoked = { type: 'ShareRevoked', data: {} } satisfies ShareEvent;
