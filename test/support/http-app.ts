@@ -36,6 +36,8 @@ export interface TestHttp {
   readonly origin: string;
   readonly server: HttpServer;
   readonly registry: Registry;
+  /** All that is served. */
+  readonly routes: readonly Route[];
   /** Every line that was logged. */
   readonly logLines: readonly string[];
   /** Asks, and fails the test when the reply breaks the published document. */
@@ -101,6 +103,7 @@ export async function startTestHttp(
     origin,
     server,
     registry,
+    routes: http.routes,
     logLines,
     ask: async (path, { method = 'GET', headers = {}, json, body } = {}) => {
       const content = json === undefined ? body : JSON.stringify(json);

@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+
+export interface PipelinedRequest {
+  readonly method: string;
+  /** Path and query, as they go out. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface PipelinedReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+/**
+ * Sends requests one behind the other on one connection (RFC 9112, 9.3.2), which costs a fraction of a client's usual way:
+ * for tests that ask tens of thousands of times. Replies come in the order of the requests, and are JSON or text with a length.
+ * Rejects when the connection ends early, or when no byte came for 10 s.
+ */
+export function askInPipeline(
+  port: number,
+  requests: readonly PipelinedRequest[],
+): Promise<readonly PipelinedReply[]> {
+  const replies: PipelinedReply[] = [];
+  return new Promise((resolve, reject) => {
+    if (requests.length === 0) {
+      resolve([]);
+      return;
+    }
+    const socket = connect({ port, host: '127.0.0.1' });
+    let received = Buffer.alloc(0);
+    const fail = (why: string): void => {
+      socket.destroy();
+      const next = requests[replies.length];
+      reject(new Error(`${why}, waiting for ${next?.method ?? ''} ${next?.path ?? ''}`));
+    };
+    socket.setTimeout(10_000, () => {
+      fail('no answer within 10 s');
+    });
+    socket.once('error', (error) => {
+      fail(error.message);
+    });
+    socket.once('close', () => {
+      fail('the connection ended early');
+    });
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      for (let next = takeReply(received); next !== null; next = takeReply(received)) {
+        replies.push(next.reply);
+        received = received.subarray(next.length);
+      }
+      if (replies.length < requests.length) return;
+      resolve(replies);
+      socket.removeAllListeners('close').destroy();
+    });
+    for (const request of requests) socket.write(render(request));
+  });
+}
+
+function render({ method, path, headers, body }: PipelinedRequest): string {
+  const lines = Object.entries({
+    host: 'localhost',
+    ...headers,
+    ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
+}
+
+/** The first whole reply of what was received; null while it is incomplete. */
+function takeReply(received: Buffer): { readonly reply: PipelinedReply; readonly length: number } | null {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd < 0) return null;
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
+  const headers = new Map(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const length = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+  if (received.length < length) return null;
+  const text = received.toString('utf8', headEnd + 4, length);
+  return { reply: { status: Number(statusLine.split(' ')[1]), headers, text }, length };
+}
