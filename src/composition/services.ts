@@ -19,6 +19,7 @@ import {
 } from '../keys/key-rings.js';
 import { removeLeftovers } from '../keys/key-file.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
+import { inBlocks } from '../keys/random-bytes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { type Log, makeLog } from '../log.js';
@@ -91,7 +92,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const keyFile = stores.allEmbedded ? join(config.dataDirectory, 'keys.json') : null;
     const settings = (): KeySettings => readKeySettings(config.secret);
     const keyRings = await openKeyRings({ keyFile, settings, eventStore, clock, log });
-    const sealer = makeSealer({ stateStore, masterKeys: keyRings.master, clock, randomBytes });
+    const sealer = makeSealer({
+      stateStore,
+      masterKeys: keyRings.master,
+      clock,
+      randomBytes: inBlocks(randomBytes),
+    });
     const keyRotation = makeKeyRotation({
       keyRings,
       keyFile,

@@ -1,4 +1,4 @@
-import type { StoredEvent } from './domain-event.js';
+import type { DomainEvent, Recorded, StoredEvent } from './domain-event.js';
 import { streamName } from './decider.js';
 import type { EventStore } from './event-store.js';
 import type { AnyProjection } from './projection.js';
@@ -32,8 +32,16 @@ export function evolveDocument(
   document: StoredDocument | null,
   event: StoredEvent,
 ): StoredDocument {
-  const recorded = projection.codec.decode(event);
-  const body = projection.evolve(document?.body ?? null, recorded);
+  return evolveDecoded(projection, document, projection.codec.decode(event));
+}
+
+/** The same step with an event that was decoded, or never stored. */
+export function evolveDecoded(
+  projection: AnyProjection,
+  document: StoredDocument | null,
+  event: Recorded<DomainEvent>,
+): StoredDocument {
+  const body = projection.evolve(document?.body ?? null, event);
   const id = document?.id ?? event.stream.slice(projection.category.length + 1);
   return { id, revision: event.revision, body };
 }

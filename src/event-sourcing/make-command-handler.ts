@@ -7,7 +7,7 @@ import type { DocumentWriter } from './document-writer.js';
 import type { DomainEvent, NewEvent } from './domain-event.js';
 import { Overloaded, PreconditionFailed, WrongExpectedRevision } from './errors.js';
 import type { EventStore } from './event-store.js';
-import { evolveDocument } from './fold-documents.js';
+import { evolveDecoded, evolveDocument } from './fold-documents.js';
 import { eventId } from './ids.js';
 import type { StoredDocument } from './read-model-store.js';
 import { readStream } from './read-stream.js';
@@ -123,9 +123,10 @@ export function makeCommandHandler(deps: {
     let revision = before.revision;
     for (const event of events) {
       revision = revision === null ? 0n : revision + 1n;
-      const stored = { ...event, stream: before.stream, revision, recordedAt: new Date(event.metadata.time) };
+      // Its payload has just been checked, so nothing is decoded.
+      const recorded = { ...event, stream: before.stream, revision, time: event.metadata.time };
       for (const view of documentWriter.viewsOf(aggregate.category)) {
-        documents.set(view.name, evolveDocument(view, documents.get(view.name) ?? null, stored));
+        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, recorded));
       }
     }
     return { revision, documents };

@@ -63,10 +63,10 @@ export function finishReply(
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
-  const text = JSON.stringify(reply.body);
-  if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, text);
+  const content = Buffer.from(JSON.stringify(reply.body));
+  if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
   if (reply.location !== undefined) headers['location'] = reply.location;
-  return { status: reply.status, content: text, headers };
+  return { status: reply.status, content, headers };
 }
 
 /** Sets headers on the response itself: Koa's way there takes three calls a header, on every request. */

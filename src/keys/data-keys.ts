@@ -120,13 +120,16 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
     return found;
   }
 
-  function findRecord(record: string): Promise<FoundDataKey> {
+  function remembered(record: string): Buffer | 'destroyed' | null {
     const cached = cache.get(record);
-    if (cached !== undefined) {
-      const age = clock.now().getTime() - cached.readAt;
-      if (cached.found === 'destroyed' || (age >= 0 && age < cacheTimeMs))
-        return Promise.resolve(cached.found);
-    }
+    if (cached === undefined) return null;
+    const age = clock.now().getTime() - cached.readAt;
+    return cached.found === 'destroyed' || (age >= 0 && age < cacheTimeMs) ? cached.found : null;
+  }
+
+  function findRecord(record: string): Promise<FoundDataKey> {
+    const known = remembered(record);
+    if (known !== null) return Promise.resolve(known);
     const running = reads.get(record);
     if (running !== undefined) return running;
     const reading = read(record).finally(() => reads.delete(record));
@@ -193,8 +196,8 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
 
     obtain: async (scope) => {
       const record = dataKeyRecord(scope);
-      const found = await findRecord(record);
-      return found === 'absent' ? make(record) : found;
+      // Not read before: most scopes are sealed for when they are new, and making refuses where there is a key.
+      return remembered(record) ?? make(record);
     },
 
     destroy: async (scope) => {

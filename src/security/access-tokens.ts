@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JWK } from 'jose';
 import { SignJWT, errors, exportJWK, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -156,7 +156,7 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
     verify: async (token) => {
       if (token.length > tokenLengthMax) return invalid;
       const now = clock.now();
-      const digest = createHash('sha256').update(token).digest('base64');
+      const digest = hash('sha256', token, 'base64');
       const remembered = cache.get(digest);
       // A key that was taken out of the ring takes its tokens with it, remembered or not.
       if (remembered !== undefined && keys.find(remembered.kid) !== undefined) {

@@ -1,11 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredDocument } from '../../event-sourcing/read-model-store.js';
 
-/** Documents that were read lately, parsed. */
+/** Documents that were read or written lately, parsed. */
 export interface DocumentCache {
   /** The remembered document, or what `read` finds, which is remembered from then on. */
   get(collection: string, id: string, read: () => SizedDocument | null): StoredDocument | null;
-  /** To be called for every document that a commit may have changed, before anybody hears of the commit. */
+  /** The remembered ones of these documents. */
+  known(collection: string, ids: readonly string[]): StoredDocument[];
+  /** To be called for a document that a commit has written, before anybody hears of the commit. */
+  written(collection: string, written: SizedDocument): void;
+  /** To be called for every other document that a commit may have changed, before anybody hears of the commit. */
   forget(collection: string, ids: Iterable<string>): void;
   forgetAll(): void;
 }
@@ -27,6 +31,9 @@ const overheadBytes = 200;
 export function makeDocumentCache(): DocumentCache {
   const cache = new LRUCache<string, StoredDocument>({ maxSize: bytesMax });
   const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
+  const remember = (key: string, { document, bytes }: SizedDocument): void => {
+    cache.set(key, document, { size: bytes + overheadBytes });
+  };
   return {
     get: (collection, id, read) => {
       const key = keyOf(collection, id);
@@ -34,8 +41,13 @@ export function makeDocumentCache(): DocumentCache {
       if (known !== undefined) return known;
       const found = read();
       if (found === null) return null;
-      cache.set(key, found.document, { size: found.bytes + overheadBytes });
+      remember(key, found);
       return found.document;
+    },
+    known: (collection, ids) =>
+      ids.map((id) => cache.get(keyOf(collection, id))).filter((document) => document !== undefined),
+    written: (collection, written) => {
+      remember(keyOf(collection, written.document.id), written);
     },
     forget: (collection, ids) => {
       for (const id of ids) cache.delete(keyOf(collection, id));

@@ -1,6 +1,7 @@
-import type { ReadModelStore } from '../../event-sourcing/read-model-store.js';
+import type { JsonObject } from '../../event-sourcing/domain-event.js';
+import type { ReadModelStore, StoredDocument } from '../../event-sourcing/read-model-store.js';
 import type { EmbeddedContext } from './context.js';
-import { makeDocumentCache } from './document-cache.js';
+import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
 import { openFile } from './open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
@@ -16,13 +17,13 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     ReadModelQueries
   >(context, readModelsFormat, {
     makeQueries: makeReadModelQueries,
-    onSettled: (requests) => {
-      for (const request of requests) {
+    onSettled: (requests, replies) => {
+      for (const [index, request] of requests.entries()) {
         const [kind, collection] = request;
         if (kind !== 'write' && kind !== 'drop') continue;
         changes.set(collection, (changes.get(collection) ?? 0) + 1);
         if (kind === 'drop') cache.forgetAll();
-        else cache.forget(collection, idsOf(request[2]));
+        else noteWritten(collection, request[2], replies?.[index] ?? null);
       }
     },
   });
@@ -36,7 +37,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     },
     collections: () => answer(() => queries.collections()),
     get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
-    getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
+    getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
@@ -72,8 +73,34 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }),
     close,
   };
+
+  /** What is written alone is what a command has changed, and is read soon: by the projector, if by nobody else. */
+  function noteWritten(collection: string, rows: readonly DocumentRow[], reply: ReadModelReply): void {
+    const [first] = rows;
+    const applied = Array.isArray(reply) && reply[0] === true;
+    if (first !== undefined && rows.length === 1 && applied) cache.written(collection, parseRow(first));
+    else cache.forget(collection, idsOf(rows));
+  }
+
+  function getMany(collection: string, ids: readonly string[]): readonly StoredDocument[] {
+    const known = cache.known(collection, [...new Set(ids)]);
+    if (known.length === ids.length) return known;
+    const found = new Set(known.map(({ id }) => id));
+    return [
+      ...known,
+      ...queries.getMany(
+        collection,
+        ids.filter((id) => !found.has(id)),
+      ),
+    ];
+  }
 }
 
 function idsOf(rows: readonly DocumentRow[]): readonly string[] {
   return rows.map(([id]) => id);
+}
+
+function parseRow([id, revision, body]: DocumentRow): SizedDocument {
+  const parsed = body === null ? null : (JSON.parse(body) as JsonObject);
+  return { document: { id, revision, body: parsed }, bytes: body?.length ?? 0 };
 }
