@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { readKeyFile } from '../../src/keys/key-file.js';
+import { kidsIn } from '../../src/keys/key-changes.js';
+import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
+import { loadKeys } from '../../src/keys/key-rings.js';
+import { makeSealer } from '../../src/keys/sealer.js';
+import { makeSeededRandom, realClock } from '../support/clock.js';
+import { makeDirectory, openStores } from '../support/embedded-directory.js';
+import { runCli } from '../support/service-process.js';
+
+const seed = Number(process.env['DEEP_SEED'] ?? 1);
+const kills = Math.ceil(60 * Number(process.env['DEEP_BUDGET'] ?? 1));
+const killsPerDirectory = 15;
+
+const rotator = fileURLToPath(new URL('../support/key-rotator.js', import.meta.url));
+
+/** What the killed process was told is done. */
+interface Acknowledged {
+  readonly sealed: (readonly [userId: string, sealed: string])[];
+  /** The last key that was made the active one, and the last that was added, by ring. */
+  readonly promoted: Map<string, string>;
+  readonly added: Map<string, string>;
+}
+
+test(`kill -9 at ${kills} random moments of a rotation leaves a readable key file, and everything opens`, async (t) => {
+  t.timeout(600_000);
+  t.log(`DEEP_SEED=${seed}`);
+  const random = makeSeededRandom(seed);
+  const seen = { secrets: 0, leftovers: 0, promotions: 0 };
+  for (let done = 0; done < kills; done += killsPerDirectory) {
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const secrets: (readonly [string, string])[] = [];
+    for (let kill = done; kill < Math.min(done + killsPerDirectory, kills); kill += 1) {
+      // Each starts later by the time that the one before may have gone on to.
+      const startAt = new Date(Date.UTC(2100, 0, 1) + kill * 40_000 * 86_400_000);
+      const acknowledged = await rotateAndKill(directory, { name: String(kill), startAt, random });
+      secrets.push(...acknowledged.sealed);
+      seen.leftovers += readdirSync(directory).filter((file) => /^keys\.json\..*\.tmp$/.test(file)).length;
+      seen.promotions += acknowledged.promoted.size;
+      checkKeyFile(t, directory, acknowledged);
+      await checkSecrets(t, directory, secrets);
+    }
+    seen.secrets += secrets.length;
+    // Then the commands go on as if nothing had been, and clean up
+    const rewrapped = await runCli(directory, ['keys', 'rewrap']);
+    t.is(rewrapped.code, 0, rewrapped.stderr);
+    t.is(Object.keys((JSON.parse(rewrapped.stdout) as { data_keys: object }).data_keys).length, 1);
+    t.deepEqual(
+      readdirSync(directory).filter((file) => file.startsWith('keys.json')),
+      ['keys.json'],
+    );
+    await checkSecrets(t, directory, secrets);
+  }
+  t.log(seen);
+  t.true(seen.secrets > kills && seen.promotions > 0);
+});
+
+async function rotateAndKill(
+  directory: string,
+  { name, startAt, random }: { readonly name: string; readonly startAt: Date; readonly random: () => number },
+): Promise<Acknowledged> {
+  const child = spawn(process.execPath, [rotator, directory, name, startAt.toISOString()], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const acknowledged: Acknowledged = { sealed: [], promoted: new Map(), added: new Map() };
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [what = '', subject = '', value = ''] = line.split(' ');
+    if (what === 'ready') void delay(random() * 400).then(() => child.kill('SIGKILL'));
+    if (what === 'sealed' && sealedSchema.safeParse(value).success)
+      acknowledged.sealed.push([subject, value]);
+    if (what === 'added') acknowledged.added.set(subject, value);
+    if (what === 'promoted') acknowledged.promoted.set(subject, value);
+  }
+  const [, signal] = (await exited) as [number | null, string | null];
+  if (signal !== 'SIGKILL') throw new Error('the process ended by itself');
+  return acknowledged;
+}
+
+/** What was acknowledged is in the file: a key that was promoted is active, or was when the next one was promoted. */
+function checkKeyFile(t: ExecutionContext, directory: string, { added, promoted }: Acknowledged): void {
+  const path = join(directory, 'keys.json');
+  t.is(statSync(path).mode & 0o777, 0o600);
+  const file = readKeyFile(path);
+  if (file === null) return t.fail('the key file is gone');
+  for (const ring of ringNames) {
+    const [addedLast, promotedLast] = [added.get(ring), promoted.get(ring)];
+    const kids = kidsIn(file, ring satisfies RingName);
+    if (addedLast !== undefined) t.true(kids.includes(addedLast), `a key of ${ring} that was added is gone`);
+    // One more may have been promoted, and not acknowledged.
+    if (promotedLast !== undefined) t.true(kids[0] === addedLast || kids[0] === promotedLast, ring);
+  }
+  return undefined;
+}
+
+async function checkSecrets(
+  t: ExecutionContext,
+  directory: string,
+  secrets: readonly (readonly [string, string])[],
+): Promise<void> {
+  const keys = loadKeys({ settings: {}, keyFile: join(directory, 'keys.json') });
+  const stores = await openStores(directory);
+  try {
+    const sealer = makeSealer({
+      stateStore: stores.stateStore,
+      masterKeys: keys.master,
+      clock: realClock,
+      randomBytes,
+    });
+    for (const [userId, sealed] of secrets) {
+      const opened = await sealer.open({ kind: 'person', userId }, 'email', sealedSchema.parse(sealed));
+      if (opened !== userId) t.fail(`a secret of ${userId} opens as another`);
+    }
+  } finally {
+    await stores.close();
+  }
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { openServices, type Services } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config.js';
+import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import { KeyDestroyed } from '../../src/keys/errors.js';
+import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
+import { readKeyFile } from '../../src/keys/key-file.js';
+import { loadKeys } from '../../src/keys/key-rings.js';
+import { makeLoginCodes } from '../../src/keys/login-codes.js';
+import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import { erased, makeSealer, type Sealer } from '../../src/keys/sealer.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { makeDataDirectory } from '../support/service-process.js';
+import { settableClock } from '../support/settable-clock.js';
+
+/*
+ * Every ring is rotated again and again in one process that seals and opens all the while: DEEP_SEED=<printed> repeats
+ * the choices, DEEP_BUDGET multiplies the number of secrets.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
+const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
+const secretsAtFirst = Math.ceil(10_000 * budget);
+/** Some come while the rings are rotated. */
+const personsMax = Math.ceil(secretsAtFirst * 1.2);
+const rotations = 20;
+const workers = 16;
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+interface Secret {
+  readonly userId: string;
+  readonly text: string;
+  readonly sealed: Sealed;
+}
+
+/** Something made with a key of another ring, and whether it is still good. */
+type Check = () => boolean;
+
+test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under load lose nothing`, async (t) => {
+  t.timeout(600_000);
+  t.log(`DEEP_SEED=${seed}`);
+  // Given a process with many secrets
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const clock = settableClock();
+  const config = readConfig({ DATA_DIR: directory.path, LOG_LEVEL: 'silent' });
+  const services = await openServices(config, { clock });
+  t.teardown(() => services.close());
+  const random = makeSeededRandom(seed);
+  const secrets: Secret[] = [];
+  const checks: Check[] = [];
+  /** Whose key is being destroyed, and whose is. */
+  const destroyed = new Set<string>();
+  const gone = new Set<string>();
+  let stopped = false;
+  await Promise.all(
+    Array.from({ length: workers }, async (_, worker) => {
+      for (let n = worker; n < secretsAtFirst; n += workers) await seal(`u${n}`);
+    }),
+  );
+
+  // When every ring is rotated while it seals, opens and destroys
+  const load = Promise.all(Array.from({ length: workers }, actUntilStopped));
+  const seen = { opened: 0, rewrapped: 0 };
+  try {
+    for (let rotation = 0; rotation < rotations; rotation += 1) seen.rewrapped += await rotateAll();
+  } finally {
+    stopped = true;
+    await load;
+  }
+
+  // Then a process that starts now opens everything, with the last master key alone
+  const keyFile = join(directory.path, 'keys.json');
+  const keys = loadKeys({ settings: {}, keyFile });
+  t.is(keys.master.all().length, 1);
+  t.deepEqual([...(await services.sealer.countByMasterKey()).keys()], [keys.master.active().kid]);
+  const { stateStore } = services.stores;
+  const fresh = makeSealer({ stateStore, masterKeys: keys.master, clock, randomBytes });
+  for (const secret of secrets) await check(fresh, secret);
+  t.true(checks.every((stillGood) => stillGood()));
+  t.deepEqual(
+    ringNames.map((ring) => readKeyFile(keyFile)?.rings[ring].length),
+    ringNames.map((ring) => (ring === 'master' ? 1 : rotations + 1)),
+  );
+  t.log({ ...seen, secrets: secrets.length, checks: checks.length, destroyed: destroyed.size });
+  t.true(seen.opened > 1_000 && destroyed.size > 0 && seen.rewrapped > rotations * secretsAtFirst * 0.5);
+
+  async function seal(userId: string): Promise<void> {
+    const text = `${userId}/${random()}`;
+    try {
+      secrets.push({
+        userId,
+        text,
+        sealed: await services.sealer.seal({ kind: 'person', userId }, 'email', text),
+      });
+    } catch (error) {
+      if (!(error instanceof KeyDestroyed && destroyed.has(userId))) throw error;
+    }
+  }
+
+  async function check(sealer: Sealer, { userId, text, sealed }: Secret): Promise<void> {
+    const wasGone = gone.has(userId);
+    const opened = await sealer.open({ kind: 'person', userId }, 'email', sealed);
+    if (opened === erased) t.true(destroyed.has(userId), 'a secret is erased that nobody destroyed');
+    else if (opened !== text || wasGone) t.fail(`a secret of ${userId} opens, and should not, or as another`);
+  }
+
+  async function actUntilStopped(): Promise<void> {
+    const refreshTokens = makeRefreshTokens(services.keyRings.refresh);
+    const codes = makeLoginCodes(services.keyRings.code);
+    while (!stopped) {
+      const kind = random();
+      const secret = secrets[Math.floor(random() * secrets.length)];
+      if (secret === undefined) throw new Error('there are no secrets');
+      if (kind < 0.7) {
+        await check(services.sealer, secret);
+        seen.opened += 1;
+      } else if (kind < 0.95) {
+        await seal(`u${Math.floor(random() * personsMax)}`);
+      } else if (kind < 0.97) {
+        const { token } = refreshTokens.issue('019a2b3c-0000-7000-8000-000000000001');
+        checks.push(() => refreshTokens.verify(token) !== null);
+      } else if (kind < 0.998) {
+        const issue = { kid: codes.active(), issueId: String(random()), emailDigest: 'd' };
+        const code = codes.codeFor(issue);
+        checks.push(() => codes.matches(issue, code));
+      } else {
+        destroyed.add(secret.userId);
+        await services.sealer.destroy({ kind: 'person', userId: secret.userId });
+        gone.add(secret.userId);
+      }
+      // What opens from the cache would not let anything else run.
+      await new Promise(setImmediate);
+    }
+  }
+
+  async function rotateAll(): Promise<number> {
+    const { keyRotation, keyRings } = services;
+    const old = keyRings.master.active().kid;
+    for (const ring of ringNames) keyRotation.add(ring);
+    clock.advance(minuteMs);
+    for (const ring of ringNames) keyRotation.promote(ring, null, { now: false });
+    const rewrapped = await rewrapAll(services);
+    clock.advance(dayMs + minuteMs);
+    await retire(t, services, 'master', old);
+    return rewrapped;
+  }
+});
+
+/** In parts, as the command line does, until no key is left that was made with the old key meanwhile. */
+async function rewrapAll({ sealer, keyRings }: Services): Promise<number> {
+  let rewrapped = 0;
+  do {
+    let next: string | null = null;
+    do {
+      const part = await sealer.rewrap({ ...(next === null ? {} : { after: next }), pagesMax: 10 });
+      rewrapped += part.rewrapped;
+      next = part.next;
+    } while (next !== null);
+  } while ([...(await sealer.countByMasterKey()).keys()].some((kid) => kid !== keyRings.master.active().kid));
+  return rewrapped;
+}
+
+async function retire(t: ExecutionContext, services: Services, ring: RingName, kid: string): Promise<void> {
+  t.true((await services.keyRotation.retire(ring, kid, { force: false })).changed);
+}
