@@ -232,6 +232,12 @@ module.exports = {
       '^src/security/',
       'Which algorithms and claims are accepted is decided once.',
     ),
+    driver(
+      'nodemailer-in-mail',
+      'nodemailer',
+      '^src/integrations/mail/',
+      'It is handed objects and texts only, and what it says of failures quotes addresses.',
+    ),
     {
       name: 'production-code-needs-no-development-package',
       comment: 'It would fail where only production packages are installed.',

@@ -4,6 +4,8 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { defaultLimits } from './http/limits.js';
+import { type Mailbox, parseMailbox } from './integrations/mail/mailbox.js';
+import { parseSmtpUrl } from './integrations/mail/smtp-url.js';
 
 /** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
 export const secretNames = [
@@ -16,6 +18,7 @@ export const secretNames = [
   'PEPPERS',
   'INDEX_KEY',
   'AUDIT_SIGNING_KEYS',
+  'SMTP_URL',
 ] as const;
 
 export type SecretName = (typeof secretNames)[number];
@@ -37,6 +40,10 @@ export interface Config {
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly metricsPort: number | undefined;
+  /** Whether mail can be sent: `SMTP_URL` is set. */
+  readonly mailConfigured: boolean;
+  /** Whom mail is from. */
+  readonly mailFrom: Mailbox;
   /** CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
@@ -79,6 +86,13 @@ const cidrList = z
 
 const origin = z.string().refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
 
+const mailbox = z.string().transform((text, context) => {
+  const parsed = parseMailbox(text);
+  if (parsed !== null) return parsed;
+  context.addIssue('must be an address, alone or as in: Name <name@example.org>');
+  return z.NEVER;
+});
+
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
@@ -107,6 +121,7 @@ const environmentSchema = z.object({
     .default('stowage.'),
   PUBLIC_URL: origin.optional(),
   METRICS_PORT: port.optional(),
+  MAIL_FROM: mailbox.optional(),
   TRUSTED_PROXIES: cidrList.default([]),
   PASSWORD_EXTRA_CHECKS: z
     .string()
@@ -149,12 +164,14 @@ export function readConfig(environment: Environment = process.env): Config {
   const secret = (name: SecretName): string | undefined => readSecret(set, name);
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   for (const name of secretNames) collect(problems, () => secret(name));
+  const mailConfigured = collect(problems, () => isMailConfigured(secret)) ?? false;
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
     );
   }
   const values = parsed.data;
+  const publicUrl = (values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT)).replace(/\/$/, '');
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -163,8 +180,10 @@ export function readConfig(environment: Environment = process.env): Config {
     eventStoreDbAllowInsecure: values.EVENTSTOREDB_ALLOW_INSECURE,
     mongoDbUrl: values.MONGODB_URL,
     streamPrefix: values.STREAM_PREFIX,
-    publicUrl: (values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT)).replace(/\/$/, ''),
+    publicUrl,
     metricsPort: values.METRICS_PORT,
+    mailConfigured,
+    mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
@@ -231,6 +250,25 @@ function readFile(variable: string, file: string): string {
 
 function defaultPublicUrl(host: string, portNumber: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${portNumber}`;
+}
+
+/** @throws ConfigProblem when it is set to something else */
+function isMailConfigured(secret: (name: SecretName) => string | undefined): boolean {
+  const url = secret('SMTP_URL');
+  if (url !== undefined && parseSmtpUrl(url) === null) {
+    throw new ConfigProblem(
+      'SMTP_URL must be like smtp://user:password@mail.example.org:587 (or smtps://), special characters of user and ' +
+        'password percent-encoded, without a path or a query',
+    );
+  }
+  return url !== undefined;
+}
+
+/** An address literal is no sender that anybody accepts. */
+function defaultMailFrom(publicUrl: string): Mailbox {
+  const { hostname } = new URL(publicUrl);
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+  return { name: 'Stowage', address: `no-reply@${isAddress ? 'localhost' : hostname}` };
 }
 
 function isCidr(text: string): boolean {

@@ -38,6 +38,8 @@ test('every problem is named at once, and no secret with them', (t) => {
         MASTER_KEYS_FILE: '/nowhere',
         JWT_KEYS_FILE: '/nowhere/at/all',
         LIMITS_FILE: '/nowhere',
+        SMTP_URL: 'smtp://user:canary-2@mail.example.org/path',
+        MAIL_FROM: 'nobody',
       }),
     { instanceOf: ConfigProblem },
   );
@@ -49,6 +51,8 @@ test('every problem is named at once, and no secret with them', (t) => {
     'MASTER_KEYS',
     'JWT_KEYS',
     'LIMITS_FILE',
+    'SMTP_URL',
+    'MAIL_FROM',
   ]) {
     t.true(error.message.includes(name), `${name} is named`);
   }
@@ -82,4 +86,56 @@ test('limits come from a file, checked', (t) => {
 
 test('the public origin of an IPv6 address is bracketed', (t) => {
   t.is(readConfig({ HOST: '::1', PORT: '80' }).publicUrl, 'http://[::1]:80');
+});
+
+test('mail is from an address of the public origin unless another one is set', (t) => {
+  const from = (environment: Readonly<Record<string, string>>): unknown => readConfig(environment).mailFrom;
+  const name = 'Stowage';
+  t.deepEqual(from({ PUBLIC_URL: 'https://api.example.org:8443' }), {
+    name,
+    address: 'no-reply@api.example.org',
+  });
+  t.deepEqual(from({}), { name, address: 'no-reply@localhost' });
+  t.deepEqual(from({ HOST: '::1' }), { name, address: 'no-reply@localhost' });
+  t.deepEqual(from({ MAIL_FROM: 'mail@example.org' }), { name: '', address: 'mail@example.org' });
+  t.deepEqual(from({ MAIL_FROM: ' "Müller & Co" <mail@example.org>' }), {
+    name: 'Müller & Co',
+    address: 'mail@example.org',
+  });
+  for (const wrong of [
+    ' ',
+    'mail',
+    'a@b@c',
+    'a b@example.org',
+    '<mail@example.org> x',
+    'A\nB <a@example.org>',
+  ]) {
+    t.throws(
+      () => from({ MAIL_FROM: wrong }),
+      { message: /MAIL_FROM must be an address/ },
+      JSON.stringify(wrong),
+    );
+  }
+});
+
+test('mail is configured by SMTP_URL, in a file or not, and no value of it is told', (t) => {
+  t.false(readConfig({}).mailConfigured);
+  t.true(readConfig({ SMTP_URL: 'smtp://localhost:1025' }).mailConfigured);
+  for (const wrong of [
+    'mail.example.org',
+    'http://mail.example.org',
+    'smtp://',
+    'smtp://us%er:canary@mail.example.org',
+    'smtp://user@mail.example.org',
+    'smtp://:canary@mail.example.org',
+    'smtp://mail.example.org/?canary=1',
+    'smtp://ma_il.example.org',
+  ]) {
+    const error = t.throws(
+      () => readConfig({ SMTP_URL: wrong }),
+      { message: /SMTP_URL must be like/ },
+      wrong,
+    );
+    t.false(error.message.includes('canary'));
+  }
 });

@@ -1,0 +1,58 @@
+/** The server that takes outgoing mail, as `SMTP_URL` names it. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte (`smtps:`); otherwise STARTTLS where the server offers it. */
+  readonly secure: boolean;
+  /** Refuse to go on without TLS: set where credentials would travel over a network in the clear. */
+  readonly requireTls: boolean;
+  readonly credentials: { readonly user: string; readonly password: string } | null;
+}
+
+/** RFC 6409 (submission) and RFC 8314 (submissions). */
+const defaultPorts = { 'smtp:': 587, 'smtps:': 465 } as const;
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)$/;
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
+
+/** Parses `smtp://[user:password@]host[:port]` or `smtps://…`. @returns null when it is none; nothing of it is quoted */
+export function parseSmtpUrl(text: string): SmtpServer | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !isBare(url)) return null;
+  const { protocol } = url;
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') return null;
+  const credentials = credentialsOf(url);
+  if (credentials === undefined) return null;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const secure = protocol === 'smtps:';
+  return {
+    host,
+    port: url.port === '' ? defaultPorts[protocol] : Number(url.port),
+    secure,
+    requireTls: !secure && credentials !== null && !loopbackHosts.has(host.toLowerCase()),
+    credentials,
+  };
+}
+
+/** Whether it names a host and nothing on it. */
+function isBare({ hostname, pathname, search, hash }: URL): boolean {
+  return hostPattern.test(hostname) && /^\/?$/.test(pathname) && search === '' && hash === '';
+}
+
+/** Undefined when they are half there or cannot be read. */
+function credentialsOf(url: URL): SmtpServer['credentials'] | undefined {
+  const user = decode(url.username);
+  const password = decode(url.password);
+  if (user === '' && password === '') return null;
+  return user === null || password === null || user === '' || password === ''
+    ? undefined
+    : { user, password };
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A stray percent sign.
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+import test from 'ava';
+import {
+  addressChangeMessage,
+  invitationMessage,
+  loginCodeMessage,
+} from '../../../src/integrations/mail/messages.js';
+
+const publicUrl = 'https://stowage.example';
+const expiresAt = new Date('2026-01-02T03:14:05.000Z');
+
+for (const [name, message] of [
+  ['sign-in', loginCodeMessage],
+  ['address change', addressChangeMessage],
+] as const) {
+  test(`${name}: the code is the only run of six digits, and not in the subject`, (t) => {
+    for (const url of [publicUrl, 'http://127.0.0.1:8080', 'https://n123456.example']) {
+      const { subject, text, html } = message({ code: '012345', expiresAt, publicUrl: url });
+      t.deepEqual(text.match(/[0-9]{6,}/g), ['012345']);
+      t.deepEqual(html.match(/[0-9]{6,}/g), ['012345']);
+      t.notRegex(subject, /[0-9]/);
+      t.regex(text, /valid until 03:14 UTC/);
+      t.regex(html, /valid until 03:14 UTC/);
+    }
+  });
+}
+
+test('an invitation names project, role, inviter and where to go', (t) => {
+  const { subject, text, html } = invitationMessage({
+    projectName: 'Summer film',
+    inviter: 'Ada',
+    role: 'editor',
+    publicUrl,
+  });
+  t.is(subject, 'Invitation to the project Summer film');
+  t.true(text.includes('Ada invites you to the project "Summer film" on Stowage, as editor.'));
+  t.true(text.includes(publicUrl));
+  t.true(html.includes('Ada invites you to the project &quot;Summer film&quot; on Stowage, as editor.'));
+  t.true(html.includes(`<a href="${publicUrl}">${publicUrl}</a>`));
+});
+
+const hostileNames = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '&lt;b&gt;',
+  'Win at https://evil.example/path',
+  'www.evil.example',
+  'eve@evil.example',
+  'evil.example/login',
+  'a\r\nBcc: eve@evil.example\r\n\r\nbody',
+  'a\u0000b\u2028c',
+  '\u202Egnp.exe',
+  '$& $1 $`',
+];
+
+test('names given by people stay text: no markup, no link, no second line, no other direction', (t) => {
+  const harmless = invitationMessage({ projectName: 'a', inviter: 'b', role: 'viewer', publicUrl });
+  const tags = harmless.html.match(/<[^>]*>/g);
+  for (const name of hostileNames) {
+    const { subject, text, html } = invitationMessage({
+      projectName: name,
+      inviter: name,
+      role: 'viewer',
+      publicUrl,
+    });
+    const everything = `${subject}\n${text}\n${html}`;
+    t.notRegex(everything, /evil\.example|@evil|:\/\/evil|www\.evil/, name);
+    t.deepEqual(html.match(/<[^>]*>/g), tags, name);
+    t.notRegex(subject, /[\p{Cc}\u2028\u202E]/u, name);
+    t.is(text.split('\n').length, 7, name);
+    t.notRegex(everything, /[\u2028\u202E]/u, name);
+    t.is(everything.match(/https:\/\//g)?.length, 3, name);
+  }
+});
+
+test('a name without anything to take out of it arrives unchanged to the eye', (t) => {
+  for (const name of ['Film 2: the return', 'v1.2', 'ईव 🦊', "O'Hara & Söhne", '$& $1']) {
+    const { text } = invitationMessage({ projectName: name, inviter: '', role: 'owner', publicUrl });
+    t.true(text.replaceAll('\u2060', '').includes(`A member invites you to the project "${name}"`), name);
+  }
+});

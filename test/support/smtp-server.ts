@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { testCertificate, testKey } from './eventstoredb-server/tls.js';
+
+/** A mail that the server has taken over. */
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** As it came over the wire. */
+  readonly raw: string;
+  readonly email: Email;
+  /** Whether it came over TLS, and as which user. */
+  readonly secure: boolean;
+  readonly user: string | null;
+  readonly at: Date;
+}
+
+/** What the server answers to an address or to a message, instead of taking it. */
+export interface Refusal {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** A real SMTP server in the process, on loopback. */
+export interface TestSmtpServer {
+  readonly port: number;
+  /** For SMTP_URL. */
+  readonly url: string;
+  readonly mails: readonly ReceivedMail[];
+  /** How many connections there have been. */
+  connections(): number;
+  /** Resolves with all mails once there are so many. */
+  received(count: number, withinMs?: number): Promise<readonly ReceivedMail[]>;
+  close(): Promise<void>;
+}
+
+export interface SmtpServerOptions {
+  /** 0, which chooses one, when left out. */
+  readonly port?: number;
+  /** `none` when left out; the certificate is the one for tests. */
+  readonly tls?: 'none' | 'starttls' | 'implicit';
+  /** Who must sign in; nobody when left out. */
+  readonly credentials?: { readonly user: string; readonly password: string };
+  readonly onSender?: (address: string) => Refusal | null;
+  readonly onRecipient?: (address: string) => Refusal | null;
+  /** Asked when the message has arrived, before it counts as taken. */
+  readonly onMessage?: (mail: ReceivedMail) => Refusal | null | Promise<Refusal | null>;
+  /** Told when a mail has been taken, after the client may have heard so. */
+  readonly onTaken?: (mail: ReceivedMail) => void;
+}
+
+export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<TestSmtpServer> {
+  const { tls = 'none', credentials } = options;
+  const mails: ReceivedMail[] = [];
+  const waiting = new Set<() => void>();
+  let connections = 0;
+  const server = new SMTPServer({
+    secure: tls === 'implicit',
+    ...(tls === 'none' ? {} : { key: testKey, cert: testCertificate }),
+    disabledCommands: [
+      ...(tls === 'starttls' ? [] : ['STARTTLS']),
+      ...(credentials === undefined ? ['AUTH'] : []),
+    ],
+    authOptional: credentials === undefined,
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    logger: false,
+    closeTimeout: 100,
+    onConnect: (_session, callback) => {
+      connections += 1;
+      callback();
+    },
+    onAuth: ({ username, password }, _session, callback) => {
+      const right = username === credentials?.user && password === credentials?.password;
+      if (right) callback(null, { user: username });
+      else callback(new Error(`no such user ${username ?? ''} with ${password ?? ''}`));
+    },
+    onMailFrom: ({ address }, _session, callback) => {
+      callback(toError(options.onSender?.(address) ?? null));
+    },
+    onRcptTo: ({ address }, _session, callback) => {
+      callback(toError(options.onRecipient?.(address) ?? null));
+    },
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        void take(Buffer.concat(chunks), {
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          secure: session.secure,
+          user: typeof session.user === 'string' ? session.user : null,
+        }).then(callback, callback);
+      });
+    },
+  });
+  // A client that hangs up in the middle is what some tests are about.
+  server.on('error', () => undefined);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const user =
+    credentials === undefined ? '' : `${encode(credentials.user)}:${encode(credentials.password)}@`;
+  return {
+    port: address.port,
+    url: `${tls === 'implicit' ? 'smtps' : 'smtp'}://${user}localhost:${address.port}`,
+    mails,
+    connections: () => connections,
+    received: async (count, withinMs = 10_000) => {
+      const deadline = Date.now() + withinMs;
+      while (mails.length < count) {
+        const leftMs = deadline - Date.now();
+        if (leftMs <= 0) throw new Error(`${mails.length} of ${count} mails came within ${withinMs} ms`);
+        await oneMore(leftMs);
+      }
+      return mails;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+      }),
+  };
+
+  async function take(
+    raw: Buffer,
+    envelope: Pick<ReceivedMail, 'from' | 'to' | 'secure' | 'user'>,
+  ): Promise<Error | null> {
+    const mail = {
+      ...envelope,
+      raw: raw.toString('utf8'),
+      email: await PostalMime.parse(raw),
+      at: new Date(),
+    };
+    const refusal = (await options.onMessage?.(mail)) ?? null;
+    if (refusal !== null) return toError(refusal);
+    mails.push(mail);
+    options.onTaken?.(mail);
+    for (const wake of waiting) wake();
+    return null;
+  }
+
+  function oneMore(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      waiting.add(wake);
+    });
+  }
+}
+
+function toError(refusal: Refusal | null): Error | null {
+  return refusal === null ? null : Object.assign(new Error(refusal.text), { responseCode: refusal.code });
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text);
+}
