@@ -54,6 +54,7 @@ test('a common password is refused in any case, with letters replaced, and with 
     'Welcome@123',
     'Liverpool#07',
     'L1verp00l!99',
+    'Ye11ow#2024',
     'Iloveyou1234567890!@#$',
     'Trustno1!!11',
     '1qaz2wsx!@#',

@@ -140,6 +140,50 @@ test('two hash at once, 32 wait, the next is refused at once, and later ones are
   await pool.close();
 });
 
+test('of 200 sign-ins at once 34 are served, the others are refused before any is done, and the rest of the process goes on', async (t) => {
+  const pool = makeHashPool({ timeLimitMs });
+  const passwords = given({ pool, parameters: { N: 2 ** 12, r: 8, p: 1 } });
+  const stored = await passwords.hash('Correct-Horse-7');
+  const order: string[] = [];
+  const signIn = async (index: number): Promise<void> => {
+    try {
+      // Half of them know an account, half do not: both count.
+      const { matches } = await (index % 2 === 0
+        ? passwords.verify('Correct-Horse-7', stored)
+        : passwords.verifyNone('Correct-Horse-7'));
+      order.push(matches ? 'matched' : 'no account');
+    } catch (error) {
+      order.push(error instanceof Overloaded ? 'refused' : String(error));
+    }
+  };
+  const signIns = Promise.all(Array.from({ length: 200 }, (_, index) => signIn(index)));
+  let turns = 0;
+  const turning = setInterval(() => (turns += 1), 1);
+  await signIns;
+  clearInterval(turning);
+  t.deepEqual(order.slice(0, 166), Array<string>(166).fill('refused'));
+  t.deepEqual(order.slice(166).sort(), [
+    ...Array<string>(17).fill('matched'),
+    ...Array<string>(17).fill('no account'),
+  ]);
+  t.true(turns >= 17, `${turns} turns of the event loop in the time of 17 hashes, one after the other`);
+  t.true((await passwords.verify('Correct-Horse-7', stored)).matches, 'and later ones are served again');
+  await pool.close();
+});
+
+test('no more than two hashes run at once', async (t) => {
+  const pool = makeHashPool({ timeLimitMs });
+  // The threads are warm.
+  await Promise.all([pool.hash(quick), pool.hash(quick)]);
+  const long = { ...slow, p: 8 };
+  let done = 0;
+  const two = [pool.hash(long), pool.hash(long)].map((hash) => hash.then(() => (done += 1)));
+  await pool.hash(quick);
+  t.true(done >= 1, 'a third one, however short, waits for one of the two');
+  await Promise.all(two);
+  await pool.close();
+});
+
 test('a hash that is not done in time is given up, and the pool goes on', async (t) => {
   const pool = makeHashPool({ threads: 1, timeLimitMs: 300 });
   await t.throwsAsync(pool.hash({ ...slow, p: 60 }), {
