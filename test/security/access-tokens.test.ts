@@ -7,6 +7,7 @@ import type { Keyring } from '../../src/keys/keyring.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { ed25519KeyPair } from '../../src/security/ed25519.js';
 import { makeSeededRandom, makeTestClock } from '../support/clock.js';
+import { makeTokenMutants } from '../support/token-mutants.js';
 
 const key1 = { kid: 'j1', key: Buffer.alloc(32, 1) };
 const key2 = { kid: 'j2', key: Buffer.alloc(32, 2) };
@@ -257,4 +258,29 @@ test('of 4,000 mutated tokens none is accepted, and no verdict is an exception',
   for (const text of ['', '.', '..', '...', 'x'.repeat(10_000), `${token}.${token}`]) {
     t.deepEqual(await tokens.verify(text), invalid);
   }
+});
+
+test('of 4,000 tokens made for an attack none is accepted', async (t) => {
+  const { tokens } = given(makeKeyring([key1, key2]));
+  const good = [
+    (await tokens.sign(grant)).token,
+    (await tokens.sign({ ...grant, userId: 'someone-else' })).token,
+  ] as const;
+  for (const token of good) t.true((await tokens.verify(token)).valid);
+  const mutant = makeTokenMutants({
+    tokens: good,
+    seed: key1.key,
+    kid: 'j1',
+    issuer,
+    nowSeconds,
+    random: makeSeededRandom(12),
+  });
+  const attacks = new Set<string>();
+  for (let index = 0; index < 4_000; index += 1) {
+    const { attack, token } = mutant();
+    attacks.add(attack);
+    if ((await tokens.verify(token)).valid) t.fail(`${attack}: ${token}`);
+  }
+  t.is(attacks.size, 12);
+  for (const token of good) t.true((await tokens.verify(token)).valid);
 });
