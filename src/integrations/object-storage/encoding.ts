@@ -1,0 +1,31 @@
+/** Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3), as all three providers sign it. */
+export function encodeRfc3986(text: string): string {
+  const encoded = encodeURIComponent(text);
+  return needsMore.test(encoded) ? encoded.replace(/[!'()*]/g, hexOf) : encoded;
+}
+
+/** An object's key as a path: each segment encoded, the slashes kept. */
+export function encodeKey(key: string): string {
+  return plainKey.test(key) ? key : key.split('/').map(encodeRfc3986).join('/');
+}
+
+const needsMore = /[!'()*]/;
+const plainKey = /^[A-Za-z0-9._~/-]*$/;
+
+function hexOf(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** Parameters as `name=value&…`, encoded, in the order of the encoded names. */
+export function canonicalQuery(parameters: readonly (readonly [string, string])[]): string {
+  return parameters
+    .map(([name, value]): [string, string] => [encodeRfc3986(name), encodeRfc3986(value)])
+    .sort(byName)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** By code unit, as the providers sort: for ASCII that is byte order. */
+export function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,80 @@
+import { createHmac, hash } from 'node:crypto';
+import { makeDailyKey } from './daily-key.js';
+import { byName, canonicalQuery, encodeKey } from './encoding.js';
+import { basicTime, checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
+
+const algorithm = 'AWS4-HMAC-SHA256';
+const unsignedPayload = 'UNSIGNED-PAYLOAD';
+
+/** AWS Signature Version 4 for S3 (Amazon S3 API Reference, "Authenticating Requests"). */
+export function makeS3Signer(address: SignerAddress, keys: StorageKeys): StorageSigner {
+  const { protocol, host, pathPrefix, region } = address;
+  const dailyKey = makeDailyKey('AWS4', keys.secret, [region, 's3', 'aws4_request']);
+
+  return {
+    presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
+      checkLife(expiresInSeconds);
+      const time = basicTime(signedAt);
+      const signed = sortedHeaders({ host, ...headers });
+      const parameters = canonicalQuery([
+        ['X-Amz-Algorithm', algorithm],
+        ['X-Amz-Credential', `${keys.id}/${scopeOf(time)}`],
+        ['X-Amz-Date', time],
+        ['X-Amz-Expires', String(expiresInSeconds)],
+        ['X-Amz-SignedHeaders', namesOf(signed)],
+        ...(keys.sessionToken === undefined ? [] : ([['X-Amz-Security-Token', keys.sessionToken]] as const)),
+        ...Object.entries(query),
+      ]);
+      const path = pathPrefix + encodeKey(key);
+      const signature = signatureOf({ method, path, query: parameters, signed, time });
+      return `${protocol}//${host}${path}?${parameters}&X-Amz-Signature=${signature}`;
+    },
+
+    sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
+      const time = basicTime(signedAt);
+      const own = {
+        'x-amz-content-sha256': unsignedPayload,
+        'x-amz-date': time,
+        ...(keys.sessionToken === undefined ? {} : { 'x-amz-security-token': keys.sessionToken }),
+        ...headers,
+      };
+      const signed = sortedHeaders({ host, ...own });
+      const parameters = canonicalQuery(Object.entries(query));
+      const path = pathPrefix + encodeKey(key);
+      const signature = signatureOf({ method, path, query: parameters, signed, time });
+      const authorization = `${algorithm} Credential=${keys.id}/${scopeOf(time)}, SignedHeaders=${namesOf(signed)}, Signature=${signature}`;
+      const url = `${protocol}//${host}${path}${parameters === '' ? '' : `?${parameters}`}`;
+      return { url, headers: { ...own, authorization } };
+    },
+  };
+
+  function scopeOf(time: string): string {
+    return `${time.slice(0, 8)}/${region}/s3/aws4_request`;
+  }
+
+  function signatureOf(request: {
+    readonly method: string;
+    readonly path: string;
+    readonly query: string;
+    readonly signed: readonly (readonly [string, string])[];
+    readonly time: string;
+  }): string {
+    const { method, path, query, signed, time } = request;
+    const lines = signed.map(([name, value]) => `${name}:${value}\n`).join('');
+    const canonical = `${method}\n${path}\n${query}\n${lines}\n${namesOf(signed)}\n${unsignedPayload}`;
+    const toSign = `${algorithm}\n${time}\n${scopeOf(time)}\n${hash('sha256', canonical)}`;
+    return createHmac('sha256', dailyKey(time.slice(0, 8)))
+      .update(toSign)
+      .digest('hex');
+  }
+}
+
+function sortedHeaders(headers: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(headers)
+    .map(([name, value]): [string, string] => [name, value.trim().replace(/ +/g, ' ')])
+    .sort(byName);
+}
+
+function namesOf(headers: readonly (readonly [string, string])[]): string {
+  return headers.map(([name]) => name).join(';');
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { bucketAddress } from '../../../src/domain/storage/bucket-address.js';
+import { storageProvider } from '../../../src/domain/storage/provider.js';
+import { makeCosSigner } from '../../../src/integrations/object-storage/cos-signer.js';
+import { makeOssSigner } from '../../../src/integrations/object-storage/oss-signer.js';
+import { makeS3Signer } from '../../../src/integrations/object-storage/s3-signer.js';
+import type { StorageSigner } from '../../../src/integrations/object-storage/signer.js';
+import { signedAt, type SigningCase, signingCases } from './signing-cases.js';
+
+const signers = { s3: makeS3Signer, oss: makeOssSigner, cos: makeCosSigner };
+
+function signerOf(one: SigningCase): StorageSigner {
+  return signers[one.provider](bucketAddress(one), one.keys);
+}
+
+/** What the AWS SDK adds to every URL of its own accord. */
+function withSdkExtras({ provider, method, query }: SigningCase): SigningCase['query'] {
+  if (provider !== 's3') return query;
+  const id = method === 'GET' ? 'GetObject' : 'PutObject';
+  return { ...query, 'x-id': id, 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' };
+}
+
+function sign(one: SigningCase, query: SigningCase['query']): URL {
+  const { method, key, headers, expiresInSeconds } = one;
+  return new URL(signerOf(one).presign({ method, key, query, headers, signedAt, expiresInSeconds }));
+}
+
+for (const provider of storageProvider.options) {
+  const cases = signingCases(provider);
+
+  test(`${provider}: ${cases.length} URLs carry the signatures that the official SDK makes`, (t) => {
+    const file = new URL(
+      `../../../../test/integrations/object-storage/signatures-${provider}.json`,
+      import.meta.url,
+    );
+    const expected: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const signatures = cases.map((one) => signatureOf(sign(one, withSdkExtras(one))));
+    t.true(cases.length >= 300);
+    t.deepEqual(signatures, expected);
+  });
+
+  test(`${provider}: a URL says what it was made for, whatever the key`, (t) => {
+    for (const one of cases) {
+      const url = sign(one, one.query);
+      const { protocol, host, pathPrefix } = bucketAddress(one);
+      t.is(url.protocol, protocol);
+      t.is(url.host, host);
+      t.is(decodeURIComponent(url.pathname), pathPrefix + one.key);
+      for (const [name, value] of Object.entries(one.query)) t.is(url.searchParams.get(name), value);
+      t.is(url.hash, '');
+    }
+  });
+
+  test(`${provider}: every part of a request changes its signature`, (t) => {
+    const [one] = cases;
+    if (one === undefined) return t.fail();
+    const { method, key, query, headers, expiresInSeconds } = one;
+    const request = { method, key, query, headers, signedAt, expiresInSeconds };
+    const original = signatureOf(new URL(signerOf(one).presign(request)));
+    const changed = [
+      { ...request, method: 'PUT' as const },
+      { ...request, key: `${key}x` },
+      { ...request, query: { 'response-content-type': 'text/html' } },
+      { ...request, headers: { 'content-type': 'text/html' } },
+      { ...request, signedAt: new Date(signedAt.getTime() + 1_000) },
+      { ...request, expiresInSeconds: expiresInSeconds + 1 },
+    ].map((other) => signatureOf(new URL(signerOf(one).presign(other))));
+    const elsewhere = signatureOf(sign({ ...one, bucket: 'other-1250000000' }, query));
+    const otherSecret = signatureOf(sign({ ...one, keys: { ...one.keys, secret: 'x' } }, query));
+    const all = [original, ...changed, elsewhere, otherSecret];
+    t.is(new Set(all).size, all.length);
+  });
+
+  test(`${provider}: a URL lives from a second to seven days`, (t) => {
+    const [one] = cases;
+    if (one === undefined) return t.fail();
+    for (const expiresInSeconds of [0, -1, 1.5, 604_801, Number.NaN]) {
+      t.throws(() => signerOf(one).presign({ method: 'GET', key: 'a', signedAt, expiresInSeconds }), {
+        instanceOf: RangeError,
+      });
+    }
+  });
+}
+
+test('A key pair has one signing key a day, and another one the next day', (t) => {
+  const [one] = signingCases('s3');
+  if (one === undefined) return t.fail();
+  const signer = signerOf(one);
+  const at = (time: string) =>
+    signer.presign({ method: 'GET', key: 'a', signedAt: new Date(time), expiresInSeconds: 60 });
+  const today = at('2026-11-21T23:59:59.000Z');
+  at('2026-11-22T00:00:00.000Z');
+  t.is(at('2026-11-21T23:59:59.000Z'), today);
+});
+
+function signatureOf(url: URL): string | null {
+  for (const [name, value] of url.searchParams) if (/signature$/i.test(name)) return value;
+  return null;
+}
