@@ -1,0 +1,183 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+
+export interface OutgoingRequest {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+export interface OutgoingReply {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The beginning of it, at most 64 KiB. */
+  readonly body: Buffer;
+}
+
+/** Why a request came to nothing, by what its maker can do about it. */
+export type OutgoingFailure =
+  | 'address_refused'
+  | 'host_not_found'
+  | 'host_not_resolved'
+  | 'connection_refused'
+  | 'connection_timeout'
+  | 'connection_failed'
+  | 'certificate_invalid'
+  | 'tls_failed'
+  | 'not_http';
+
+export class OutgoingError extends Error {
+  override readonly name = 'OutgoingError';
+  readonly failure: OutgoingFailure;
+
+  constructor(failure: OutgoingFailure) {
+    super(`the request failed: ${failure}`);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Speaks to addresses that users have named. Every address is judged when it is dialled, so a name that resolves to
+ * something else a moment later gets nowhere; redirects are not followed, connections are not kept, proxies of the
+ * environment not used. @throws OutgoingError
+ */
+export type OutgoingHttp = (request: OutgoingRequest, signal?: AbortSignal) => Promise<OutgoingReply>;
+
+/** DESIGN 4.3. */
+const timeLimitMs = 5_000;
+const bodyBytesMax = 64 * 1024;
+
+/** What turns a name into addresses; tests put their own in its place. */
+export type Lookup = (
+  hostname: string,
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export function makeOutgoingHttp({
+  isAllowed,
+  lookup = lookUpAll,
+  timeMs = timeLimitMs,
+  ca,
+}: {
+  /** See `makeAllowedAddress`. */
+  readonly isAllowed: (address: string) => boolean;
+  readonly lookup?: Lookup;
+  readonly timeMs?: number;
+  /** Further authorities to trust. */
+  readonly ca?: string;
+}): OutgoingHttp {
+  return ({ method, url, headers = {}, body }, signal) =>
+    new Promise((resolve, reject) => {
+      const target = new URL(url);
+      const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+      // Node resolves no literal address, so the look-up below never sees one.
+      if (isIP(host) !== 0 && !isAllowed(host)) {
+        reject(new OutgoingError('address_refused'));
+        return;
+      }
+      const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      const timeUp = AbortSignal.timeout(timeMs);
+      const request: ClientRequest = send(target, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(body.length) }) },
+        agent: false,
+        lookup: guardedLookup,
+        signal: signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]),
+        ...(ca === undefined ? {} : { ca }),
+      });
+      const fail = (error: unknown): void => {
+        request.destroy();
+        reject(timeUp.aborted ? new OutgoingError('connection_timeout') : toOutgoingError(error));
+      };
+      request.on('error', fail);
+      request.on('response', (response) => {
+        collect(response, fail, resolve);
+      });
+      request.end(body);
+    });
+
+  // The signature is Node's: `all` asks for a list.
+  function guardedLookup(...[hostname, options, callback]: Parameters<LookupFunction>): void {
+    lookup(hostname, (error, addresses) => {
+      if (error !== null) {
+        callback(error, '', 0);
+        return;
+      }
+      // One forbidden answer spoils the name: a mixed one is an attack, or a mistake to be told of.
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isAllowed(address))) {
+        callback(new OutgoingError('address_refused'), '', 0);
+      } else if (options.all === true) {
+        callback(null, [...addresses]);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  }
+}
+
+function lookUpAll(...[hostname, callback]: Parameters<Lookup>): void {
+  systemLookup(hostname, { all: true, verbatim: true }, callback);
+}
+
+/** Reads a reply up to the bound; what is longer is cut off, which is enough for whoever reads codes from it. */
+function collect(
+  response: IncomingMessage,
+  fail: (error: unknown) => void,
+  done: (reply: OutgoingReply) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const finish = (): void => {
+    done({
+      status: response.statusCode ?? 0,
+      headers: Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.join(', ') : value,
+        ]),
+      ),
+      body: Buffer.concat(chunks).subarray(0, bodyBytesMax),
+    });
+  };
+  response.on('error', fail);
+  response.on('end', finish);
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length <= bodyBytesMax) return;
+    response.destroy();
+    finish();
+  });
+}
+
+const failureByCode: Readonly<Record<string, OutgoingFailure>> = {
+  ENOTFOUND: 'host_not_found',
+  EAI_AGAIN: 'host_not_resolved',
+  ECONNREFUSED: 'connection_refused',
+  ETIMEDOUT: 'connection_timeout',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_invalid',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_invalid',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_invalid',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate_invalid',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_invalid',
+  CERT_HAS_EXPIRED: 'certificate_invalid',
+  CERT_NOT_YET_VALID: 'certificate_invalid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_invalid',
+  EPROTO: 'tls_failed',
+};
+
+function toOutgoingError(error: unknown): OutgoingError {
+  if (error instanceof OutgoingError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS_')) {
+    return new OutgoingError(failureByCode[code] ?? 'tls_failed');
+  }
+  if (code.startsWith('HPE_')) return new OutgoingError('not_http');
+  return new OutgoingError(failureByCode[code] ?? 'connection_failed');
+}
