@@ -8,8 +8,8 @@ const kernel = '^src/event-sourcing/';
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** What puts the parts together: it alone may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
-/** What stored events are made of. */
-const eventTypes = '^src/domain/[^/]+/(events|stream)\\.ts$';
+/** What stored events are made of, with the words for it. */
+const eventTypes = '^src/domain/[^/]+/(events|stream|provider|delivery|test-failure)\\.ts$';
 
 /** `from` may import, of our own files, only what stands in `allowed` (and itself). */
 const only = (name, from, allowed, comment) => ({
