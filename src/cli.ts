@@ -28,12 +28,15 @@ program
   });
 
 for (const role of ['operator', 'auditor'] as const) {
-  program
-    .command(role)
-    .description(`the platform role ${role}`)
+  const roles = program.command(role).description(`the platform role ${role}`);
+  roles
     .command('grant <email>')
     .description(`make the account with this address an ${role}`)
     .action((email: string) => operate('platform-role grant', { email, role }));
+  roles
+    .command('revoke <email>')
+    .description('take the role from the account with this address, at once')
+    .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
 program

@@ -7,6 +7,7 @@ import { makeGrantEntitlement } from '../commands/grant-entitlement.js';
 import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
 import { makeRegister } from '../commands/register.js';
 import { makeRemoveNode } from '../commands/remove-node.js';
+import { makeRevokePlatformRole } from '../commands/revoke-platform-role.js';
 import { makeStartSession } from '../commands/start-session.js';
 import type { Config } from '../config.js';
 import { makeAllowedAddresses } from '../domain/storage/allowed-addresses.js';
@@ -57,6 +58,7 @@ export function makeCommands(deps: {
     }),
     grantEntitlement: makeGrantEntitlement(deps),
     grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
+    revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),
     changeNode: makeChangeNode({ ...deps, nodes }),
     removeNode: makeRemoveNode(deps),

@@ -12,7 +12,7 @@ import type { Services } from './services.js';
 
 const nothing = z.strictObject({});
 const projectGrant = z.strictObject({ project_id: z.uuid(), entitlement });
-const platformRoleGrant = z.strictObject({ email: z.string(), role: platformRole });
+const platformRoleOf = z.strictObject({ email: z.string(), role: platformRole });
 const nodeDescription = z.strictObject({
   name: z.string(),
   ip_address: z.string(),
@@ -38,8 +38,12 @@ export function makeOperations(services: Services): readonly Operation[] {
         return { project_id: projectId, entitlement: granted };
       },
     ),
-    defineOperation('platform-role grant', platformRoleGrant, async ({ email, role }) => {
+    defineOperation('platform-role grant', platformRoleOf, async ({ email, role }) => {
       const userId = await commands.grantPlatformRole({ email, role }, context());
+      return { user_id: userId, role };
+    }),
+    defineOperation('platform-role revoke', platformRoleOf, async ({ email, role }) => {
+      const userId = await commands.revokePlatformRole({ email, role }, context());
       return { user_id: userId, role };
     }),
     defineOperation('node add', nodeDescription, async (description) => {

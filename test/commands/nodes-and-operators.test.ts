@@ -121,6 +121,21 @@ test('A user becomes an operator by address, which authentication sees at once',
   t.like(await users.access(user.id), { platformRoles: ['operator'] });
 });
 
+test('A platform role is taken away again, which authentication sees at once; the other one stays', async (t) => {
+  const { register, grantPlatformRole, revokePlatformRole, users } = await given();
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+  const { user } = await register(person, givenContext(1, at));
+  const email = 'ADA@example.com';
+  await grantPlatformRole({ email, role: 'operator' }, operator(2));
+  await grantPlatformRole({ email, role: 'auditor' }, operator(3));
+  t.is(await revokePlatformRole({ email, role: 'operator' }, operator(4)), user.id);
+  await revokePlatformRole({ email, role: 'operator' }, operator(5));
+  t.like(await users.access(user.id), { platformRoles: ['auditor'] });
+  const nobody = revokePlatformRole({ email: 'bea@example.com', role: 'auditor' }, operator(6));
+  const refused = await t.throwsAsync(nobody, { instanceOf: CommandRejected });
+  t.is(refused.code, 'user_not_found');
+});
+
 test('Nobody becomes an operator at an address that nobody has, or that is still being registered', async (t) => {
   const { grantPlatformRole, reservations, stores } = await given();
   const refused = async (email: string) => {

@@ -7,6 +7,7 @@ import { makeGrantEntitlement } from '../../src/commands/grant-entitlement.js';
 import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
 import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
+import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
@@ -66,6 +67,7 @@ export function givenCommands(stores: GivenStores) {
     createProject: makeCreateProject({ handler, projects: readers.projects }),
     grantEntitlement: makeGrantEntitlement({ handler }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
+    revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     createStorage: makeCreateStorage({
       ...{ handler, sealer },
       ...{ projects: readers.projects, storages: readers.storages },
