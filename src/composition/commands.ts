@@ -13,12 +13,15 @@ import type { Config } from '../config.js';
 import { makeAllowedAddresses } from '../domain/storage/allowed-addresses.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
+import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { makeCheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
+import { makeAccountCommands } from './account-commands.js';
 import type { Readers } from './readers.js';
 
 /** Every use case. */
@@ -29,6 +32,8 @@ export function makeCommands(deps: {
   readonly config: Config;
   readonly clock: Clock;
   readonly handler: CommandHandler;
+  readonly stateStore: StateStore;
+  readonly randomBytes: RandomBytes;
   readonly readers: Readers;
   readonly sealer: Sealer;
   readonly digests: Digests;
@@ -49,6 +54,7 @@ export function makeCommands(deps: {
       checkPassword,
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
+    ...makeAccountCommands(deps),
     createProject: makeCreateProject({ ...deps, projects }),
     createStorage: makeCreateStorage({
       ...deps,

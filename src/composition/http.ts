@@ -4,6 +4,7 @@ import { checkAccessMatrix } from '../http/check-routes.js';
 import type { Readiness } from '../http/readiness.js';
 import { sealedSchema } from '../event-sourcing/sealed.js';
 import { erased } from '../keys/sealer.js';
+import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
@@ -39,6 +40,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
     agentSecrets: [config.secret('NODE_AGENT_SECRET'), config.secret('NODE_AGENT_SECRET_PREVIOUS')],
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),
+      ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes(readers),

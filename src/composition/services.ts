@@ -139,6 +139,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       config,
       clock,
       handler,
+      stateStore,
+      randomBytes,
       readers,
       sealer,
       digests,

@@ -8,7 +8,8 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   address_reserved: 'conflict',
   registration_abandoned: 'conflict',
   already_registered: 'conflict',
-  user_not_found: 'not_found',
+  // Whoever asks over HTTP asks for their own account, which is gone.
+  user_not_found: 'invalid_token',
   session_ended: 'invalid_token',
   password_changed: 'invalid_credentials',
   address_changed: 'conflict',

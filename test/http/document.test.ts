@@ -126,6 +126,11 @@ test('the document describes every route, and refers to nothing that it lacks', 
   t.is(document.openapi, '3.1.0');
   t.deepEqual(Object.keys(document.paths).sort(), [
     '/.well-known/jwks.json',
+    '/api/v1/auth/2fa/recovery-codes',
+    '/api/v1/auth/2fa/totp',
+    '/api/v1/auth/2fa/totp/confirm',
+    '/api/v1/auth/2fa/totp/remove',
+    '/api/v1/auth/2fa/verify',
     '/api/v1/auth/me',
     '/api/v1/auth/register',
     '/api/v1/internal/peer-list',

@@ -9,6 +9,7 @@ import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
 import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
+import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
@@ -59,11 +60,13 @@ export function givenCommands(stores: GivenStores) {
     refreshTokens,
     accessTokens,
     reservations,
+    startSession,
     register: makeRegister({
       ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
       users: readers.users,
       checkPassword: makeCheckPassword(['local-part', 'common']),
     }),
+    ...makeAccountCommands({ ...stores, accessTokens, refreshTokens }),
     createProject: makeCreateProject({ handler, projects: readers.projects }),
     grantEntitlement: makeGrantEntitlement({ handler }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),

@@ -9,6 +9,7 @@ import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import type { Views } from '../../src/event-sourcing/views.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
+import type { RandomBytes } from '../../src/keys/random-bytes.js';
 import { makeSealer, type Sealer } from '../../src/keys/sealer.js';
 import { projections } from '../../projections/index.js';
 import { makeSeededRandom, makeTestClock, type TestClock } from './clock.js';
@@ -25,6 +26,10 @@ export interface GivenStores {
   readonly views: Views;
   readonly sealer: Sealer;
   readonly digests: ReturnType<typeof makeDigests>;
+  /** Seeded, and never the same twice. */
+  readonly randomBytes: RandomBytes;
+  /** The same stores as another process sees them, with queues and caches of its own. */
+  readonly anotherProcess: () => GivenStores;
 }
 
 /** @param wrap puts faults between the handler and the event store */
@@ -47,21 +52,27 @@ export async function givenStores({
   const waiting: Clock = { ...clock, sleep: () => new Promise(() => undefined) };
   const documentWriter = makeDocumentWriter({ generations, readModelStore, clock: waiting, onFailure });
   const masterKeys = makeKeyring([{ kid: 'm1', key: Buffer.alloc(32, 1) }]);
+  const views = makeViews({ generations, readModelStore, eventStore });
+  const digests = makeDigests(Buffer.alloc(32, 2));
+  const secrets = makeSeededRandom(2);
+  const randomBytes: RandomBytes = (size) =>
+    Buffer.from(Array.from({ length: size }, () => Math.floor(secrets() * 256)));
   let drawn = 0;
-  return {
-    clock,
-    eventStore,
-    stateStore,
-    handler: makeCommandHandler({ eventStore, documentWriter, clock, random }),
-    views: makeViews({ generations, readModelStore, eventStore }),
-    sealer: makeSealer({
-      masterKeys,
-      stateStore,
-      clock,
-      randomBytes: (size) => Buffer.alloc(size, (drawn += 1)),
-    }),
-    digests: makeDigests(Buffer.alloc(32, 2)),
-  };
+  return startProcess();
+
+  function startProcess(): GivenStores {
+    return {
+      ...{ clock, eventStore, stateStore, views, digests, randomBytes },
+      handler: makeCommandHandler({ eventStore, documentWriter, clock, random }),
+      sealer: makeSealer({
+        masterKeys,
+        stateStore,
+        clock,
+        randomBytes: (size) => Buffer.alloc(size, (drawn += 1)),
+      }),
+      anotherProcess: startProcess,
+    };
+  }
 }
 
 /** A command's context; `n` makes its id, so that the same number is the same command. */

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
+import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
@@ -79,6 +80,7 @@ export async function startTestService(
 export function areaRoutes(commands: ReturnType<typeof givenCommands>): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
+    ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeStorageRoutes(commands),
     ...makeNodeRoutes(commands),

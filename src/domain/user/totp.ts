@@ -33,6 +33,7 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
       if (user.totp.status === 'enrolling' && user.totp.enrolmentId === command.enrolmentId) return [];
       return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolmentId, secret: command.secret } }];
     case 'ConfirmTotp':
+      if (isConfirmed(command, user)) return [];
       requireEnrolling(user.totp, command.enrolmentId);
       return [
         { type: 'TotpConfirmed', data: { enrolment_id: command.enrolmentId, step: command.step } },
@@ -48,6 +49,18 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
     case 'RemoveTotp':
       return [use(command.factor, user), { type: 'TotpRemoved', data: {} }];
   }
+}
+
+/** Whether an earlier try has done just this. Another confirmation has other recovery codes, which its user must not take for theirs. */
+function isConfirmed(
+  { enrolmentId, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
+  user: RegisteredUser,
+): boolean {
+  return (
+    user.totp.status === 'on' &&
+    user.totp.enrolmentId === enrolmentId &&
+    recoveryCodes.every((digest) => user.recoveryCodes.has(digest))
+  );
 }
 
 function requireEnrolling(totp: Totp, enrolmentId: string): void {

@@ -38,3 +38,17 @@ export const operatorRevoked = {
   type: 'PlatformRoleRevoked',
   data: { role: 'operator' },
 } as const satisfies UserEvent;
+
+export const enrolmentId = '019b7d00-0000-7000-8000-000000000061';
+export const otherEnrolmentId = '019b7d00-0000-7000-8000-000000000062';
+export const totpSecret = sealedExample('a TOTP secret');
+export const totpEnrolled = {
+  type: 'TotpEnrolled',
+  data: { enrolment_id: enrolmentId, secret: totpSecret },
+} as const satisfies UserEvent;
+/** The step of the first given event's time: RFC 6238 counts 30 s from 1970. */
+export const totpStep = 58_911_082;
+export const totpConfirmed = {
+  type: 'TotpConfirmed',
+  data: { enrolment_id: enrolmentId, step: totpStep },
+} as const satisfies UserEvent;

@@ -1,0 +1,271 @@
+import test from 'ava';
+import { URI } from 'otpauth';
+import { TooManyAttempts } from '../../src/commands/rejections.js';
+import { sessionAggregate } from '../../src/domain/session/session.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { otherThan, totpCode } from '../support/authenticator-app.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, type GivenStores, givenStores } from '../support/given-stores.js';
+import { outcomeOf } from '../support/outcome-of.js';
+
+const clientIp = '192.0.2.1';
+
+/** A user with a session, and an authenticator app that reads the test's clock. */
+async function given() {
+  const stores = await givenStores();
+  const commands = givenCommands(stores);
+  let commandsAsked = 0;
+  const context = () => givenContext((commandsAsked += 1), stores.clock.now());
+  const { user, tokens } = await commands.register(
+    { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp, userAgent: null },
+    context(),
+  );
+  const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+  const caller = { userId: user.id, sessionId, clientIp };
+  return { stores, context, tokens, caller, ...commands };
+}
+
+/** The same with TOTP on; the next code is a fresh one. */
+async function givenTotp() {
+  const world = await given();
+  const { stores, caller, context, enrolTotp, confirmTotp } = world;
+  const { secret } = await enrolTotp(caller, context());
+  const code = (ahead = 0) => totpCode(secret, stores.clock.now(), ahead);
+  const recoveryCodes = await confirmTotp({ ...caller, code: code() }, context());
+  stores.clock.advance(30_000);
+  return { ...world, secret, code, recoveryCodes };
+}
+
+async function methodsOf({ handler }: GivenStores, sessionId: string): Promise<readonly string[]> {
+  const { state } = await handler.load(sessionAggregate, sessionId);
+  return state.status === 'started' ? state.methods : [];
+}
+
+test('An enrolment is for authenticator apps, and nothing of it can be read in the log', async (t) => {
+  const { stores, caller, context, enrolTotp, users } = await given();
+  const { secret, url } = await enrolTotp(caller, context());
+  const app = URI.parse(url);
+  t.is(app.secret.base32, secret);
+  t.is(app.label, 'ada@example.com');
+  t.false((await users.find(caller.userId))?.resource.two_factor_enabled);
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 100 });
+  t.false(JSON.stringify(events.map(({ data }) => data)).includes(secret));
+});
+
+test('A repeated enrolment gives the same secret; a later one another, and ends the first', async (t) => {
+  const { stores, caller, context, enrolTotp, confirmTotp } = await given();
+  const command = context();
+  const first = await enrolTotp(caller, command);
+  t.deepEqual(await enrolTotp(caller, command), first);
+  const second = await enrolTotp(caller, context());
+  t.not(second.secret, first.secret);
+  const old = totpCode(first.secret, stores.clock.now());
+  t.is(await outcomeOf(confirmTotp({ ...caller, code: old }, context())), 'second_factor_refused');
+});
+
+test('Confirming turns TOTP on, gives ten recovery codes and strengthens the session that asks', async (t) => {
+  const { stores, caller, recoveryCodes, users, sessions } = await givenTotp();
+  t.is(new Set(recoveryCodes).size, 10);
+  t.true((await users.find(caller.userId))?.resource.two_factor_enabled);
+  t.truthy((await sessions.access(caller.sessionId))?.strengthenedAt);
+  t.deepEqual(await methodsOf(stores, caller.sessionId), ['pwd', 'otp']);
+});
+
+test('Without an enrolment nothing is confirmed, and once it is on nothing again', async (t) => {
+  const { caller, context, confirmTotp, passSecondFactor } = await given();
+  const factor = { code: '123456' };
+  t.is(await outcomeOf(confirmTotp({ ...caller, ...factor }, context())), 'totp_enrolment_superseded');
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'totp_not_on');
+  const world = await givenTotp();
+  const again = world.confirmTotp({ ...world.caller, code: world.code() }, world.context());
+  t.is(await outcomeOf(again), 'totp_already_on');
+});
+
+test('Of two confirmations at once one gives codes that are good', async (t) => {
+  const { stores, caller, context, enrolTotp, confirmTotp } = await given();
+  const other = givenCommands(stores.anotherProcess());
+  const { secret } = await enrolTotp(caller, context());
+  const code = totpCode(secret, stores.clock.now());
+  const tried = await Promise.allSettled([
+    confirmTotp({ ...caller, code }, context()),
+    other.confirmTotp({ ...caller, code }, context()),
+  ]);
+  const confirmed = tried.filter((one) => one.status === 'fulfilled');
+  t.is(confirmed.length, 1);
+  const { state } = await stores.handler.load(userAggregate, caller.userId);
+  const digests = confirmed[0]?.value.map((one) =>
+    stores.digests.recoveryCode(caller.userId, one.replace('-', '')),
+  );
+  t.deepEqual(state.status === 'registered' && [...state.recoveryCodes], digests);
+});
+
+test('Passing gives tokens of the same session, strengthened', async (t) => {
+  const { stores, caller, context, code, passSecondFactor, accessTokens, refreshTokens } = await givenTotp();
+  const tokens = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
+  t.like(await accessTokens.verify(tokens.access_token), {
+    valid: true,
+    claims: { userId: caller.userId, sessionId: caller.sessionId, methods: ['pwd', 'otp'] },
+  });
+  t.like(refreshTokens.verify(tokens.refresh_token), { sessionId: caller.sessionId, generation: 2 });
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  t.is(
+    state.status === 'started' && state.refresh.digest,
+    refreshTokens.digest(tokens.refresh_token),
+    'it is the token that the session knows',
+  );
+});
+
+test('The refresh token from before is answered with the same new one, recomputed', async (t) => {
+  const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
+  const fresh = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  stores.clock.advance(10_000);
+  // What the refresh call does with it
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  const presented = { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) };
+  const successor = {
+    generation: 2,
+    keyId: 'r1',
+    digest: refreshTokens.derive(tokens.refresh_token).digest,
+    idleExpiresAt: stores.clock.now(),
+  };
+  const refresh = { type: 'Refresh', presented, successor, now: stores.clock.now() } as const;
+  t.deepEqual(sessionAggregate.decider.decide(refresh, state), []);
+  const { generation, link, keyId } = state.status === 'started' ? state.refresh : t.fail();
+  t.is(refreshTokens.issueLinked(caller.sessionId, generation, link ?? '', keyId).token, fresh.refresh_token);
+});
+
+test('A code of one step passes once, in whatever process it is tried', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const processes = [stores.anotherProcess(), stores.anotherProcess(), stores.anotherProcess()].map(
+    givenCommands,
+  );
+  const factor = { code: code() };
+  const tried = await Promise.allSettled(
+    processes.map((process) => process.passSecondFactor({ ...caller, factor }, context())),
+  );
+  t.deepEqual(tried.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  // the neighbouring step of before, whose code would still match, neither
+  const before = { code: code(-1) };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: before }, context())), 'second_factor_refused');
+  stores.clock.advance(30_000);
+  t.truthy(await passSecondFactor({ ...caller, factor: { code: code() } }, context()));
+});
+
+test('A recovery code passes once, in whatever process and spelling it is tried', async (t) => {
+  const { stores, caller, context, recoveryCodes, passSecondFactor } = await givenTotp();
+  const [first = '', second = ''] = recoveryCodes;
+  const spelled = [first, first.toLowerCase(), first.replace('-', ' ')];
+  const tried = await Promise.allSettled(
+    spelled.map((recoveryCode) =>
+      givenCommands(stores.anotherProcess()).passSecondFactor(
+        { ...caller, factor: { recoveryCode } },
+        context(),
+      ),
+    ),
+  );
+  t.is(tried.filter(({ status }) => status === 'fulfilled').length, 1);
+  const again = passSecondFactor({ ...caller, factor: { recoveryCode: first } }, context());
+  t.is(await outcomeOf(again), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, factor: { recoveryCode: second } }, context()));
+});
+
+test("Another user's recovery code is worth nothing", async (t) => {
+  const { stores, caller, context, passSecondFactor, register, enrolTotp, confirmTotp } = await givenTotp();
+  const bob = { email: 'bob@example.com', password: 'Correct-Horse-7', clientIp, userAgent: null };
+  const { user } = await register(bob, context());
+  const { secret } = await enrolTotp({ userId: user.id }, context());
+  const code = totpCode(secret, stores.clock.now());
+  const [his = ''] = await confirmTotp({ ...caller, userId: user.id, code }, context());
+  const factor = { recoveryCode: his };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, userId: user.id, factor }, context()));
+});
+
+test('New recovery codes cost a factor and replace those before', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, replaceRecoveryCodes, passSecondFactor } =
+    await givenTotp();
+  const replaced = await replaceRecoveryCodes({ ...caller, factor: { code: code() } }, context());
+  t.is(new Set([...replaced, ...recoveryCodes]).size, 20);
+  const old = { recoveryCode: recoveryCodes[0] ?? '' };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: old }, context())), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, factor: { recoveryCode: replaced[0] ?? '' } }, context()));
+  stores.clock.advance(30_000);
+  const wrong = replaceRecoveryCodes({ ...caller, factor: { code: otherThan(code()) } }, context());
+  t.is(await outcomeOf(wrong), 'second_factor_refused');
+});
+
+test('Removing costs a factor, and leaves an account without a second one', async (t) => {
+  const { caller, context, code, recoveryCodes, removeTotp, passSecondFactor, users } = await givenTotp();
+  const wrong = removeTotp({ ...caller, factor: { code: otherThan(code()) } }, context());
+  t.is(await outcomeOf(wrong), 'second_factor_refused');
+  await removeTotp({ ...caller, factor: { recoveryCode: recoveryCodes[3] ?? '' } }, context());
+  t.false((await users.find(caller.userId))?.resource.two_factor_enabled);
+  const factor = { recoveryCode: recoveryCodes[4] ?? '' };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'totp_not_on');
+});
+
+test('Failures slow down the client that makes them, codes and recovery codes together', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
+  const used = { recoveryCode: recoveryCodes[0] ?? '' };
+  await passSecondFactor({ ...caller, factor: used }, context());
+  const wrong = [{ code: otherThan(code()) }, used, { recoveryCode: 'nonsense' }];
+  for (let index = 0; index < 5; index += 1) {
+    const factor = wrong[index % wrong.length] ?? used;
+    t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  }
+  const right = () => passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  const error = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
+  t.is(error.retryAfterSeconds, 1);
+  // in other processes too
+  const other = givenCommands(stores.anotherProcess());
+  const factor = { code: code() };
+  await t.throwsAsync(other.passSecondFactor({ ...caller, factor }, context()), {
+    instanceOf: TooManyAttempts,
+  });
+  // but not from elsewhere, and not for long
+  t.truthy(await passSecondFactor({ ...caller, clientIp: '192.0.2.2', factor }, context()));
+  stores.clock.advance(30_000);
+  t.truthy(await right());
+});
+
+test('A session that has ended is not strengthened', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const target = { aggregate: sessionAggregate, id: caller.sessionId };
+  await stores.handler.handle(target, { type: 'Revoke', reason: 'signed_out' }, context());
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: { code: code() } }, context())), 'session_over');
+});
+
+test('A session that is refreshed at the same moment is strengthened all the same', async (t) => {
+  const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
+  const now = stores.clock.now();
+  const next = refreshTokens.derive(tokens.refresh_token);
+  const { handler } = stores.anotherProcess();
+  const [strengthened] = await Promise.all([
+    passSecondFactor({ ...caller, factor: { code: code() } }, context()),
+    handler
+      .handle(
+        { aggregate: sessionAggregate, id: caller.sessionId },
+        {
+          type: 'Refresh',
+          presented: { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) },
+          successor: {
+            generation: 2,
+            keyId: next.kid,
+            digest: next.digest,
+            idleExpiresAt: new Date(now.getTime() + 1e9),
+          },
+          now,
+        },
+        context(),
+      )
+      .catch((error: unknown) => error),
+  ]);
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  t.is(
+    state.status === 'started' && state.refresh.digest,
+    refreshTokens.digest(strengthened.refresh_token),
+    'the tokens handed out last are the ones that count',
+  );
+});
