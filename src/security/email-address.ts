@@ -29,8 +29,15 @@ export function parseEmailAddress(text: string): EmailAddress | null {
   if (!localPartPattern.test(localPart) || Buffer.byteLength(localPart) > localPartBytesMax) return null;
   const domain = canonicalDomain(address.slice(at + 1));
   if (domain === null) return null;
-  // Lower-casing can leave NFC, so it is restored.
-  return { address, localPart, canonical: `${localPart.toLowerCase().normalize('NFC')}@${domain}` };
+  return { address, localPart, canonical: `${canonicalLocalPart(localPart)}@${domain}` };
+}
+
+/**
+ * Lower case in NFC. Full-width and other look-alikes stay what they are: they are other mailboxes. Upper case has one sigma
+ * where lower case has two, so these count as one; lower-casing can leave NFC, so that is restored.
+ */
+function canonicalLocalPart(localPart: string): string {
+  return localPart.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
 function canonicalDomain(domain: string): string | null {
