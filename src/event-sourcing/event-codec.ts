@@ -34,13 +34,12 @@ export function makeEventCodec<S extends Schemas>(
   const upcasterByType = new Map(Object.entries(upcasters));
   return {
     types: [...byType.keys(), ...upcasterByType.keys()],
-    encode: (event) => ({ type: event.type, data: parse(event.type, event.data, 'a new event') }),
+    encode: (event) => ({ type: event.type, data: parse(event.type, event.data, null) }),
     decode: (stored) => {
-      const where = `${stored.stream} at revision ${stored.revision}`;
-      const { type, data } = upcast(stored, where);
-      const event = { type, data: parse(type, data, where) } as EventOf<S>;
-      return {
-        ...event,
+      const { type, data } = upcasterByType.size === 0 ? stored : upcast(stored);
+      const recorded = {
+        type,
+        data: parse(type, data, stored),
         id: stored.id,
         stream: stored.stream,
         revision: stored.revision,
@@ -48,11 +47,12 @@ export function makeEventCodec<S extends Schemas>(
         time: stored.metadata.time,
         recordedAt: stored.recordedAt,
       };
+      return recorded as typeof recorded & EventOf<S>;
     },
   };
 
   /** One step a version: each upcaster leads to the next version until a current type is reached. */
-  function upcast(stored: StoredEvent, where: string): { readonly type: string; readonly data: JsonObject } {
+  function upcast(stored: StoredEvent): { readonly type: string; readonly data: JsonObject } {
     let current: { readonly type: string; readonly data: JsonObject } = stored;
     for (let steps = 0; steps <= upcasterByType.size; steps += 1) {
       const step = upcasterByType.get(current.type);
@@ -61,25 +61,29 @@ export function makeEventCodec<S extends Schemas>(
         current = step(current.data);
       } catch {
         // What it threw stays unsaid: messages such as those of JSON.parse and BigInt quote values.
-        throw new UndecodableEvent(`event ${current.type} (${where}) could not be upcast`);
+        throw new UndecodableEvent(`event ${current.type} (${placeOf(stored)}) could not be upcast`);
       }
     }
-    throw new UndecodableEvent(`the upcasters of event ${stored.type} (${where}) lead in a circle`);
+    throw new UndecodableEvent(`the upcasters of event ${stored.type} (${placeOf(stored)}) lead in a circle`);
   }
 
-  function parse(type: string, data: unknown, where: string): JsonObject {
+  function parse(type: string, data: unknown, stored: StoredEvent | null): JsonObject {
     const schema = byType.get(type);
     if (schema === undefined) {
       throw new UndecodableEvent(
-        `event type ${type} (${where}) is unknown to this version; run the version that wrote it, or a newer one`,
+        `event type ${type} (${placeOf(stored)}) is unknown to this version; run the version that wrote it, or a newer one`,
       );
     }
     const result = schema.safeParse(data);
     if (!result.success) {
       // Paths and codes only: values may be sealed or personal.
       const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`).join('; ');
-      throw new UndecodableEvent(`event ${type} (${where}) does not fit its schema: ${issues}`);
+      throw new UndecodableEvent(`event ${type} (${placeOf(stored)}) does not fit its schema: ${issues}`);
     }
     return result.data;
   }
+}
+
+function placeOf(stored: StoredEvent | null): string {
+  return stored === null ? 'a new event' : `${stored.stream} at revision ${stored.revision}`;
 }

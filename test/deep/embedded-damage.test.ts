@@ -72,7 +72,7 @@ function readEverything(path: string): string {
     makeEventWriter(connection, (sql) => connection.statement(sql), 'new');
     const reader = makeEventReader(connection);
     const log = [];
-    for (let page = reader.readLog(0, 50); ; page = reader.readLog(page.end, 50)) {
+    for (let page = reader.readLog(0, 50, ''); ; page = reader.readLog(page.end, 50, '')) {
       log.push(...page.events);
       if (page.atHead) break;
     }

@@ -1,7 +1,14 @@
-import type { StoredEvent } from '../../event-sourcing/domain-event.js';
+import type { LogEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/errors.js';
 import type { Connection } from './database.js';
-import { decodeRow, eventColumns, type EventRow } from './event-rows.js';
+import {
+  decodeEntry,
+  decodeRow,
+  type EventRow,
+  type PageEntry,
+  pageColumns,
+  parseEntries,
+} from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
@@ -16,15 +23,12 @@ export interface EventReader {
   head(): number;
   /** Events of one stream, named with its prefix. */
   readStream(stream: string, from: bigint, limit: number): StoredEvent[];
-  /** Events of all streams after a sequence; `end` is the last one passed. */
+  /** Events after a sequence, of the streams whose stored names begin with the prefix; `end` is the last one passed. */
   readLog(
     after: number,
     limit: number,
-  ): {
-    readonly events: readonly { readonly event: StoredEvent; readonly sequence: number }[];
-    readonly end: number;
-    readonly atHead: boolean;
-  };
+    streamPrefix: string,
+  ): { readonly events: readonly LogEvent[]; readonly end: number; readonly atHead: boolean };
   /** Says that the log was seen to reach this sequence: from now on a shorter one is damaged. */
   mustHold(sequence: number): void;
 }
@@ -37,8 +41,8 @@ export function makeEventReader(connection: Connection): EventReader {
     // Not max() with a HAVING clause: that reads the whole table.
     'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
   );
-  const selectLog = connection.query<EventRow>(
-    `SELECT ${eventColumns} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+  const selectPage = connection.query<readonly [entries: Buffer, contents: Buffer | null]>(
+    `SELECT ${pageColumns} FROM (SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?)`,
   );
   // One statement for both, so that they are of one moment.
   const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
@@ -82,24 +86,32 @@ export function makeEventReader(connection: Connection): EventReader {
     return events;
   }
 
-  function readLog(after: number, limit: number): ReturnType<EventReader['readLog']> {
+  function readLog(after: number, limit: number, streamPrefix: string): ReturnType<EventReader['readLog']> {
     const last = head();
     if (after > last) throw olderLog(after, last);
-    const events: { event: StoredEvent; sequence: number }[] = [];
+    const events: LogEvent[] = [];
     let end = after;
     let bytes = 0;
-    while (events.length < limit && bytes < pageBytesMax && end < last) {
-      const rows = selectLog.all(end, Math.min(rowsPerQuery, limit - events.length));
-      if (rows.length === 0) throw missing(end + 1);
-      for (const row of rows) {
-        const sequence = Number(row[0]);
+    while (end - after < limit && bytes < pageBytesMax && end < last) {
+      const [entries, contents] = selectRows(end, Math.min(rowsPerQuery, limit - (end - after)));
+      if (entries.length === 0) throw missing(end + 1);
+      let at = 0;
+      for (const entry of entries) {
+        const [sequence, , , length] = entry;
         if (sequence !== end + 1) throw missing(end + 1);
-        events.push({ event: decodeRow(row), sequence });
+        const event = decodeEntry(entry, contents.subarray(at, at + length), streamPrefix);
+        if (event !== null) events.push(event);
         end = sequence;
-        bytes += row[2].length;
+        at += length;
       }
+      bytes += at;
     }
     return { events, end, atHead: end >= last };
+  }
+
+  function selectRows(after: number, limit: number): readonly [readonly PageEntry[], Buffer] {
+    const [entries, contents] = selectPage.get(after, limit) ?? [];
+    return [parseEntries(entries), contents ?? Buffer.alloc(0)];
   }
 
   function missing(sequence: number): StoreDamaged {

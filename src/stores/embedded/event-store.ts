@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../event-sourcing/clock.js';
-import type { LogEvent, NewEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
+import type { NewEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
 import { EventTooLarge, WrongExpectedRevision } from '../../event-sourcing/errors.js';
 import {
   type EventStore,
@@ -96,13 +96,8 @@ export function makeEmbeddedEventStore(deps: {
 
   function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
     return answer(() => {
-      const { events, end, atHead } = reader.readLog(sequenceOf(after), limit);
-      const ours: LogEvent[] = [];
-      for (const { event, sequence } of events) {
-        if (!event.stream.startsWith(streamPrefix)) continue;
-        ours.push({ ...withoutPrefix(event), position: positionOf(sequence) });
-      }
-      return { events: ours, cursor: end === 0 ? null : positionOf(end), atHead };
+      const { events, end, atHead } = reader.readLog(sequenceOf(after), limit, streamPrefix);
+      return { events, cursor: end === 0 ? null : positionOf(end), atHead };
     });
   }
 
