@@ -4,6 +4,7 @@ import { makeHttp } from './composition/http.js';
 import { listening } from './composition/listening.js';
 import { registerMetrics } from './composition/metrics.js';
 import { makeOperations } from './composition/operations.js';
+import { bringUpReactions } from './composition/reactions.js';
 import { openServices, type Services } from './composition/services.js';
 import type { Config } from './config.js';
 import { startControlServer } from './control/control-server.js';
@@ -12,6 +13,7 @@ import { controlSocketPath } from './control/protocol.js';
 import { backoff } from './event-sourcing/clock.js';
 import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
 import { type ProjectionRunner, startProjections } from './event-sourcing/projection-runner.js';
+import type { ReactionRunner } from './event-sourcing/reaction-runner.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
 
@@ -90,13 +92,19 @@ async function start(deps: {
 
   // 1. The views, in the background: a store that is away for now is waited for while the listener says "not ready".
   const running = bringUpProjections(services, background.signal, fail);
-  running.then((runner) => {
-    if (runner !== null) health.projectionsStarted(runner);
-  }, fail);
+  let reactions: ReactionRunner | null = null;
+  running
+    .then((runner) => {
+      if (runner === null || background.signal.aborted) return;
+      health.projectionsStarted(runner);
+      reactions = bringUpReactions(services, fail);
+    })
+    .catch(fail);
   closers.push(async () => {
     background.abort();
     // A failure has ended the process already.
     const runner = await running.catch(() => null);
+    await reactions?.stop();
     await runner?.stop();
   });
 
@@ -112,7 +120,10 @@ async function start(deps: {
 
   // 3. Everybody else.
   const http = makeHttp(services, health);
-  registerMetrics(http.registry, services.clock, health.statuses);
+  registerMetrics(http.registry, services.clock, {
+    projections: health.statuses,
+    reactions: () => reactions?.statuses() ?? [],
+  });
   await listenForMetrics(config, http.registry, closers);
   const server = await listening(
     startHttpServer({ ...http, host: config.host, port: config.port }),

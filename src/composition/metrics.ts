@@ -1,12 +1,16 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { ProjectionStatus } from '../event-sourcing/projection-runner.js';
+import type { ReactionStatus } from '../event-sourcing/reaction-runner.js';
 
-/** Registers what is measured besides HTTP: the process, and how far each projection is. */
+/** Registers what is measured besides HTTP: the process, and how far each projection and each reaction is. */
 export function registerMetrics(
   registry: Registry,
   clock: Clock,
-  statuses: () => readonly ProjectionStatus[],
+  statuses: {
+    readonly projections: () => readonly ProjectionStatus[];
+    readonly reactions: () => readonly ReactionStatus[];
+  },
 ): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -16,7 +20,7 @@ export function registerMetrics(
     registers: [registry],
     collect() {
       this.reset();
-      for (const { collection, atHead, lastEventAt } of statuses()) {
+      for (const { collection, atHead, lastEventAt } of statuses.projections()) {
         const lagMs = atHead || lastEventAt === null ? 0 : clock.now().getTime() - lastEventAt.getTime();
         this.set({ collection }, lagMs / 1000);
       }
@@ -29,7 +33,42 @@ export function registerMetrics(
     registers: [registry],
     collect() {
       this.reset();
-      for (const { collection, state } of statuses()) this.set({ collection }, state === 'stopped' ? 1 : 0);
+      for (const { collection, state } of statuses.projections())
+        this.set({ collection }, state === 'stopped' ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'stowage_reaction_open_events',
+    help: 'Events that a reaction has taken and that have no outcome yet.',
+    labelNames: ['reaction'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, open } of statuses.reactions()) this.set({ reaction: name }, open);
+    },
+  });
+  new Gauge({
+    name: 'stowage_reaction_lag_seconds',
+    help: 'Age of the oldest event that waits for its outcome; 0 when none does.',
+    labelNames: ['reaction'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, oldestOpenAt } of statuses.reactions()) {
+        const lagMs = oldestOpenAt === null ? 0 : clock.now().getTime() - oldestOpenAt.getTime();
+        this.set({ reaction: name }, lagMs / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'stowage_reaction_stopped',
+    help: '1 for a reaction that an event or a store stopped for good; the log says why.',
+    labelNames: ['reaction'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, state } of statuses.reactions())
+        this.set({ reaction: name }, state === 'stopped' ? 1 : 0);
     },
   });
 }

@@ -13,5 +13,9 @@ export const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
 export const grantSource = z.union([z.enum(['registration', 'operator']), entityId]);
 export type GrantSource = z.infer<typeof grantSource>;
 
+/** What became of a mail: the mail server took it over, or refused it for good. */
+export const mailOutcome = z.enum(['accepted', 'refused']);
+export type MailOutcome = z.infer<typeof mailOutcome>;
+
 /** A size in bytes. */
 export const byteCount = z.int().nonnegative();

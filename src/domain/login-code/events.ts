@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/sealed.js';
-import { entityId, instant } from '../fields.js';
+import { entityId, instant, mailOutcome } from '../fields.js';
 
 const schemas = {
   /** The code itself stands nowhere: it is made anew from these fields (DESIGN 3, Login codes). It ends all earlier ones. */
@@ -15,7 +15,7 @@ const schemas = {
     code_key_id: z.string().min(1),
     expires_at: instant,
   }),
-  LoginCodeMailed: z.strictObject({ issue_id: entityId }),
+  LoginCodeMailed: z.strictObject({ issue_id: entityId, outcome: mailOutcome }),
   LoginCodeAttemptFailed: z.strictObject({ issue_id: entityId }),
   LoginCodeUsed: z.strictObject({ issue_id: entityId }),
 };

@@ -1,5 +1,6 @@
 import type { Aggregate, Evolving } from '../../event-sourcing/decider.js';
 import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { MailOutcome } from '../fields.js';
 import { loginCodeCodec, type LoginCodeEvent } from './events.js';
 import { rejectLoginCode } from './rejections.js';
 import { loginCodeCategory } from './stream.js';
@@ -18,6 +19,7 @@ export interface LoginCodeIssue {
   readonly expiresAt: Date;
   readonly attemptsFailed: number;
   readonly used: boolean;
+  /** Accepted or refused, it is not mailed again. */
   readonly mailed: boolean;
 }
 
@@ -31,7 +33,7 @@ export type LoginCodeCommand =
       readonly expiresAt: Date;
       readonly now: Date;
     }
-  | { readonly type: 'MarkMailed'; readonly issueId: string }
+  | { readonly type: 'MarkMailed'; readonly issueId: string; readonly outcome: MailOutcome }
   | {
       readonly type: 'Use';
       readonly issueId: string;
@@ -103,7 +105,7 @@ function decide(command: LoginCodeCommand, state: LoginCodeState): readonly Logi
       ];
     case 'MarkMailed':
       if (issue?.issueId !== command.issueId || issue.mailed) return [];
-      return [{ type: 'LoginCodeMailed', data: { issue_id: command.issueId } }];
+      return [{ type: 'LoginCodeMailed', data: { issue_id: command.issueId, outcome: command.outcome } }];
     case 'Use':
       if (issue?.issueId !== command.issueId || !isOpen(issue, command.now)) {
         return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');

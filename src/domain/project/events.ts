@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/sealed.js';
-import { entityId, grantSource, hexDigest, instant } from '../fields.js';
+import { entityId, grantSource, hexDigest, instant, mailOutcome } from '../fields.js';
 import { role } from '../role.js';
 import { scope } from '../scope.js';
 
@@ -26,7 +26,7 @@ const schemas = {
     role,
     invited_by: entityId,
   }),
-  InvitationMailed: z.strictObject({ invitation_id: entityId }),
+  InvitationMailed: z.strictObject({ invitation_id: entityId, outcome: mailOutcome }),
   /** It was taken back, or the address belongs to a member already. */
   InvitationWithdrawn: z.strictObject({ invitation_id: entityId }),
   /** `invitation_id`: the invitation that this ends; null where none was needed. */

@@ -1,4 +1,5 @@
 import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { MailOutcome } from '../fields.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
@@ -15,7 +16,7 @@ export type MemberCommand =
     }
   /** At once, for a user who has verified their address already. */
   | { readonly type: 'AddMember'; readonly actorId: string; readonly userId: string; readonly role: Role }
-  | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string }
+  | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
   /** The address of an invitation has been verified by this user. */
   | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
   | {
@@ -39,10 +40,10 @@ export function decideMembers(command: MemberCommand, project: ExistingProject):
     case 'AddMember':
       return add(command, project);
     case 'MarkInvitationMailed': {
-      const { invitationId } = command;
+      const { invitationId, outcome } = command;
       const invitation = project.invitations.get(invitationId);
       if (invitation === undefined || invitation.mailed) return [];
-      return [{ type: 'InvitationMailed', data: { invitation_id: invitationId } }];
+      return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
     }
     case 'AcceptInvitation':
       return accept(command, project);

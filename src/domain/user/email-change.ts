@@ -1,4 +1,5 @@
 import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { MailOutcome } from '../fields.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
 import type { EmailChange, RegisteredUser } from './state.js';
@@ -12,7 +13,7 @@ export type EmailChangeCommand =
       readonly codeKeyId: string;
       readonly expiresAt: Date;
     }
-  | { readonly type: 'MarkEmailChangeMailed'; readonly changeId: string }
+  | { readonly type: 'MarkEmailChangeMailed'; readonly changeId: string; readonly outcome: MailOutcome }
   /** Counts a try of the mailed code, before it is compared. */
   | { readonly type: 'AttemptEmailChange'; readonly changeId: string; readonly now: Date }
   /** The code was right and the address is reserved. */
@@ -40,7 +41,7 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
       ];
     case 'MarkEmailChangeMailed':
       if (user.emailChange?.changeId !== command.changeId || user.emailChange.mailed) return [];
-      return [{ type: 'EmailChangeMailed', data: { change_id: command.changeId } }];
+      return [{ type: 'EmailChangeMailed', data: { change_id: command.changeId, outcome: command.outcome } }];
     case 'AttemptEmailChange': {
       const change = pending(user, command.changeId);
       if (change.expiresAt <= command.now) notPending();

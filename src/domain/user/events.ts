@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/sealed.js';
-import { byteCount, entityId, grantSource, hexDigest, instant } from '../fields.js';
+import { byteCount, entityId, grantSource, hexDigest, instant, mailOutcome } from '../fields.js';
 
 /** Powers over the whole installation. */
 export const platformRole = z.enum(['operator', 'auditor']);
@@ -40,7 +40,7 @@ const schemas = {
     code_key_id: z.string().min(1),
     expires_at: instant,
   }),
-  EmailChangeMailed: z.strictObject({ change_id: entityId }),
+  EmailChangeMailed: z.strictObject({ change_id: entityId, outcome: mailOutcome }),
   /** Counted before the code is compared. */
   EmailChangeAttempted: z.strictObject({ change_id: entityId }),
   /** The new address; it is verified. */
