@@ -2,15 +2,16 @@ import type { CommandContext, CommandHandler } from '../event-sourcing/command-h
 import { CommandRejected } from '../event-sourcing/errors.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Sealed } from '../event-sourcing/sealed.js';
-import { invalid, type InvalidRequest } from '../domain/invalid-request.js';
+import type { InvalidRequest } from '../domain/invalid-request.js';
 import { checkName } from '../domain/text.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { Digests } from '../keys/digests.js';
 import type { Sealer } from '../keys/sealer.js';
-import { type EmailAddress, parseEmailAddress } from '../security/email-address.js';
+import type { EmailAddress } from '../security/email-address.js';
 import type { Passwords } from '../security/passwords.js';
 import type { UserReader, UserResource } from '../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
+import { checkAddress } from './check-address.js';
 import { isRejection } from './rejections.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
@@ -98,10 +99,6 @@ export function makeRegister({
     const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
     return { user, tokens };
   };
-}
-
-function checkAddress(email: string): EmailAddress {
-  return parseEmailAddress(email) ?? invalid('email', 'must be an e-mail address such as name@example.com');
 }
 
 function checkNickname(nickname: string | undefined, { localPart }: EmailAddress): string {

@@ -10,8 +10,11 @@ import type { ShareRejection } from '../domain/share/rejections.js';
 import type { StorageRejection } from '../domain/storage/rejections.js';
 import type { UserRejection } from '../domain/user/rejections.js';
 
-/** `email_taken`: the address belongs to another user, or to a registration that is under way. */
-export type UseCaseRejection = 'email_taken';
+export type UseCaseRejection =
+  /** The address belongs to another user, or to a registration that is under way. */
+  | 'email_taken'
+  /** What was presented to sign in proves nobody's identity; which part of it is wrong is not told. */
+  | 'credentials_refused';
 
 /** Every code that a command can be rejected with. */
 export type Rejection =

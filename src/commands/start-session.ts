@@ -1,9 +1,11 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
+import type { Sealed } from '../event-sourcing/sealed.js';
 import type { AuthenticationMethod } from '../domain/session/events.js';
 import { rejectSession } from '../domain/session/rejections.js';
 import { sessionAggregate } from '../domain/session/session.js';
 import type { Digests } from '../keys/digests.js';
+import { KeyDestroyed } from '../keys/errors.js';
 import { firstGeneration, type RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
@@ -55,8 +57,7 @@ export function makeStartSession({
       idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
       expires_at: secondsAfter(context.time, sessionSeconds),
       client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
-      user_agent:
-        userAgent === null ? null : await sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent),
+      user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
     await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
     // An earlier try may have started it, with another key: the log says which token is the session's.
@@ -68,6 +69,16 @@ export function makeStartSession({
     const refresh = refreshTokens.issue(sessionId, state.refresh.keyId);
     return sessionTokens({ sessionId, session: state, refreshToken: refresh.token }, context.time);
   };
+
+  async function sealFor(userId: string, userAgent: string): Promise<Sealed | null> {
+    try {
+      return await sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent);
+    } catch (error) {
+      // The user is being erased, and the next request by the session is refused.
+      if (error instanceof KeyDestroyed) return null;
+      throw error;
+    }
+  }
 }
 
 function secondsAfter(time: Date, seconds: number): string {

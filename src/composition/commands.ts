@@ -23,6 +23,7 @@ import { makeCheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
 import { makeAccountCommands } from './account-commands.js';
 import type { Readers } from './readers.js';
+import { makeSessionCommands } from './session-commands.js';
 
 /** Every use case. */
 export type Commands = ReturnType<typeof makeCommands>;
@@ -40,21 +41,25 @@ export function makeCommands(deps: {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
+  /** Told of work that failed after its caller had been answered, or beside the answer. */
+  readonly onFailure: (what: string, error: unknown) => void;
 }) {
   const { config, readers } = deps;
   const { nodes, projects, storages, users } = readers;
   const reservations = makeAddressReservations(deps);
   const checkPassword = makeCheckPassword(config.passwordExtraChecks);
+  const startSession = makeStartSession(deps);
   return {
     register: makeRegister({
       ...deps,
       reservations,
       users,
-      startSession: makeStartSession(deps),
+      startSession,
       checkPassword,
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
     ...makeAccountCommands(deps),
+    ...makeSessionCommands({ ...deps, users, startSession }),
     createProject: makeCreateProject({ ...deps, projects }),
     createStorage: makeCreateStorage({
       ...deps,

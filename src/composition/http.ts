@@ -6,6 +6,7 @@ import { sealedSchema } from '../event-sourcing/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
+import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -40,6 +41,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
     agentSecrets: [config.secret('NODE_AGENT_SECRET'), config.secret('NODE_AGENT_SECRET_PREVIOUS')],
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),
+      ...makeLoginRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),

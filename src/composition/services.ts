@@ -147,6 +147,9 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       passwords,
       accessTokens,
       refreshTokens,
+      onFailure: (what, error) => {
+        logger.warn({ error: error instanceof Error ? error.name : typeof error }, what);
+      },
     });
     return {
       config,

@@ -5,6 +5,7 @@ import type { ErrorCode } from './error-codes.js';
 export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   invalid_request: 'invalid_request',
   email_taken: 'email_taken',
+  credentials_refused: 'invalid_credentials',
   address_reserved: 'conflict',
   registration_abandoned: 'conflict',
   already_registered: 'conflict',
@@ -22,6 +23,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   session_not_found: 'not_found',
   session_over: 'invalid_token',
   refresh_token_unknown: 'invalid_token',
+  refresh_token_reused: 'refresh_token_reused',
   refresh_token_superseded: 'conflict',
   login_code_refused: 'invalid_credentials',
   project_not_found: 'not_found',

@@ -138,7 +138,7 @@ test('The refresh token from before is answered with the same new one, recompute
 test('A code of one step passes once, in whatever process it is tried', async (t) => {
   const { stores, caller, context, code, passSecondFactor } = await givenTotp();
   const processes = [stores.anotherProcess(), stores.anotherProcess(), stores.anotherProcess()].map(
-    givenCommands,
+    (process) => givenCommands(process),
   );
   const factor = { code: code() };
   const tried = await Promise.allSettled(

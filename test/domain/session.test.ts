@@ -1,10 +1,40 @@
 import test from 'ava';
-import { sessionAggregate } from '../../src/domain/session/session.js';
-import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
+import type { SessionEvent } from '../../src/domain/session/events.js';
+import { refreshGraceMs, sessionAggregate, successorOf } from '../../src/domain/session/session.js';
+import { rotatedTo, sessionRevoked, sessionStarted, tokenDigest } from '../support/examples/session.js';
+import { eventTime } from '../support/given-events.js';
 import { given } from '../support/given.js';
 
 const start = { type: 'Start', start: sessionStarted.data } as const;
 const revoke = { type: 'Revoke', reason: 'signed_out' } as const;
+
+/** When the store recorded the nth given event. */
+const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
+
+const refresh = (generation: number, now: Date, digest = tokenDigest(generation)) => {
+  const { data } = rotatedTo(generation + 1);
+  return {
+    type: 'Refresh',
+    presented: { generation, digest },
+    successor: {
+      generation: generation + 1,
+      keyId: data.refresh_key_id,
+      digest: data.refresh_token_digest,
+      idleExpiresAt: new Date(data.idle_expires_at),
+    },
+    now,
+  } as const;
+};
+
+const ends = (generation: number) =>
+  [
+    { type: 'RefreshTokenReuseDetected', data: { refresh_generation: generation } },
+    { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },
+  ] as const;
+
+/** The events of a decision; it must not be refused. */
+const decide = (events: readonly SessionEvent[], command: ReturnType<typeof refresh>) =>
+  sessionAggregate.decider.decide(command, given(sessionAggregate, ...events).state);
 
 test('A session starts once', (t) => {
   given(sessionAggregate).when(start).then(t, sessionStarted);
@@ -20,4 +50,124 @@ test('A session is revoked once', (t) => {
 
 test('A session that never started cannot be revoked', (t) => {
   given(sessionAggregate).when(revoke).thenRejected(t, 'session_not_found');
+});
+
+test('The current refresh token is replaced, and the same command again changes nothing', (t) => {
+  given(sessionAggregate, sessionStarted)
+    .when(refresh(1, recorded(0)))
+    .then(t, rotatedTo(2));
+});
+
+test('A token that was just replaced changes nothing for 10 s, to the millisecond', (t) => {
+  const events = [sessionStarted, rotatedTo(2)];
+  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
+  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
+});
+
+test('The grace counts from each token’s own replacement, also when its successor was replaced since', (t) => {
+  // Recorded a second apart: generation 1 was replaced by event 1, and 2 by event 2.
+  const events = [sessionStarted, rotatedTo(2), rotatedTo(3)];
+  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
+  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
+  t.deepEqual(decide(events, refresh(2, recorded(1, refreshGraceMs + 1))), []);
+  const { state } = given(sessionAggregate, ...events);
+  const successor = (generation: number) =>
+    state.status === 'started' &&
+    successorOf(state, { generation, digest: tokenDigest(generation) }, recorded(2))?.generation;
+  t.deepEqual([1, 2, 3].map(successor), [2, 3, undefined]);
+});
+
+test('No more tokens are remembered than can be within the grace, and 20 at most', (t) => {
+  const events = [sessionStarted, ...Array.from({ length: 40 }, (_, index) => rotatedTo(index + 2))];
+  const { state } = given(sessionAggregate, ...events);
+  t.true(state.status === 'started' && state.replaced.length === 11);
+  // Forty within one moment.
+  const [first, ...rotations] = events;
+  const { decider } = sessionAggregate;
+  const at = recorded(0);
+  const record = (event: SessionEvent) => ({
+    ...event,
+    ...{ id: 'e', stream: 'session-1', revision: 0n, time: at.toISOString(), recordedAt: at },
+    metadata: {
+      ...{ command_id: 'c', causation_id: 'c', correlation_id: 'c' },
+      ...{ actor: 'anonymous', time: at.toISOString() },
+    },
+  });
+  const crowded = [first, ...rotations]
+    .filter((event) => event !== undefined)
+    .reduce((folded, event) => decider.evolve(folded, record(event)), decider.initialState);
+  t.true(crowded.status === 'started' && crowded.replaced.length === 20);
+});
+
+test('A token of a generation that is to come, or of another spelling, is none of the session', (t) => {
+  const world = given(sessionAggregate, sessionStarted, rotatedTo(2));
+  world.when(refresh(3, recorded(1))).thenRejected(t, 'refresh_token_unknown');
+  world.when(refresh(2, recorded(1), tokenDigest(9))).thenRejected(t, 'refresh_token_unknown');
+  const skipping = { ...refresh(2, recorded(1)), successor: refresh(3, recorded(1)).successor };
+  world.when(skipping).thenRejected(t, 'refresh_token_unknown');
+});
+
+test('A replaced token of another spelling ends the session at once', (t) => {
+  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recorded(1), tokenDigest(9))), ends(1));
+});
+
+test('A session refuses every refresh once it was revoked', (t) => {
+  const world = given(sessionAggregate, sessionStarted, rotatedTo(2), sessionRevoked);
+  world.when(refresh(2, recorded(2))).thenRejected(t, 'session_over');
+  world.when(refresh(1, recorded(2))).thenRejected(t, 'session_over');
+});
+
+test('A session ends at its idle end and at its own, to the millisecond', (t) => {
+  const idleEnd = Date.parse(sessionStarted.data.idle_expires_at);
+  const world = given(sessionAggregate, sessionStarted);
+  t.deepEqual(decide([sessionStarted], refresh(1, new Date(idleEnd - 1))), [rotatedTo(2)]);
+  world.when(refresh(1, new Date(idleEnd))).thenRejected(t, 'session_over');
+  const end = sessionStarted.data.expires_at;
+  const late = {
+    ...rotatedTo(2),
+    data: { ...rotatedTo(2).data, idle_expires_at: '2027-01-01T00:00:00.000Z' },
+  };
+  const refreshed = given(sessionAggregate, sessionStarted, late);
+  const justBefore = new Date(Date.parse(end) - 1);
+  t.deepEqual(decide([sessionStarted, late], refresh(2, justBefore)), [rotatedTo(3)]);
+  refreshed.when(refresh(2, new Date(end))).thenRejected(t, 'session_over');
+});
+
+const link = 'l'.repeat(43);
+const strengthen = (generation: number, now: Date) =>
+  ({
+    type: 'Strengthen',
+    method: 'otp',
+    refresh: { ...refresh(generation - 1, now).successor, link },
+    now,
+  }) as const;
+const strengthened = (generation: number) => {
+  const { data } = rotatedTo(generation);
+  return { type: 'SessionStrengthened', data: { method: 'otp', refresh: { ...data, link } } } as const;
+};
+
+test('Strengthening replaces the refresh token, and keeps the link that it is made from', (t) => {
+  given(sessionAggregate, sessionStarted)
+    .when(strengthen(2, recorded(0)))
+    .then(t, strengthened(2));
+  const { state } = given(sessionAggregate, sessionStarted, strengthened(2));
+  t.like(state, { status: 'started', methods: ['pwd', 'otp'], refresh: { generation: 2, link } });
+  // Its predecessor was not presented, but may be within the grace.
+  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs))), []);
+  t.deepEqual(
+    decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs + 1))),
+    ends(1),
+  );
+});
+
+test('Strengthening beside a refresh is decided again with the token of that', (t) => {
+  given(sessionAggregate, sessionStarted, rotatedTo(2))
+    .when(strengthen(2, recorded(1)))
+    .thenRejected(t, 'refresh_token_superseded');
+});
+
+test('A session that has ended is not strengthened', (t) => {
+  given(sessionAggregate, sessionStarted, sessionRevoked)
+    .when(strengthen(2, recorded(1)))
+    .thenRejected(t, 'session_over');
 });

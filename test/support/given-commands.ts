@@ -10,13 +10,14 @@ import { makeRemoveNode } from '../../src/commands/remove-node.js';
 import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
+import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { makeCheckPassword } from '../../src/security/password-rules.js';
-import { nativeScrypt } from '../../src/security/scrypt.js';
+import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
@@ -26,8 +27,16 @@ import type { GivenStores } from './given-stores.js';
 
 export const defaultCapacityBytes = 1_073_741_824;
 
+export interface PasswordOptions {
+  /** The cheapest when left out. */
+  readonly parameters?: ScryptParameters;
+  /** Key ids, the active one first. */
+  readonly peppers?: readonly string[];
+  readonly onHash?: (input: ScryptInput) => void;
+}
+
 /** Every use case and reader over the given stores; all of it real, but password hashes are cheap. */
-export function givenCommands(stores: GivenStores) {
+export function givenCommands(stores: GivenStores, passwordOptions: PasswordOptions = {}) {
   const { handler, clock, sealer, digests } = stores;
   const readers = {
     nodes: makeNodeReader(stores),
@@ -36,14 +45,18 @@ export function givenCommands(stores: GivenStores) {
     storages: makeStorageReader(stores),
     users: makeUserReader(stores),
   };
+  const { parameters = { N: 2, r: 1, p: 1 }, peppers = ['p1'], onHash } = passwordOptions;
   const passwords = makePasswords({
-    peppers: makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 3) }]),
+    peppers: makeKeyring(peppers.map((kid) => ({ kid, key: Buffer.alloc(32, kid) }))),
     pool: {
-      hash: (input) => Promise.resolve(Buffer.from(nativeScrypt(input))),
+      hash: (input) => {
+        onHash?.(input);
+        return Promise.resolve(Buffer.from(nativeScrypt(input)));
+      },
       close: () => Promise.resolve(),
     },
     randomBytes: (size) => Buffer.alloc(size, 4),
-    parameters: { N: 2, r: 1, p: 1 },
+    parameters,
   });
   const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
   const accessTokens = makeAccessTokens({
@@ -54,8 +67,11 @@ export function givenCommands(stores: GivenStores) {
   });
   const reservations = makeAddressReservations({ handler, clock });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
+  const failures: unknown[] = [];
   return {
     ...readers,
+    /** What was told to have failed beside an answer. */
+    failures,
     passwords,
     refreshTokens,
     accessTokens,
@@ -67,6 +83,11 @@ export function givenCommands(stores: GivenStores) {
       checkPassword: makeCheckPassword(['local-part', 'common']),
     }),
     ...makeAccountCommands({ ...stores, accessTokens, refreshTokens }),
+    ...makeSessionCommands({
+      ...stores,
+      ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
+      onFailure: (_, error) => failures.push(error),
+    }),
     createProject: makeCreateProject({ handler, projects: readers.projects }),
     grantEntitlement: makeGrantEntitlement({ handler }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),

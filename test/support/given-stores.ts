@@ -5,6 +5,7 @@ import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import { makeGenerations } from '../../src/event-sourcing/generations.js';
 import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
 import { makeViews } from '../../src/event-sourcing/make-views.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import type { Views } from '../../src/event-sourcing/views.js';
 import { makeDigests } from '../../src/keys/digests.js';
@@ -32,14 +33,22 @@ export interface GivenStores {
   readonly anotherProcess: () => GivenStores;
 }
 
-/** @param wrap puts faults between the handler and the event store */
+/**
+ * @param wrap puts faults between the handler and the event store
+ * @param wrapDocuments the same for the read models
+ */
 export async function givenStores({
   clock = makeTestClock(),
   wrap = (store) => store,
-}: { clock?: TestClock; wrap?: (store: EventStore) => EventStore } = {}): Promise<GivenStores> {
+  wrapDocuments = (store) => store,
+}: {
+  clock?: TestClock;
+  wrap?: (store: EventStore) => EventStore;
+  wrapDocuments?: (store: ReadModelStore) => ReadModelStore;
+} = {}): Promise<GivenStores> {
   const random = makeSeededRandom(1);
   const eventStore = wrap(makeMemoryEventStore({ clock, random }));
-  const readModelStore = makeMemoryReadModelStore();
+  const readModelStore = wrapDocuments(makeMemoryReadModelStore());
   const stateStore = makeMemoryStateStore({ clock });
   // The registry counts as stale after 3 s; here nobody else changes it, and the test's clock leaps.
   const still: Clock = { ...clock, now: () => new Date(0) };

@@ -3,12 +3,13 @@ import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
 import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
+import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
 import type { Route } from '../../src/http/route.js';
 import type { Sealer } from '../../src/keys/sealer.js';
-import { givenCommands } from './given-commands.js';
+import { givenCommands, type PasswordOptions } from './given-commands.js';
 import { givenContext, givenStores } from './given-stores.js';
 import type { GivenStores } from './given-stores.js';
 import { startTestHttp } from './http-app.js';
@@ -34,9 +35,10 @@ export async function startTestService(
   overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
     readonly rates?: HttpDeps['limits'];
   } = {},
+  passwords: PasswordOptions = {},
 ): Promise<TestService> {
   const stores = await givenStores();
-  const commands = givenCommands(stores);
+  const commands = givenCommands(stores, passwords);
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands),
     readers: commands,
@@ -80,6 +82,7 @@ export async function startTestService(
 export function areaRoutes(commands: ReturnType<typeof givenCommands>): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
+    ...makeLoginRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeStorageRoutes(commands),

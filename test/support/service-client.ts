@@ -27,6 +27,7 @@ export interface ServiceClient {
   /** Any request, for what is not well-formed. */
   send(path: string, init: RequestInit): Promise<ServiceReply>;
   register(email: string, password: string, more?: JsonObject): Promise<SignedIn>;
+  login(email: string, password: string): Promise<SignedIn>;
 }
 
 const answerMsMax = 15_000;
@@ -53,10 +54,15 @@ export function makeServiceClient(url: string): ServiceClient {
       if (reply.status !== 201) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
       return signedIn(reply.json());
     },
+    login: async (email, password) => {
+      const reply = await post('/api/v1/auth/login', { email, password });
+      if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
+      return signedIn(reply.json());
+    },
   };
 }
 
-/** Whom the reply of a registration signs in. */
+/** Whom the reply of a registration or of a login signs in. */
 export function signedIn(reply: JsonObject): SignedIn {
   const data = asObject(reply['data']);
   const [user, tokens] = [asObject(data['user']), asObject(data['tokens'])];

@@ -1,8 +1,10 @@
 import { makeHttp } from '../../src/composition/http.js';
 import type { Stores } from '../../src/composition/open-stores.js';
 import { openServices, type Services } from '../../src/composition/services.js';
-import { readConfig } from '../../src/config.js';
+import { type Limits, readConfig } from '../../src/config.js';
+import type { Clock } from '../../src/event-sourcing/clock.js';
 import { type ProjectionRunner, startProjections } from '../../src/event-sourcing/projection-runner.js';
+import { defaultLimits } from '../../src/http/limits.js';
 import { startHttpServer } from '../../src/http/server.js';
 import type { Log } from '../../src/log.js';
 
@@ -18,6 +20,10 @@ export interface ServiceInProcess {
 /** The cheapest that scrypt allows. */
 const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
 
+const unlimited = Object.fromEntries(
+  Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000, seconds: 1 }]),
+);
+
 /** @param options.stores shared with other services in this process; opened in `directory` when left out */
 export async function startInProcess(options: {
   readonly directory: string;
@@ -25,11 +31,14 @@ export async function startInProcess(options: {
   /** Silent when left out. */
   readonly log?: Log;
   readonly onFatal?: (error: Error) => void;
+  /** Those that are to hold; there are none otherwise. */
+  readonly limits?: Limits;
+  readonly clock?: Clock;
 }): Promise<ServiceInProcess> {
-  const { directory, ...serviceOptions } = options;
+  const { directory, limits = {}, ...serviceOptions } = options;
   const config = {
     ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent' }),
-    limits: { register: { limit: 1_000_000, seconds: 1 }, session: { limit: 1_000_000, seconds: 1 } },
+    limits: { ...unlimited, ...limits },
   };
   const services = await openServices(config, { passwordScrypt: cheapScrypt, ...serviceOptions });
   await services.generations.start();

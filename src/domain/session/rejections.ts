@@ -6,6 +6,8 @@ export type SessionRejection =
   | 'session_over'
   /** The refresh token is none of the session's. */
   | 'refresh_token_unknown'
+  /** The refresh token had been replaced for longer than the grace: the session has ended. */
+  | 'refresh_token_reused'
   /** The session has another refresh token than the caller's decision was made for. */
   | 'refresh_token_superseded';
 

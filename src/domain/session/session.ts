@@ -7,10 +7,11 @@ import {
   type SessionStart,
 } from './events.js';
 import { rejectSession } from './rejections.js';
-import { evolve, type SessionState, type StartedSession } from './state.js';
+import { evolve, type SessionState, type StartedSession, successorOf } from './state.js';
 import { sessionCategory } from './stream.js';
 
-export type { SessionState, StartedSession } from './state.js';
+export { refreshGraceMs, successorOf } from './state.js';
+export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
 
 /** A refresh token as the session keeps it. */
 export interface RefreshTokenRecord {
@@ -39,9 +40,6 @@ export type SessionCommand =
     }
   | { readonly type: 'Revoke'; readonly reason: RevocationReason };
 
-/** How long a replaced refresh token is still answered with its successor (DESIGN 3, Refresh tokens). */
-export const refreshGraceMs = 10_000;
-
 const initialState: SessionState = { status: 'absent' };
 
 function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
@@ -59,8 +57,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
 }
 
 /**
- * The current token is replaced; its predecessor, within the grace after that, changes nothing, and the caller answers
- * with the same successor. Any older one ends the session: `RefreshTokenReuseDetected` among the events says so.
+ * The current token is replaced. One that was replaced within the grace changes nothing, and the caller answers with the same
+ * successor. Any other ends the session: `RefreshTokenReuseDetected` among the events says so.
  */
 function refresh(
   { presented, successor, now }: Extract<SessionCommand, { type: 'Refresh' }>,
@@ -74,8 +72,7 @@ function refresh(
     return [{ type: 'RefreshTokenRotated', data: recordOf(successor) }];
   }
   if (presented.generation > current.generation) unknownToken();
-  const justReplaced = now.getTime() - current.issuedAt.getTime() <= refreshGraceMs;
-  if (justReplaced && presented.digest === current.predecessorDigest) return [];
+  if (successorOf(session, presented, now) !== null) return [];
   return [
     { type: 'RefreshTokenReuseDetected', data: { refresh_generation: presented.generation } },
     { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },

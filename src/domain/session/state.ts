@@ -4,7 +4,13 @@ import type { AuthenticationMethod, RevocationReason, SessionEvent } from './eve
 export type SessionState =
   | { readonly status: 'absent' }
   | StartedSession
-  | { readonly status: 'revoked'; readonly userId: string; readonly reason: RevocationReason };
+  | {
+      readonly status: 'revoked';
+      readonly userId: string;
+      readonly reason: RevocationReason;
+      /** That of the last refresh token. */
+      readonly generation: number;
+    };
 
 export interface StartedSession {
   readonly status: 'started';
@@ -15,9 +21,11 @@ export interface StartedSession {
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly refresh: RefreshTokenState;
+  /** Those that were replaced not long ago, oldest first; see `successorOf`. */
+  readonly replaced: readonly RefreshTokenState[];
 }
 
-/** The session's refresh token and the one before. */
+/** A refresh token of the session. */
 export interface RefreshTokenState {
   readonly generation: number;
   readonly keyId: string;
@@ -27,7 +35,27 @@ export interface RefreshTokenState {
   readonly idleExpiresAt: Date;
   /** The store's recorded time. */
   readonly issuedAt: Date;
-  readonly predecessorDigest: string | null;
+}
+
+/** How long a replaced refresh token is still answered with its successor (DESIGN 3, Refresh tokens). */
+export const refreshGraceMs = 10_000;
+
+/** More refreshes than this within the grace are no client's retries. */
+const replacedMax = 20;
+
+/** The token that replaced the presented one, if it did so no longer ago than the grace; else null. */
+export function successorOf(
+  { refresh, replaced }: StartedSession,
+  presented: { readonly generation: number; readonly digest: string },
+  now: Date,
+): RefreshTokenState | null {
+  const known = [...replaced, refresh];
+  const index = known.findIndex(
+    ({ generation, digest }) => generation === presented.generation && digest === presented.digest,
+  );
+  const successor = index < 0 ? undefined : known[index + 1];
+  if (successor === undefined || !isWithinGrace(successor, now)) return null;
+  return successor;
 }
 
 export function evolve(state: SessionState, event: Evolving<SessionEvent>): SessionState {
@@ -40,23 +68,27 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       methods: data.amr,
       authenticatedAt: new Date(data.auth_time),
       expiresAt: new Date(data.expires_at),
-      refresh: refreshTokenOf(data, { link: null, predecessorDigest: null, issuedAt: event.recordedAt }),
+      refresh: refreshTokenOf(data, null, event.recordedAt),
+      replaced: [],
     };
   }
   if (state.status !== 'started') return state;
   switch (event.type) {
     case 'RefreshTokenRotated':
-      return { ...state, refresh: successor(state, event.data, null, event.recordedAt) };
+      return { ...state, ...replace(state, refreshTokenOf(event.data, null, event.recordedAt)) };
     case 'SessionStrengthened': {
       const { method, refresh } = event.data;
       const methods = state.methods.includes(method) ? state.methods : [...state.methods, method];
       if (refresh === null) return { ...state, methods };
-      return { ...state, methods, refresh: successor(state, refresh, refresh.link, event.recordedAt) };
+      const issued = refreshTokenOf(refresh, refresh.link, event.recordedAt);
+      return { ...state, methods, ...replace(state, issued) };
     }
     case 'RefreshTokenReuseDetected':
       return state;
-    case 'SessionRevoked':
-      return { status: 'revoked', userId: state.userId, reason: event.data.reason };
+    case 'SessionRevoked': {
+      const { userId, refresh } = state;
+      return { status: 'revoked', userId, reason: event.data.reason, generation: refresh.generation };
+    }
   }
 }
 
@@ -67,24 +99,27 @@ interface RefreshTokenData {
   readonly idle_expires_at: string;
 }
 
-function successor(
-  { refresh }: StartedSession,
-  data: RefreshTokenData,
-  link: string | null,
-  issuedAt: Date,
-): RefreshTokenState {
-  return refreshTokenOf(data, { link, predecessorDigest: refresh.digest, issuedAt });
+/** The present token gives way; of those before it stay the ones whose grace was not over when the new one came. */
+function replace(
+  { refresh, replaced }: StartedSession,
+  issued: RefreshTokenState,
+): Pick<StartedSession, 'refresh' | 'replaced'> {
+  const known = [...replaced, refresh];
+  const remembered = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, issued.issuedAt));
+  return { refresh: issued, replaced: remembered.slice(-replacedMax) };
 }
 
-function refreshTokenOf(
-  data: RefreshTokenData,
-  rest: Pick<RefreshTokenState, 'link' | 'predecessorDigest' | 'issuedAt'>,
-): RefreshTokenState {
+function isWithinGrace(successor: RefreshTokenState, now: Date): boolean {
+  return now.getTime() - successor.issuedAt.getTime() <= refreshGraceMs;
+}
+
+function refreshTokenOf(data: RefreshTokenData, link: string | null, issuedAt: Date): RefreshTokenState {
   return {
     generation: data.refresh_generation,
     keyId: data.refresh_key_id,
     digest: data.refresh_token_digest,
+    link,
     idleExpiresAt: new Date(data.idle_expires_at),
-    ...rest,
+    issuedAt,
   };
 }

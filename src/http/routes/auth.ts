@@ -7,23 +7,12 @@ import { tokens, user, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute } from '../route.js';
 import type { Route } from '../route.js';
+import { emailField, newPassword } from './auth-fields.js';
 
-/** The rules beyond shape are the use case's; lengths here only bound what it is given. */
 const registration = z
   .strictObject({
-    email: z
-      .string()
-      .max(320)
-      .meta({ format: 'email', examples: ['ada@example.com'] }),
-    password: z
-      .string()
-      .max(512)
-      .meta({
-        minLength: 10,
-        maxLength: 128,
-        description: 'At least 10 characters with upper-case and lower-case letters, digits and symbols.',
-        examples: ['Correct-Horse-7-Battery'],
-      }),
+    email: emailField,
+    password: newPassword,
     nickname: z
       .string()
       .max(200)

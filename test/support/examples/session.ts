@@ -22,3 +22,20 @@ export const sessionRevoked = {
   type: 'SessionRevoked',
   data: { reason: 'signed_out' },
 } as const satisfies SessionEvent;
+
+/** Of the session's refresh token of a generation. */
+export function tokenDigest(generation: number): string {
+  return generation === 1 ? digest : generation.toString(16).padStart(64, '0');
+}
+
+export function rotatedTo(generation: number) {
+  return {
+    type: 'RefreshTokenRotated',
+    data: {
+      refresh_generation: generation,
+      refresh_key_id: 'r1',
+      refresh_token_digest: tokenDigest(generation),
+      idle_expires_at: '2026-01-16T03:04:05.000Z',
+    },
+  } as const satisfies SessionEvent;
+}

@@ -1,0 +1,123 @@
+import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { rejectSession } from '../domain/session/rejections.js';
+import {
+  type RefreshTokenState,
+  sessionAggregate,
+  type SessionState,
+  type StartedSession,
+  successorOf,
+} from '../domain/session/session.js';
+import { sessionHolds } from '../domain/session-epoch.js';
+import { userAggregate } from '../domain/user/user.js';
+import type { RefreshTokens } from '../keys/refresh-tokens.js';
+import type { AccessTokens } from '../security/access-tokens.js';
+import { makeSessionTokens, type TokenPair } from './session-tokens.js';
+import { refreshIdleSeconds } from './start-session.js';
+
+/**
+ * Exchanges a refresh token for its successor (DESIGN 3, Refresh tokens). Uses at the same moment, and for 10 s after, get the
+ * same one; a later use ends the session.
+ * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
+ */
+export type Refresh = (
+  input: { readonly refreshToken: string },
+  context: CommandContext,
+) => Promise<TokenPair>;
+
+export function makeRefresh({
+  handler,
+  refreshTokens,
+  accessTokens,
+}: {
+  readonly handler: CommandHandler;
+  readonly refreshTokens: RefreshTokens;
+  readonly accessTokens: Pick<AccessTokens, 'sign'>;
+}): Refresh {
+  const sessionTokens = makeSessionTokens({ accessTokens });
+
+  return async ({ refreshToken: token }, context) => {
+    const { time: now } = context;
+    const fields = refreshTokens.verify(token);
+    if (fields === null) return rejectSession('refresh_token_unknown', 'the refresh token is not valid');
+    const { sessionId, generation } = fields;
+    const presented = { generation, digest: refreshTokens.digest(token) };
+    const before = await load(sessionId, generation);
+    await requireUser(sessionId, before);
+
+    const successor = refreshTokens.derive(token);
+    const { events } = await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      {
+        type: 'Refresh',
+        presented,
+        successor: {
+          generation: successor.generation,
+          keyId: successor.kid,
+          digest: successor.digest,
+          idleExpiresAt: idleEnd(before, now),
+        },
+        now,
+      },
+      context,
+      // An old token may end the session.
+      { revokesAccess: generation !== before.refresh.generation },
+    );
+    if (events.some(({ type }) => type === 'RefreshTokenReuseDetected')) rejectReused();
+
+    // The log says what replaced the token: another process may have been faster, or use another key.
+    const session = await load(sessionId, generation);
+    const refresh = successorOf(session, presented, now);
+    if (refresh === null) {
+      return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
+    }
+    const refreshToken = recompute(token, sessionId, refresh);
+    return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
+  };
+
+  async function load(sessionId: string, generation: number): Promise<StartedSession> {
+    const { state } = await handler.load(sessionAggregate, sessionId);
+    return requireStarted(state, generation);
+  }
+
+  /** The user's stream may have ended the session. A user who ends it later is heard by the next request's authentication. */
+  async function requireUser(id: string, { userId, epoch }: StartedSession): Promise<void> {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered' || !sessionHolds(user, { id, epoch })) rejectOver();
+  }
+
+  function recompute(
+    token: string,
+    sessionId: string,
+    { generation, link, keyId }: RefreshTokenState,
+  ): string {
+    const issued =
+      link === null
+        ? refreshTokens.derive(token, keyId)
+        : refreshTokens.issueLinked(sessionId, generation, link, keyId);
+    return issued.token;
+  }
+}
+
+function requireStarted(state: SessionState, generation: number): StartedSession {
+  switch (state.status) {
+    case 'started':
+      return state;
+    case 'revoked':
+      if (state.reason === 'refresh_token_reused' && generation < state.generation) rejectReused();
+      return rejectOver();
+    case 'absent':
+      return rejectOver();
+  }
+}
+
+function idleEnd({ expiresAt }: StartedSession, now: Date): Date {
+  return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, expiresAt.getTime()));
+}
+
+function rejectReused(): never {
+  return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
+}
+
+function rejectOver(): never {
+  return rejectSession('session_over', 'the session has ended');
+}

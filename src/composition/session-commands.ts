@@ -1,0 +1,46 @@
+import { makeFindAccount } from '../commands/find-account.js';
+import { makeLogin } from '../commands/login.js';
+import { makeLogout } from '../commands/logout.js';
+import { makeRefresh } from '../commands/refresh.js';
+import type { StartSession } from '../commands/start-session.js';
+import type { Clock } from '../event-sourcing/clock.js';
+import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import type { StateStore } from '../event-sourcing/state-store.js';
+import type { Digests } from '../keys/digests.js';
+import type { RefreshTokens } from '../keys/refresh-tokens.js';
+import type { Sealer } from '../keys/sealer.js';
+import type { AccessTokens } from '../security/access-tokens.js';
+import { signInThrottle } from '../security/failure-throttle.js';
+import { makeGuardedTries } from '../security/guarded-tries.js';
+import type { Passwords } from '../security/passwords.js';
+import type { UserReader } from '../../projections/users/reader.js';
+
+/** Puts together how people sign in, stay signed in and sign out. */
+export function makeSessionCommands(deps: {
+  readonly clock: Clock;
+  readonly handler: CommandHandler;
+  readonly stateStore: StateStore;
+  readonly sealer: Sealer;
+  readonly digests: Digests;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+  readonly users: UserReader;
+  readonly startSession: StartSession;
+  /** Told of work that failed beside an answer, or after it. */
+  readonly onFailure: (what: string, error: unknown) => void;
+}) {
+  const findAccount = makeFindAccount(deps);
+  return {
+    login: makeLogin({
+      ...deps,
+      findAccount,
+      tries: makeGuardedTries({ ...deps, name: 'login', limits: signInThrottle }),
+      onRehashFailed: (error) => {
+        deps.onFailure('a password could not be hashed anew', error);
+      },
+    }),
+    refresh: makeRefresh(deps),
+    logout: makeLogout(deps),
+  };
+}

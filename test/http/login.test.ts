@@ -1,0 +1,166 @@
+import test from 'ava';
+import { Overloaded } from '../../src/event-sourcing/errors.js';
+import { password, startTestService, type TestService } from '../support/http-service.js';
+
+const login = (service: TestService, more: object = {}) =>
+  service.post('/api/v1/auth/login', { email: 'ada@example.com', password, ...more });
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+const tokensOf = ({ json }: { readonly json: unknown }) => (json as { data: { tokens: Tokens } }).data.tokens;
+const bearer = ({ access_token: token }: Tokens) => ({ authorization: `Bearer ${token}` });
+const refresh = (service: TestService, token: string) =>
+  service.post('/api/v1/auth/refresh', { refresh_token: token });
+
+test('signing in answers the wrapper with user and tokens, and nothing may keep it', async (t) => {
+  const service = await startTestService(t);
+  const headers = await service.signUp('ada');
+  const answer = await login(service);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  const me = await service.get('/api/v1/auth/me', bearer(tokensOf(answer)));
+  t.like(answer.json, {
+    code: 'ok',
+    message: 'ok',
+    data: { tokens: { token_type: 'Bearer', expires_in: 600 } },
+  });
+  t.deepEqual((answer.json as { data: { user: unknown } }).data.user, (me.json as { data: unknown }).data);
+  t.is((await service.get('/api/v1/auth/me', headers)).status, 200, 'the first session goes on');
+});
+
+test('a wrong password and an unknown address are answered alike, byte for byte', async (t) => {
+  const service = await startTestService(t);
+  await service.signUp('ada');
+  const wrong = await login(service, { password: 'Wrong-Horse-7' });
+  const unknown = await login(service, { email: 'bob@example.com' });
+  t.is(wrong.status, 401);
+  t.like(wrong.json, { code: 'invalid_credentials' });
+  t.is(unknown.status, wrong.status);
+  t.is(unknown.text, wrong.text);
+  const names = (answer: typeof wrong) => [...answer.headers.keys()].sort();
+  t.deepEqual(names(unknown), names(wrong));
+});
+
+test('signing in refuses what has no shape, and names the field', async (t) => {
+  const service = await startTestService(t);
+  for (const [body, message] of [
+    [{ email: 'nobody' }, /^email: /],
+    [{ password: 7 }, /^password: /],
+    [{ password: 'x'.repeat(513) }, /^password: /],
+    [{ otp: '123456' }, /otp/],
+  ] as const) {
+    const answer = await login(service, body);
+    t.is(answer.status, 400);
+    t.regex((answer.json as { message: string }).message, message);
+  }
+});
+
+test('after five failures a client waits as long as Retry-After says', async (t) => {
+  const service = await startTestService(t);
+  await service.signUp('ada');
+  for (let failure = 0; failure < 5; failure += 1) {
+    t.is((await login(service, { password: 'Wrong-Horse-7' })).status, 401);
+  }
+  const refused = await login(service);
+  t.is(refused.status, 429);
+  t.like(refused.json, { code: 'too_many_attempts' });
+  t.is(refused.headers.get('retry-after'), '1');
+  service.clock.advance(1_000);
+  t.is((await login(service)).status, 200);
+});
+
+test('a client may sign in 20 times a minute, whatever comes of it', async (t) => {
+  const service = await startTestService(t);
+  await service.signUp('ada');
+  for (let count = 0; count < 20; count += 1) {
+    t.is((await login(service, { email: `user-${count}@example.com` })).status, 401);
+  }
+  const refused = await login(service);
+  t.is(refused.status, 429);
+  t.like(refused.json, { code: 'rate_limited' });
+  t.is(refused.headers.get('retry-after'), '3');
+  service.clock.advance(3_000);
+  t.is((await login(service)).status, 200);
+});
+
+test('when too many passwords are being checked, signing in is 503 with Retry-After and counts as no failure', async (t) => {
+  let busy = false;
+  const service = await startTestService(
+    t,
+    {},
+    {
+      onHash: () => {
+        if (busy) throw new Overloaded('too many passwords are being checked');
+      },
+    },
+  );
+  await service.signUp('ada');
+  busy = true;
+  for (let count = 0; count < 8; count += 1) {
+    for (const email of ['ada@example.com', 'bob@example.com']) {
+      const answer = await login(service, { email });
+      t.is(answer.status, 503);
+      t.like(answer.json, { code: 'overloaded' });
+      t.is(answer.headers.get('retry-after'), '1');
+    }
+  }
+  busy = false;
+  t.is((await login(service)).status, 200);
+});
+
+test('a refresh token is exchanged once, answered again for 10 s, and later ends its session only', async (t) => {
+  const service = await startTestService(t);
+  await service.signUp('ada');
+  const [one, other] = [tokensOf(await login(service)), tokensOf(await login(service))];
+  const answer = await refresh(service, one.refresh_token);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  const next = tokensOf(answer);
+  t.is((await service.get('/api/v1/auth/me', bearer(next))).status, 200);
+  t.is(tokensOf(await refresh(service, one.refresh_token)).refresh_token, next.refresh_token);
+  service.clock.advance(10_001);
+  const reused = await refresh(service, one.refresh_token);
+  t.is(reused.status, 401);
+  t.like(reused.json, { code: 'refresh_token_reused' });
+  t.like((await service.get('/api/v1/auth/me', bearer(next))).json, { code: 'invalid_token' });
+  t.like((await refresh(service, next.refresh_token)).json, { code: 'invalid_token' });
+  t.is((await service.get('/api/v1/auth/me', bearer(other))).status, 200);
+  t.is((await refresh(service, other.refresh_token)).status, 200);
+});
+
+test('a refresh token that is none is 401, one without shape 400', async (t) => {
+  const service = await startTestService(t);
+  t.like((await refresh(service, 'r1.nothing')).json, { code: 'invalid_token' });
+  t.is((await refresh(service, '')).status, 400);
+  t.is((await service.post('/api/v1/auth/refresh', {})).status, 400);
+});
+
+test('signing out ends this session, or with `all` every one of the user', async (t) => {
+  const service = await startTestService(t);
+  const first = await service.signUp('ada');
+  const bob = await service.signUp('bob');
+  const [second, third] = [tokensOf(await login(service)), tokensOf(await login(service))];
+  const me = async (headers: Record<string, string>) =>
+    (await service.get('/api/v1/auth/me', headers)).status;
+  const logout = (headers: Record<string, string>, body?: object) =>
+    service.ask('/api/v1/auth/logout', {
+      method: 'POST',
+      headers,
+      ...(body === undefined ? {} : { json: body }),
+    });
+
+  t.is((await logout(bearer(second))).status, 204, 'without a body');
+  t.is(await me(bearer(second)), 401);
+  t.like((await refresh(service, second.refresh_token)).json, { code: 'invalid_token' });
+  t.is((await logout(bearer(second))).status, 401);
+  t.is(await me(first), 200);
+
+  t.is((await logout(bearer(third), { all: true })).status, 204);
+  for (const headers of [first, bearer(third)]) t.is(await me(headers), 401);
+  t.like((await refresh(service, third.refresh_token)).json, { code: 'invalid_token' });
+  t.is(await me(bob), 200, 'nobody else’s');
+  t.is((await login(service)).status, 200, 'signing in again works');
+  t.is((await logout(bob, { all: 'yes' })).status, 400);
+});
