@@ -1,0 +1,157 @@
+import test from 'ava';
+import { makeOperations } from '../../src/composition/operations.js';
+import type { Services } from '../../src/composition/services.js';
+import { makeOperationRunner } from '../../src/control/operations.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
+import {
+  asObject,
+  makeServiceClient,
+  type ServiceClient,
+  type SignedIn,
+  textOf,
+} from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { makeDataDirectory } from '../support/service-process.js';
+import { settableClock } from '../support/settable-clock.js';
+
+const password = 'Correct-Horse-7';
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+test('while every ring is rotated nobody is signed out and nothing that is sealed is lost', async (t) => {
+  // Given people who have signed in, one of whom never heard the answer to her last refreshing
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const clock = settableClock();
+  const service = await startInProcess({ directory: directory.path, clock });
+  t.teardown(() => service.close());
+  const { services } = service;
+  const client = makeServiceClient(service.url);
+  const ada = await client.register('ada@example.org', password);
+  const bea = await client.register('bea@example.org', password);
+  const lost = await refresh(client, ada.refreshToken);
+  const before = kidsOf(services);
+
+  // When every ring is rotated
+  for (const ring of ringNames) {
+    const kid = textOf(await operate(services, 'keys add', { ring }), 'kid');
+    await operate(services, 'keys promote', { ring, kid, now: true });
+  }
+  const after = kidsOf(services);
+  for (const ring of ringNames) t.not(after[ring], before[ring]);
+
+  // Then access tokens of before are good, and what is sealed opens
+  for (const [somebody, email] of [
+    [ada, 'ada@example.org'],
+    [bea, 'bea@example.org'],
+  ] as const) {
+    t.like((await client.get('/api/v1/auth/me', somebody.headers)).json(), { data: { email } });
+  }
+  // and the answer that was lost is given again, with the key that made it; the next one has the new key
+  const again = await refresh(client, ada.refreshToken);
+  t.is(again.refreshToken, lost.refreshToken);
+  t.is(again.accessKid, after.jwt);
+  const next = await refresh(client, again.refreshToken);
+  t.deepEqual([refreshKidOf(again), refreshKidOf(next)], [before.refresh, after.refresh]);
+  // and a password that was hashed with the old pepper signs in, and is hashed with the new one
+  t.is(await pepperOf(services, ada.userId), before.pepper);
+  await client.login('ada@example.org', password);
+  t.is(await pepperOf(services, ada.userId), after.pepper);
+  await client.login('ada@example.org', password);
+  t.is(
+    (await client.post('/api/v1/auth/login', { email: 'ada@example.org', password: 'Wrong-1' })).status,
+    401,
+  );
+
+  // When the data keys are wrapped anew, and the old keys retired as soon as that is allowed
+  t.like(await operate(services, 'keys rewrap', { after: null }), {
+    rewrapped: 2,
+    data_keys: { [after.master]: 2 },
+  });
+  clock.advance(dayMs + minuteMs);
+  for (const ring of ['jwt', 'code', 'master'] as const) {
+    await operate(services, 'keys retire', { ring, kid: before[ring], force: false });
+    t.deepEqual(
+      services.keyRings[ring].all().map(({ kid }) => kid),
+      [after[ring]],
+    );
+  }
+
+  // Then those who come back after a day are still signed in, in a process that has just started too
+  const restarted = await startInProcess({ directory: directory.path, clock, stores: services.stores });
+  t.teardown(() => restarted.close());
+  const other = makeServiceClient(restarted.url);
+  await caughtUp(other);
+  const back = await refresh(other, bea.refreshToken);
+  t.deepEqual([refreshKidOf(back), back.accessKid], [after.refresh, after.jwt]);
+  t.like((await other.get('/api/v1/auth/me', back.headers)).json(), { data: { email: 'bea@example.org' } });
+  await other.login('bea@example.org', password);
+  t.is(await pepperOf(restarted.services, bea.userId), after.pepper);
+});
+
+interface Refreshed {
+  readonly refreshToken: string;
+  readonly accessKid: string;
+  readonly headers: SignedIn['headers'];
+}
+
+async function refresh(client: ServiceClient, refreshToken: string): Promise<Refreshed> {
+  const reply = await client.post('/api/v1/auth/refresh', { refresh_token: refreshToken });
+  if (reply.status !== 200) throw new Error(`refreshing was answered ${reply.status}: ${reply.text}`);
+  const tokens = asObject(asObject(reply.json()['data'])['tokens']);
+  const accessToken = textOf(tokens, 'access_token');
+  const header: unknown = JSON.parse(
+    Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString('utf8'),
+  );
+  return {
+    refreshToken: textOf(tokens, 'refresh_token'),
+    accessKid: textOf(asObject(header), 'kid'),
+    headers: { authorization: `Bearer ${accessToken}` },
+  };
+}
+
+function refreshKidOf({ refreshToken }: Refreshed): string {
+  return refreshToken.split('.')[3] ?? '';
+}
+
+function kidsOf({ keyRings }: Services): Readonly<Record<RingName, string>> {
+  const { jwt, master, refresh: refreshRing, code, pepper, audit } = keyRings;
+  return {
+    jwt: jwt.active().kid,
+    master: master.active().kid,
+    refresh: refreshRing.active().kid,
+    code: code.active().kid,
+    pepper: pepper.active().kid,
+    audit: audit.active().kid,
+  };
+}
+
+/** The pepper that a user's stored password hash names. */
+async function pepperOf({ handler, sealer }: Services, userId: string): Promise<string> {
+  const { state } = await handler.load(userAggregate, userId);
+  if (state.status !== 'registered') throw new Error(`${userId} is ${state.status}`);
+  const hash = await sealer.open({ kind: 'person', userId }, 'password_hash', state.passwordHash);
+  return /keyid=([^$]+)\$/.exec(String(hash))?.[1] ?? '';
+}
+
+/** As an operator's command reaches the service. */
+async function operate(services: Services, operation: string, input: JsonObject): Promise<JsonObject> {
+  const run = makeOperationRunner(makeOperations(services), (_operation, error) => {
+    throw error;
+  });
+  const reply = await run({ operation, input });
+  if (!reply.ok) throw new Error(`${operation} was refused: ${reply.message}`);
+  return asObject(reply.result);
+}
+
+/** After the clock was moved, waits until the service has looked at its registry of views again. */
+async function caughtUp(client: ServiceClient): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (Date.now() < deadline) {
+    const reply = await client.post('/api/v1/auth/refresh', { refresh_token: 'x' });
+    if (reply.status !== 503) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the service did not catch up with the clock');
+}
