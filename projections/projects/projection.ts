@@ -42,7 +42,9 @@ export type ApiKeyEntry = {
   readonly prefix: string;
   readonly last_four: string;
   readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
+  readonly expires_at: string;
+  /** Of the user. */
+  readonly issued_by: string;
   readonly created_at: string;
 };
 
@@ -80,6 +82,14 @@ function changeOf(
     }
     case 'InvitationMailed':
       return {};
+    case 'InvitationRoleChanged': {
+      const { invitation_id, role } = event.data;
+      return {
+        invitations: document.invitations.map((invitation) =>
+          invitation.id === invitation_id ? { ...invitation, role } : invitation,
+        ),
+      };
+    }
     case 'InvitationWithdrawn':
       return { invitations: withoutInvitation(document, event.data.invitation_id) };
     case 'MemberAdded': {
@@ -105,8 +115,8 @@ function changeOf(
     case 'EntitlementRevoked':
       return { entitlements: withoutGrant(document, event.data) };
     case 'ApiKeyIssued': {
-      const { key_id: id, name, digest, prefix, last_four, scopes, expires_at } = event.data;
-      const key = { id, name, digest, prefix, last_four, scopes, expires_at, created_at: event.time };
+      const { key_id: id, ...kept } = event.data;
+      const key = { id, ...kept, created_at: event.time };
       return { api_keys: [...document.api_keys, key] };
     }
     case 'ApiKeyRevoked':
@@ -134,7 +144,7 @@ function withoutGrant(
 
 export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
   name: 'projects',
-  version: 2,
+  version: 3,
   category: projectCategory,
   codec: projectCodec,
   indexes: ['members.user_id', 'invitations.email_digest', 'api_keys.digest'],

@@ -28,7 +28,7 @@ export interface ApiKeyAccess {
   readonly keyId: string;
   readonly projectId: string;
   readonly scopes: readonly string[];
-  readonly expiresAt: Date | null;
+  readonly expiresAt: Date;
 }
 
 /** @throws StoreUnavailable */
@@ -77,7 +77,7 @@ export function makeProjectReader({ views }: { readonly views: Views }): Project
       });
       const key = document?.body.api_keys.find((entry) => entry.digest === digest);
       if (document === undefined || key === undefined) return null;
-      const expiresAt = key.expires_at === null ? null : new Date(key.expires_at);
+      const expiresAt = new Date(key.expires_at);
       return { keyId: key.id, projectId: document.id, scopes: key.scopes, expiresAt };
     },
   };

@@ -14,7 +14,9 @@ export type UseCaseRejection =
   /** The address belongs to another user, or to a registration that is under way. */
   | 'email_taken'
   /** What was presented to sign in proves nobody's identity; which part of it is wrong is not told. */
-  | 'credentials_refused';
+  | 'credentials_refused'
+  /** Mail would have to be sent, and no mail service is set up. */
+  | 'mail_not_configured';
 
 /** Every code that a command can be rejected with. */
 export type Rejection =

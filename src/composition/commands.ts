@@ -1,9 +1,7 @@
 import { makeAddNode } from '../commands/add-node.js';
 import { makeAddressReservations } from '../commands/address-reservations.js';
 import { makeChangeNode } from '../commands/change-node.js';
-import { makeCreateProject } from '../commands/create-project.js';
 import { makeCreateStorage } from '../commands/create-storage.js';
-import { makeGrantEntitlement } from '../commands/grant-entitlement.js';
 import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
 import { makeRegister } from '../commands/register.js';
 import { makeRemoveNode } from '../commands/remove-node.js';
@@ -22,6 +20,7 @@ import type { AccessTokens } from '../security/access-tokens.js';
 import { makeCheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
 import { makeAccountCommands } from './account-commands.js';
+import { makeProjectCommands } from './project-commands.js';
 import type { Readers } from './readers.js';
 import { makeSessionCommands } from './session-commands.js';
 
@@ -60,14 +59,13 @@ export function makeCommands(deps: {
     }),
     ...makeAccountCommands(deps),
     ...makeSessionCommands({ ...deps, users, startSession }),
-    createProject: makeCreateProject({ ...deps, projects }),
+    ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
     createStorage: makeCreateStorage({
       ...deps,
       projects,
       storages,
       allowsHttp: makeAllowedAddresses(config.storageAllowedCidrs),
     }),
-    grantEntitlement: makeGrantEntitlement(deps),
     grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
     revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),

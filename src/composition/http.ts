@@ -5,8 +5,10 @@ import type { Readiness } from '../http/readiness.js';
 import { sealedSchema } from '../event-sourcing/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
+import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
+import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -44,6 +46,8 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeLoginRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
+      ...makeMemberRoutes({ ...commands, ...readers }),
+      ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes(readers),
     ],

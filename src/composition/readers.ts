@@ -1,3 +1,5 @@
+import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
+import { makeMemberReader } from '../../projections/members/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
@@ -11,10 +13,13 @@ export type Readers = ReturnType<typeof makeReaders>;
 
 /** Puts the readers together. Sealed values are opened here and nowhere nearer to the log. */
 export function makeReaders(views: Views, sealer: Sealer) {
+  const users = makeUserReader({ views, sealer });
   return {
-    users: makeUserReader({ views, sealer }),
+    users,
     sessions: makeSessionReader({ views }),
     projects: makeProjectReader({ views }),
+    members: makeMemberReader({ views, sealer, users }),
+    apiKeys: makeApiKeyReader({ views }),
     storages: makeStorageReader({ views }),
     nodes: makeNodeReader({ views }),
   };

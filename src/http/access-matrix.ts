@@ -84,13 +84,4 @@ export const notYetServed: ReadonlySet<string> = new Set([
   'changePassword',
   'requestEmailChange',
   'confirmEmailChange',
-  'changeProject',
-  'deleteProject',
-  'listMembers',
-  'addMember',
-  'changeMember',
-  'removeMember',
-  'listApiKeys',
-  'issueApiKey',
-  'revokeApiKey',
 ]);

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../event-sourcing/clock.js';
 import { sessionHolds } from '../domain/session-epoch.js';
 import type { AccessTokens } from '../security/access-tokens.js';
+import { parseApiKey } from '../security/api-keys.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { unauthorized } from './credentials.js';
 
@@ -40,13 +40,10 @@ export interface AccessReaders {
       readonly keyId: string;
       readonly projectId: string;
       readonly scopes: readonly string[];
-      readonly expiresAt: Date | null;
+      readonly expiresAt: Date;
     } | null>;
   };
 }
-
-/** `stw_`, 32 random characters and 6 of checksum, all base62 (DESIGN 4.2). */
-const apiKeyPattern = /^stw_[0-9A-Za-z]{38}$/;
 
 /**
  * Only the signature check may be remembered: the session and its user are read every time, so that a revoked session
@@ -95,9 +92,9 @@ export function makeAuthenticator({
     },
 
     apiKey: async (key) => {
-      const digest = createHash('sha256').update(key).digest('hex');
-      const found = apiKeyPattern.test(key) ? await projects.apiKey(digest) : null;
-      if (found === null || (found.expiresAt !== null && found.expiresAt <= clock.now())) {
+      const parsed = parseApiKey(key);
+      const found = parsed === null ? null : await projects.apiKey(parsed.digest);
+      if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');
       }
       const { keyId, projectId, scopes } = found;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { HttpError } from './http-error.js';
 
 /** The token of `Authorization: Bearer …`; null when the header is absent. @throws HttpError 401 for another scheme */
@@ -23,6 +24,12 @@ export function presentedAgentSecret(request: IncomingMessage): string | null {
 /** Node joins a repeated header with commas, so a secret given twice is a secret that does not match. */
 function onlyValue(header: string | string[] | undefined): string | null {
   return header === undefined ? null : String(header);
+}
+
+/** The caller as somebody who is signed in. @throws HttpError 403 for an API key */
+export function refuseKey(caller: SessionCaller | ApiKeyCaller): SessionCaller {
+  if (caller.kind === 'session') return caller;
+  throw new HttpError('api_key_not_allowed', 'this cannot be done with an API key; sign in');
 }
 
 /** 401 with the challenge that RFC 6750 asks for. */

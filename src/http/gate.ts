@@ -13,7 +13,13 @@ import type {
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
 import type { Authenticator } from './authenticate.js';
-import { bearerToken, presentedAgentSecret, presentedApiKey, unauthorized } from './credentials.js';
+import {
+  bearerToken,
+  presentedAgentSecret,
+  presentedApiKey,
+  refuseKey,
+  unauthorized,
+} from './credentials.js';
 import { HttpError } from './http-error.js';
 import { takeOne } from './limits.js';
 import type { Limiter } from './limits.js';
@@ -171,9 +177,4 @@ function missing({ onMissing }: ProjectPolicy): HttpError {
   return onMissing === 'forbidden'
     ? new HttpError('forbidden', 'you are not a member of this project')
     : new HttpError('not_found', 'the project does not exist');
-}
-
-function refuseKey(caller: SessionCaller | ApiKeyCaller): SessionCaller {
-  if (caller.kind === 'session') return caller;
-  throw new HttpError('api_key_not_allowed', 'this cannot be done with an API key; sign in');
 }

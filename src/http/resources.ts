@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { role } from '../domain/role.js';
+import { scope } from '../domain/scope.js';
 
 /** RFC 3339, UTC, milliseconds. */
 const time = z.iso.datetime({ precision: 3 });
@@ -33,13 +35,40 @@ export const project = z
   .strictObject({
     id: z.uuid(),
     name: z.string(),
-    role: z.enum(['viewer', 'editor', 'admin', 'owner']),
+    role,
     require_2fa: z.boolean(),
     entitlements: z.strictObject({ allow_s3: z.boolean() }),
     created_at: time,
     updated_at: time,
   })
   .meta({ id: 'Project' });
+
+/** A member of a project, or somebody invited: DESIGN 4.2. */
+export const member = z
+  .strictObject({
+    id: z.uuid().meta({ description: 'Of the user; of the invitation while `status` is `invited`.' }),
+    email: z.string().nullable().meta({ description: 'Null for callers who are neither admin nor owner.' }),
+    nickname: z.string().nullable().meta({ description: 'Null while `status` is `invited`.' }),
+    role,
+    status: z.enum(['active', 'invited']),
+    joined_at: time.nullable().meta({ description: 'Null while `status` is `invited`.' }),
+    invited_at: time.nullable().meta({ description: 'Null unless `status` is `invited`.' }),
+  })
+  .meta({ id: 'Member' });
+
+/** An API key as it is listed: DESIGN 4.2. */
+export const apiKey = z
+  .strictObject({
+    id: z.uuid(),
+    name: z.string(),
+    prefix: z.string().meta({ description: 'The first characters of the key.' }),
+    last_four: z.string(),
+    scopes: z.array(scope),
+    expires_at: time,
+    issued_by: z.uuid().meta({ description: 'The id of a user.' }),
+    created_at: time,
+  })
+  .meta({ id: 'ApiKey' });
 
 /** The storage configuration of the API document, 2.1. No reply carries credentials. */
 export const storage = z

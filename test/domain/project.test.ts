@@ -7,6 +7,8 @@ import {
   defaultStorageChanged,
   grantedByOperator,
   grantedByOrder,
+  invitationId,
+  memberInvited,
   projectCreated,
   revokedByOperator,
   viewerAdded,
@@ -71,6 +73,40 @@ test('The default storage is set once', (t) => {
   given(projectAggregate, projectCreated)
     .when({ type: 'ChangeDefaultStorage', storageId })
     .then(t, defaultStorageChanged);
+});
+
+test('What changes is told, what is the same is not', (t) => {
+  const change = { type: 'Change', name: 'Lakes', requireTwoFactor: true } as const;
+  const renamed = { type: 'ProjectRenamed', data: { name: 'Lakes' } } as const;
+  const required = { type: 'TwoFactorRequirementChanged', data: { require_2fa: true } } as const;
+  given(projectAggregate, projectCreated).when(change).then(t, renamed, required);
+  given(projectAggregate, projectCreated, renamed).when(change).then(t, required);
+  given(projectAggregate, projectCreated, required)
+    .when({ ...change, requireTwoFactor: undefined })
+    .then(t, renamed);
+  given(projectAggregate, projectCreated)
+    .when({ type: 'Change', name: undefined, requireTwoFactor: false })
+    .thenNothing(t);
+});
+
+test('A deleted project stays deleted, and keeps in mind which addresses nobody needs any more', (t) => {
+  const deleted = { type: 'ProjectDeleted', data: {} } as const;
+  given(projectAggregate, projectCreated).when({ type: 'Delete' }).then(t, deleted);
+  const after = given(projectAggregate, projectCreated, memberInvited('viewer'), deleted);
+  t.deepEqual(after.state, { status: 'deleted', invitationIds: [invitationId] });
+  after.when({ type: 'Change', name: 'x', requireTwoFactor: undefined }).thenRejected(t, 'project_not_found');
+  after.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
+  after.when({ type: 'Create', name: 'Rivers', ownerId: userId }).thenNothing(t);
+});
+
+test('A project goes with its only member, invitations or not, and stays with several', (t) => {
+  const alone = { type: 'DeleteIfAlone', userId } as const;
+  const deleted = { type: 'ProjectDeleted', data: {} } as const;
+  given(projectAggregate, projectCreated, memberInvited('viewer')).when(alone).then(t, deleted);
+  given(projectAggregate, projectCreated, viewerAdded).when(alone).thenRejected(t, 'project_has_members');
+  given(projectAggregate, projectCreated)
+    .when({ ...alone, userId: otherUserId })
+    .thenRejected(t, 'member_not_found');
 });
 
 test('Nothing but its creation happens to a project that does not exist', (t) => {

@@ -1,6 +1,5 @@
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { agentAccess, operatorAccess, projectAccess, sessionAccess } from '../../src/http/access.js';
@@ -9,6 +8,7 @@ import type { HttpDeps } from '../../src/http/compose.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { defineRoute } from '../../src/http/route.js';
 import type { Route } from '../../src/http/route.js';
+import { makeApiKey } from '../../src/security/api-keys.js';
 import { makeTestClock } from '../support/clock.js';
 import { exampleProject, noReaders, startTestHttp } from '../support/http-app.js';
 import type { AskOptions, TestHttp } from '../support/http-app.js';
@@ -49,8 +49,7 @@ function sessionRoute(twoFactor: SessionPolicy['twoFactor']): Route {
 }
 
 /** Users `admin`, `viewer`, `stranger`: their token is their name. `key` is a key with the scope storage:read. */
-const key = `stw_${'k'.repeat(38)}`;
-const keyDigest = createHash('sha256').update(key).digest('hex');
+const { key, digest: keyDigest } = makeApiKey((size) => Buffer.alloc(size, 7));
 const project = exampleProject({ admin: 'admin', viewer: 'viewer', totp: 'admin' });
 const start = new Date('2026-01-02T03:04:05.000Z');
 
@@ -108,7 +107,7 @@ async function startWith(
                 keyId: 'k1',
                 projectId: project.id,
                 scopes: world.keyScopes ?? ['storage:read'],
-                expiresAt: world.keyExpiresAt ?? null,
+                expiresAt: world.keyExpiresAt ?? new Date('2027-01-01T00:00:00.000Z'),
               }
             : null,
         ),

@@ -5,16 +5,23 @@ import { type ProjectDocument, projectsProjection } from '../../projections/proj
 import { sessionsProjection } from '../../projections/sessions/projection.js';
 import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
 import { type UserDocument, usersProjection } from '../../projections/users/projection.js';
-import { orderId, otherUserId, projectId, storageId, userId } from '../support/examples/ids.js';
+import { digest, orderId, otherUserId, projectId, storageId, userId } from '../support/examples/ids.js';
 import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../support/examples/node.js';
 import {
+  apiKeyId,
+  apiKeyIssued,
+  apiKeyRevoked,
   defaultStorageChanged,
   grantedByOperator,
   grantedByOrder,
+  invitationId,
+  memberInvited,
+  memberRemoved,
   projectCreated,
   revokedByOperator,
   viewerAdded,
 } from '../support/examples/project.js';
+import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
 import { configuration, storageCreated } from '../support/examples/storage.js';
 import {
@@ -110,6 +117,86 @@ test('projects: members are added', (t) => {
     members: [...project.members, { user_id: otherUserId, role: 'viewer', joined_at: eventTime(1) }],
     updated_at: eventTime(1),
   });
+});
+
+test('projects: invitations are shown until they end, each in its role', (t) => {
+  const invited = memberInvited('viewer');
+  const entry = {
+    id: invitationId,
+    email: sealedExample('bob@example.com'),
+    email_digest: digest,
+    role: 'viewer',
+    invited_at: eventTime(1),
+  } as const;
+  const roleChanged = {
+    type: 'InvitationRoleChanged',
+    data: { invitation_id: invitationId, role: 'editor' },
+  } as const;
+  const mailed = {
+    type: 'InvitationMailed',
+    data: { invitation_id: invitationId, outcome: 'accepted' },
+  } as const;
+  givenProjection(projectsProjection, projectCreated, invited, mailed, roleChanged).then(t, {
+    ...project,
+    invitations: [{ ...entry, role: 'editor' }],
+    updated_at: eventTime(3),
+  });
+  const withdrawn = { type: 'InvitationWithdrawn', data: { invitation_id: invitationId } } as const;
+  givenProjection(projectsProjection, projectCreated, invited, withdrawn).then(t, {
+    ...project,
+    updated_at: eventTime(2),
+  });
+  const accepted = {
+    type: 'MemberAdded',
+    data: { user_id: otherUserId, role: 'viewer', invitation_id: invitationId },
+  } as const;
+  givenProjection(projectsProjection, projectCreated, invited, accepted).then(t, {
+    ...project,
+    members: [...project.members, { user_id: otherUserId, role: 'viewer', joined_at: eventTime(2) }],
+    updated_at: eventTime(2),
+  });
+});
+
+test('projects: members change their role and go', (t) => {
+  const changed = { type: 'MemberRoleChanged', data: { user_id: otherUserId, role: 'admin' } } as const;
+  const member = { user_id: otherUserId, role: 'admin', joined_at: eventTime(1) } as const;
+  givenProjection(projectsProjection, projectCreated, viewerAdded, changed).then(t, {
+    ...project,
+    members: [...project.members, member],
+    updated_at: eventTime(2),
+  });
+  const removed = memberRemoved(otherUserId);
+  givenProjection(projectsProjection, projectCreated, viewerAdded, changed, removed).then(t, {
+    ...project,
+    updated_at: eventTime(3),
+  });
+});
+
+test('projects: API keys are shown until they are revoked, by digest only', (t) => {
+  givenProjection(projectsProjection, projectCreated, apiKeyIssued(apiKeyId, userId)).then(t, {
+    ...project,
+    api_keys: [
+      {
+        id: apiKeyId,
+        name: 'Export',
+        digest,
+        prefix: 'stw_0123',
+        last_four: 'wxyz',
+        scopes: ['storage:read'],
+        expires_at: '2026-06-01T00:00:00.000Z',
+        issued_by: userId,
+        created_at: eventTime(1),
+      },
+    ],
+    updated_at: eventTime(1),
+  });
+  const events = [projectCreated, apiKeyIssued(apiKeyId, userId), apiKeyRevoked(apiKeyId)] as const;
+  givenProjection(projectsProjection, ...events).then(t, { ...project, updated_at: eventTime(2) });
+});
+
+test('projects: a deleted project is shown no more', (t) => {
+  const deleted = { type: 'ProjectDeleted', data: {} } as const;
+  givenProjection(projectsProjection, projectCreated, viewerAdded, deleted).then(t, null);
 });
 
 test('projects: entitlements are kept per source', (t) => {

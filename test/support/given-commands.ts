@@ -1,9 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { makeAddNode } from '../../src/commands/add-node.js';
 import { makeAddressReservations } from '../../src/commands/address-reservations.js';
 import { makeChangeNode } from '../../src/commands/change-node.js';
-import { makeCreateProject } from '../../src/commands/create-project.js';
 import { makeCreateStorage } from '../../src/commands/create-storage.js';
-import { makeGrantEntitlement } from '../../src/commands/grant-entitlement.js';
 import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
 import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
@@ -11,6 +10,7 @@ import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeSessionCommands } from '../../src/composition/session-commands.js';
+import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
@@ -18,6 +18,8 @@ import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { makeCheckPassword } from '../../src/security/password-rules.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
+import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
+import { makeMemberReader } from '../../projections/members/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
@@ -36,14 +38,20 @@ export interface PasswordOptions {
 }
 
 /** Every use case and reader over the given stores; all of it real, but password hashes are cheap. */
-export function givenCommands(stores: GivenStores, passwordOptions: PasswordOptions = {}) {
+export function givenCommands(
+  stores: GivenStores,
+  { mailConfigured = true, ...passwordOptions }: PasswordOptions & { readonly mailConfigured?: boolean } = {},
+) {
   const { handler, clock, sealer, digests } = stores;
+  const users = makeUserReader(stores);
   const readers = {
+    apiKeys: makeApiKeyReader(stores),
+    members: makeMemberReader({ ...stores, users }),
     nodes: makeNodeReader(stores),
     projects: makeProjectReader(stores),
     sessions: makeSessionReader(stores),
     storages: makeStorageReader(stores),
-    users: makeUserReader(stores),
+    users,
   };
   const { parameters = { N: 2, r: 1, p: 1 }, peppers = ['p1'], onHash } = passwordOptions;
   const passwords = makePasswords({
@@ -88,8 +96,7 @@ export function givenCommands(stores: GivenStores, passwordOptions: PasswordOpti
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
       onFailure: (_, error) => failures.push(error),
     }),
-    createProject: makeCreateProject({ handler, projects: readers.projects }),
-    grantEntitlement: makeGrantEntitlement({ handler }),
+    ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
     revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     createStorage: makeCreateStorage({

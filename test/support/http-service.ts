@@ -1,9 +1,12 @@
 import type { ExecutionContext } from 'ava';
+import { userAggregate } from '../../src/domain/user/user.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
 import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
+import { makeApiKeyRoutes } from '../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
 import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
+import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
@@ -23,6 +26,8 @@ export interface TestService extends TestHttp {
   readonly commands: ReturnType<typeof givenCommands>;
   /** Registers `name@example.com` and returns a header that signs in. */
   readonly signUp: (name: string) => Promise<{ readonly authorization: string }>;
+  /** Makes it known that `name@example.com` belongs to whom has it, and returns their id. */
+  readonly verify: (name: string) => Promise<string>;
   /** A new project's id; `allow_s3` is granted. */
   readonly makeProject: (headers: { readonly authorization: string }) => Promise<string>;
   readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
@@ -34,11 +39,14 @@ export async function startTestService(
   t: ExecutionContext,
   overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
     readonly rates?: HttpDeps['limits'];
+    /** True when left out. */
+    readonly mailConfigured?: boolean;
   } = {},
   passwords: PasswordOptions = {},
 ): Promise<TestService> {
   const stores = await givenStores();
-  const commands = givenCommands(stores, passwords);
+  const { mailConfigured = true } = overrides;
+  const commands = givenCommands(stores, { ...passwords, mailConfigured });
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands),
     readers: commands,
@@ -53,6 +61,7 @@ export async function startTestService(
   const post = (path: string, json: unknown, headers: AskOptions['headers'] = {}): Promise<Answer> =>
     http.ask(path, { method: 'POST', json, headers });
   let granted = 0;
+  let verified = 0;
   return {
     ...http,
     stores,
@@ -64,6 +73,17 @@ export async function startTestService(
       t.is(answer.status, 201, answer.text);
       const { data } = answer.json as { data: { tokens: { access_token: string } } };
       return { authorization: `Bearer ${data.tokens.access_token}` };
+    },
+    verify: async (name) => {
+      const emailDigest = stores.digests.email(`${name}@example.com`);
+      const userId = (await commands.reservations.holder(emailDigest)) ?? '';
+      verified += 1;
+      await stores.handler.handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'VerifyEmail', emailDigest },
+        givenContext(8_000 + verified, stores.clock.now()),
+      );
+      return userId;
     },
     makeProject: async (headers) => {
       const { id } = (await post('/api/v1/projects', { name: 'Launch' }, headers)).json as { id: string };
@@ -85,6 +105,8 @@ export function areaRoutes(commands: ReturnType<typeof givenCommands>): readonly
     ...makeLoginRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
+    ...makeMemberRoutes(commands),
+    ...makeApiKeyRoutes(commands),
     ...makeStorageRoutes(commands),
     ...makeNodeRoutes(commands),
   ];

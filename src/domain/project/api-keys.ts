@@ -1,3 +1,4 @@
+import { invalid } from '../invalid-request.js';
 import { roleAtLeast } from '../role.js';
 import type { Scope } from '../scope.js';
 import type { ProjectEvent } from './events.js';
@@ -15,13 +16,25 @@ export type ApiKeyCommand =
       readonly prefix: string;
       readonly lastFour: string;
       readonly scopes: readonly Scope[];
-      readonly expiresAt: Date | null;
+      readonly expiresAt: Date;
       readonly now: Date;
     }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
 
 /** DESIGN 4.2; expired ones do not count. */
 export const apiKeysMax = 100;
+
+/** How long a key lives at most, and where nothing else is asked for: 365 days (DESIGN 4.2). */
+export const apiKeyLifeMs = 365 * 86_400_000;
+
+/** When a key that is issued now ends. @throws CommandRejected invalid_request */
+export function apiKeyExpiry(asked: Date | undefined, now: Date): Date {
+  const latest = new Date(now.getTime() + apiKeyLifeMs);
+  if (asked === undefined) return latest;
+  if (asked <= now) invalid('expires_at', 'must lie in the future');
+  if (asked > latest) invalid('expires_at', 'must lie within 365 days from now');
+  return asked;
+}
 
 export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject): readonly ProjectEvent[] {
   switch (command.type) {
@@ -46,11 +59,14 @@ function issue(
   }
   // Repeated: the key's id is made from the command.
   if (apiKeys.has(keyId)) return [];
-  const living = [...apiKeys.values()].filter(({ expiresAt }) => expiresAt === null || now < expiresAt);
-  if (living.length >= apiKeysMax) {
+  const expired = [...apiKeys].filter(([, { expiresAt }]) => expiresAt <= now);
+  if (apiKeys.size - expired.length >= apiKeysMax) {
     rejectProject('api_key_limit_reached', `a project has at most ${apiKeysMax} API keys`);
   }
+  // Expired ones are shown while there is room for them, so that no document grows without bound.
+  const crowdedOut = apiKeys.size < apiKeysMax ? [] : expired;
   return [
+    ...crowdedOut.map(([id]): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
     {
       type: 'ApiKeyIssued',
       data: {
@@ -60,7 +76,7 @@ function issue(
         prefix: command.prefix,
         last_four: command.lastFour,
         scopes: [...command.scopes],
-        expires_at: command.expiresAt?.toISOString() ?? null,
+        expires_at: command.expiresAt.toISOString(),
         issued_by: actorId,
       },
     },

@@ -27,6 +27,7 @@ const schemas = {
     invited_by: entityId,
   }),
   InvitationMailed: z.strictObject({ invitation_id: entityId, outcome: mailOutcome }),
+  InvitationRoleChanged: z.strictObject({ invitation_id: entityId, role }),
   /** It was taken back, or the address belongs to a member already. */
   InvitationWithdrawn: z.strictObject({ invitation_id: entityId }),
   /** `invitation_id`: the invitation that this ends; null where none was needed. */
@@ -47,7 +48,7 @@ const schemas = {
     prefix: z.string().min(1),
     last_four: z.string().length(4),
     scopes: z.array(scope).min(1),
-    expires_at: instant.nullable(),
+    expires_at: instant,
     issued_by: entityId,
   }),
   ApiKeyRevoked: z.strictObject({ key_id: entityId }),

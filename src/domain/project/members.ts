@@ -19,10 +19,11 @@ export type MemberCommand =
   | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
   /** The address of an invitation has been verified by this user. */
   | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
+  /** `memberId`: of a user or of an invitation. */
   | {
       readonly type: 'ChangeMemberRole';
       readonly actorId: string;
-      readonly userId: string;
+      readonly memberId: string;
       readonly role: Role;
     }
   /** `memberId`: of a user, or of an invitation, which is then withdrawn. Everybody may remove themselves. */
@@ -107,23 +108,29 @@ function accept(
 }
 
 function changeRole(
-  { actorId, userId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  { actorId, memberId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const held = project.members.get(userId) ?? memberNotFound();
-  requireReach(project, actorId, held);
   requireReach(project, actorId, role);
+  const invitation = project.invitations.get(memberId);
+  const held = invitation?.role ?? project.members.get(memberId) ?? memberNotFound();
+  requireReach(project, actorId, held);
   if (held === role) return [];
-  if (held === 'owner') requireAnotherOwner(project, userId);
-  const changed: ProjectEvent = { type: 'MemberRoleChanged', data: { user_id: userId, role } };
+  if (invitation !== undefined) {
+    return [{ type: 'InvitationRoleChanged', data: { invitation_id: memberId, role } }];
+  }
+  if (held === 'owner') requireAnotherOwner(project, memberId);
+  const changed: ProjectEvent = { type: 'MemberRoleChanged', data: { user_id: memberId, role } };
   // Keys are the work of admins: who is none any more could go on using those that they know.
-  return roleAtLeast(role, 'admin') ? [changed] : [changed, ...revokeKeysOf(project, userId)];
+  return roleAtLeast(role, 'admin') ? [changed] : [changed, ...revokeKeysOf(project, memberId)];
 }
 
 function remove(
   { actorId, memberId }: Extract<MemberCommand, { type: 'RemoveMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
+  // Whoever reaches nobody is not told who is there.
+  if (actorId !== memberId) requireReach(project, actorId, 'viewer');
   const invitation = project.invitations.get(memberId);
   if (invitation !== undefined) {
     requireReach(project, actorId, invitation.role);
@@ -157,8 +164,8 @@ function heirAmong(members: readonly (readonly [string, Role])[]): string | null
   return heir?.[0] ?? null;
 }
 
-/** Owners reach everybody; admins reach editors and viewers (DESIGN 4.2). */
-function requireReach(project: ExistingProject, actorId: string, role: Role): void {
+/** Owners reach everybody; admins reach editors and viewers (DESIGN 4.2). @throws CommandRejected insufficient_role */
+export function requireReach(project: ExistingProject, actorId: string, role: Role): void {
   const acting = project.members.get(actorId);
   const reaches = acting === 'owner' || (acting === 'admin' && !roleAtLeast(role, 'admin'));
   if (!reaches) rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);

@@ -13,6 +13,8 @@ export type ProjectRejection =
   | 'last_owner'
   /** The acting member's role does not reach so far. */
   | 'insufficient_role'
+  /** The acting member must have the second factor on for this. */
+  | 'two_factor_required'
   /** Other members are left, so the project cannot be deleted along with an account. */
   | 'project_has_members';
 

@@ -2,7 +2,14 @@ import type { GrantSource } from '../fields.js';
 import type { Role } from '../role.js';
 import type { Entitlement, ProjectEvent } from './events.js';
 
-export type ProjectState = { readonly status: 'absent' } | ExistingProject | { readonly status: 'deleted' };
+export type ProjectState =
+  | { readonly status: 'absent' }
+  | ExistingProject
+  | {
+      readonly status: 'deleted';
+      /** Those that were open: nobody needs their addresses any more. */
+      readonly invitationIds: readonly string[];
+    };
 
 export interface ExistingProject {
   readonly status: 'existing';
@@ -27,7 +34,7 @@ export interface Invitation {
 
 export interface ApiKey {
   readonly issuedBy: string;
-  readonly expiresAt: Date | null;
+  readonly expiresAt: Date;
 }
 
 export function evolve(state: ProjectState, event: ProjectEvent): ProjectState {
@@ -44,7 +51,9 @@ export function evolve(state: ProjectState, event: ProjectEvent): ProjectState {
     };
   }
   if (state.status !== 'existing') return state;
-  if (event.type === 'ProjectDeleted') return { status: 'deleted' };
+  if (event.type === 'ProjectDeleted') {
+    return { status: 'deleted', invitationIds: [...state.invitations.keys()] };
+  }
   return { ...state, ...changeOf(state, event) };
 }
 
@@ -61,12 +70,10 @@ function changeOf(
       const { invitation_id: id, email_digest: emailDigest, role } = event.data;
       return { invitations: new Map(state.invitations).set(id, { emailDigest, role, mailed: false }) };
     }
-    case 'InvitationMailed': {
-      const invitation = state.invitations.get(event.data.invitation_id);
-      if (invitation === undefined) return {};
-      const mailed = { ...invitation, mailed: true };
-      return { invitations: new Map(state.invitations).set(event.data.invitation_id, mailed) };
-    }
+    case 'InvitationMailed':
+      return withInvitation(state, event.data.invitation_id, { mailed: true });
+    case 'InvitationRoleChanged':
+      return withInvitation(state, event.data.invitation_id, { role: event.data.role });
     case 'InvitationWithdrawn':
       return { invitations: without(state.invitations, event.data.invitation_id) };
     case 'MemberAdded': {
@@ -88,14 +95,23 @@ function changeOf(
     }
     case 'ApiKeyIssued': {
       const { key_id: id, issued_by: issuedBy, expires_at } = event.data;
-      const expiresAt = expires_at === null ? null : new Date(expires_at);
-      return { apiKeys: new Map(state.apiKeys).set(id, { issuedBy, expiresAt }) };
+      return { apiKeys: new Map(state.apiKeys).set(id, { issuedBy, expiresAt: new Date(expires_at) }) };
     }
     case 'ApiKeyRevoked':
       return { apiKeys: without(state.apiKeys, event.data.key_id) };
     case 'DefaultStorageChanged':
       return { defaultStorageId: event.data.storage_id };
   }
+}
+
+function withInvitation(
+  { invitations }: ExistingProject,
+  id: string,
+  change: Partial<Invitation>,
+): Partial<ExistingProject> {
+  const invitation = invitations.get(id);
+  if (invitation === undefined) return {};
+  return { invitations: new Map(invitations).set(id, { ...invitation, ...change }) };
 }
 
 export function grantKey(grant: { readonly entitlement: Entitlement; readonly source: GrantSource }): string {

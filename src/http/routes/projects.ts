@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import type { ChangeProject } from '../../commands/change-project.js';
 import type { CreateProject } from '../../commands/create-project.js';
+import type { DeleteProject } from '../../commands/delete-project.js';
 import type { ProjectReader } from '../../../projections/projects/reader.js';
 import { accessMatrix } from '../access-matrix.js';
 import { isAuditor } from '../access.js';
+import { refuseKey } from '../credentials.js';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../paging.js';
+import { noContent } from '../reply.js';
 import { project } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute } from '../route.js';
@@ -12,27 +16,41 @@ import type { Route } from '../route.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 
-const projectCreation = z
+const path = '/api/v1/projects';
+const name = z
+  .string()
+  .max(256)
+  .meta({ minLength: 1, maxLength: 64, examples: ['Summer campaign'] });
+const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
+const projectChange = z
   .strictObject({
-    name: z
-      .string()
-      .max(256)
-      .meta({ minLength: 1, maxLength: 64, examples: ['Summer campaign'] }),
+    name: name.optional(),
+    require_2fa: z
+      .boolean()
+      .meta({
+        description:
+          'Whether members need two-factor authentication for every call on the project. Only owners who have it themselves may demand it.',
+      })
+      .optional(),
   })
-  .meta({ id: 'ProjectCreation' });
+  .meta({ id: 'ProjectChange' });
 
 /** Projects: DESIGN 4.2. */
 export function makeProjectRoutes({
   createProject,
+  changeProject,
+  deleteProject,
   projects,
 }: {
   readonly createProject: CreateProject;
+  readonly changeProject: ChangeProject;
+  readonly deleteProject: DeleteProject;
   readonly projects: Pick<ProjectReader, 'find' | 'list'>;
 }): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
-      path: '/api/v1/projects',
+      path,
       name: 'createProject',
       tag: 'Projects',
       summary: 'Create a project that belongs to the caller',
@@ -43,12 +61,12 @@ export function makeProjectRoutes({
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
         const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);
-        return { status: 201, body: resource, revision, location: `/api/v1/projects/${resource.id}` };
+        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
     defineRoute({
       method: 'GET',
-      path: '/api/v1/projects',
+      path,
       name: 'listProjects',
       tag: 'Projects',
       summary: "The caller's projects, newest first",
@@ -65,7 +83,7 @@ export function makeProjectRoutes({
     }),
     defineRoute({
       method: 'GET',
-      path: '/api/v1/projects/:projectId',
+      path: `${path}/:projectId`,
       name: 'getProject',
       tag: 'Projects',
       summary: 'One project',
@@ -75,14 +93,60 @@ export function makeProjectRoutes({
       errors: [],
       entityTag: true,
       handler: async ({ params, caller }) => {
-        const found =
-          caller.kind === 'session'
-            ? await projects.find(params.projectId, caller.userId, { asAuditor: isAuditor(caller) })
-            : null;
+        const session = refuseKey(caller);
+        const options = { asAuditor: isAuditor(session) };
+        const found = await projects.find(params.projectId, session.userId, options);
         // Deleted, or left, since the gate let the request pass.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
         return { status: 200, body: found.resource, revision: found.revision };
       },
     }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:projectId`,
+      name: 'changeProject',
+      tag: 'Projects',
+      summary: 'Rename a project, or demand two-factor authentication of its members',
+      access: accessMatrix.changeProject,
+      request: { params: projectParams, query: noQuery, body: projectChange },
+      replies: { 200: { description: 'The project.', schema: project } },
+      errors: [],
+      entityTag: true,
+      ifMatch: true,
+      handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
+        const { userId: id, twoFactorEnabled } = refuseKey(caller);
+        const { resource, revision } = await changeProject(
+          {
+            projectId,
+            actor: { id, twoFactorEnabled },
+            name: body.name,
+            requireTwoFactor: body.require_2fa,
+          },
+          command,
+          optionsOf(expectedRevision),
+        );
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:projectId`,
+      name: 'deleteProject',
+      tag: 'Projects',
+      summary: 'Delete a project and all that belongs to it',
+      access: accessMatrix.deleteProject,
+      request: { params: projectParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'Nobody reaches it any more.', schema: noContent } },
+      errors: [],
+      ifMatch: true,
+      handler: async ({ params: { projectId }, command, expectedRevision }) => {
+        await deleteProject({ projectId }, command, optionsOf(expectedRevision));
+        return { status: 204, body: undefined };
+      },
+    }),
   ];
+}
+
+function optionsOf(expectedRevision: bigint | undefined): { readonly expectedRevision?: bigint } {
+  return expectedRevision === undefined ? {} : { expectedRevision };
 }

@@ -41,6 +41,7 @@ interface Project {
 }
 
 const minute = 60_000;
+const day = 24 * 60 * minute;
 
 export async function makeAccessWorld({ stores, commands }: TestService): Promise<AccessWorld> {
   const { clock, handler } = stores;
@@ -107,7 +108,11 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
   ): Promise<Project> => {
     const [id, storageId] = [newId(), newId()];
     const keys = new Map<string, string>();
-    const issue = (name: string, of: readonly Scope[], expiresAt: Date | null = null): ProjectEvent => {
+    const issue = (
+      name: string,
+      of: readonly Scope[],
+      expiresAt = new Date(clock.now().getTime() + 30 * day),
+    ): ProjectEvent => {
       const made = makeApiKey((size) =>
         Buffer.from(Array.from({ length: size }, () => Math.floor(random() * 256))),
       );
@@ -116,7 +121,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
         type: 'ApiKeyIssued',
         data: {
           ...{ key_id: newId(), name, digest: made.digest, prefix: made.prefix, last_four: made.lastFour },
-          ...{ scopes: [...of], expires_at: expiresAt?.toISOString() ?? null, issued_by: ownerId },
+          ...{ scopes: [...of], expires_at: expiresAt.toISOString(), issued_by: ownerId },
         },
       };
     };

@@ -1,5 +1,7 @@
+import type { Role } from '../../../src/domain/role.js';
 import type { ProjectEvent } from '../../../src/domain/project/events.js';
-import { orderId, otherUserId, storageId, userId } from './ids.js';
+import { digest, orderId, otherUserId, storageId, userId } from './ids.js';
+import { sealedExample } from './sealed.js';
 
 export const projectCreated = {
   type: 'ProjectCreated',
@@ -25,3 +27,43 @@ export const defaultStorageChanged = {
   type: 'DefaultStorageChanged',
   data: { storage_id: storageId },
 } as const satisfies ProjectEvent;
+
+/** A member's id; the owner of `projectCreated` is `userId`. */
+export const memberId = (n: number): string =>
+  `019b7d00-0000-7000-8000-0000000a${String(n).padStart(4, '0')}`;
+export const invitationId = '019b7d00-0000-7000-8000-000000000061';
+export const apiKeyId = '019b7d00-0000-7000-8000-000000000071';
+
+export const memberAdded = (id: string, role: Role): ProjectEvent => ({
+  type: 'MemberAdded',
+  data: { user_id: id, role, invitation_id: null },
+});
+export const memberInvited = (role: Role, id = invitationId, emailDigest = digest): ProjectEvent => ({
+  type: 'MemberInvited',
+  data: {
+    invitation_id: id,
+    email: sealedExample('bob@example.com'),
+    email_digest: emailDigest,
+    role,
+    invited_by: userId,
+  },
+});
+export const memberRemoved = (id: string): ProjectEvent => ({ type: 'MemberRemoved', data: { user_id: id } });
+export const apiKeyIssued = (
+  id: string,
+  issuedBy: string,
+  expiresAt = '2026-06-01T00:00:00.000Z',
+): ProjectEvent => ({
+  type: 'ApiKeyIssued',
+  data: {
+    key_id: id,
+    name: 'Export',
+    digest,
+    prefix: 'stw_0123',
+    last_four: 'wxyz',
+    scopes: ['storage:read'],
+    expires_at: expiresAt,
+    issued_by: issuedBy,
+  },
+});
+export const apiKeyRevoked = (id: string): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } });

@@ -1,0 +1,12 @@
+import type { Page } from '../src/event-sourcing/views.js';
+
+/** A page of what stands within one document, newest first by id as all lists are. */
+export function pageOfEntries<Entry extends { readonly id: string }>(
+  entries: readonly Entry[],
+  { after, limit }: Page,
+): readonly Entry[] {
+  return entries
+    .filter(({ id }) => after === undefined || id < after)
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, limit);
+}

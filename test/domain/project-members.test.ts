@@ -1,0 +1,290 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { ProjectEvent } from '../../src/domain/project/events.js';
+import { projectAggregate, type ProjectCommand } from '../../src/domain/project/project.js';
+import { type Role, roles } from '../../src/domain/role.js';
+import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { digest, otherDigest, otherUserId, userId } from '../support/examples/ids.js';
+import {
+  apiKeyId,
+  apiKeyIssued,
+  apiKeyRevoked,
+  invitationId,
+  memberAdded,
+  memberId,
+  memberInvited,
+  memberRemoved,
+  projectCreated,
+} from '../support/examples/project.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { given } from '../support/given.js';
+
+const actorId = memberId(1);
+const targetId = memberId(2);
+const invite = {
+  type: 'InviteMember',
+  actorId: userId,
+  invitationId,
+  email: sealedExample('bob@example.com'),
+  emailDigest: digest,
+  role: 'editor',
+} as const;
+const roleChanged = (id: string, role: Role): ProjectEvent => ({
+  type: 'MemberRoleChanged',
+  data: { user_id: id, role },
+});
+const withdrawn: ProjectEvent = { type: 'InvitationWithdrawn', data: { invitation_id: invitationId } };
+const deleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
+const accept = { type: 'AcceptInvitation', invitationId, userId: otherUserId } as const;
+
+/** Whom members of a role may add, change and remove: DESIGN 4.2. */
+const reach: Readonly<Record<Role, readonly Role[]>> = {
+  owner: ['viewer', 'editor', 'admin', 'owner'],
+  admin: ['viewer', 'editor'],
+  editor: [],
+  viewer: [],
+};
+
+test('Owners reach everybody, admins editors and viewers, the others nobody, with every command', (t) => {
+  for (const acting of roles) {
+    for (const target of roles) {
+      const allowed = reach[acting].includes(target);
+      const events = [projectCreated, memberAdded(actorId, acting), memberAdded(targetId, target)];
+      const outcomeOf = (command: ProjectCommand, ...more: readonly ProjectEvent[]): string => {
+        const { state } = given(projectAggregate, ...events, ...more);
+        try {
+          projectAggregate.decider.decide(command, state);
+          return 'allowed';
+        } catch (error) {
+          if (error instanceof CommandRejected) return String(error.code);
+          throw error;
+        }
+      };
+      const expected = allowed ? 'allowed' : 'insufficient_role';
+      const said = `${acting} and ${target}`;
+      t.is(outcomeOf({ ...invite, actorId, role: target }), expected, said);
+      t.is(outcomeOf({ type: 'AddMember', actorId, userId: otherUserId, role: target }), expected, said);
+      t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: targetId }), expected, said);
+      const invited = memberInvited(target);
+      t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: invitationId }, invited), expected, said);
+      for (const role of roles) {
+        const both = allowed && reach[acting].includes(role) ? 'allowed' : 'insufficient_role';
+        const change = { type: 'ChangeMemberRole', actorId, role } as const;
+        t.is(outcomeOf({ ...change, memberId: targetId }), both, `${said} as ${role}`);
+        t.is(outcomeOf({ ...change, memberId: invitationId }, invited), both, `${said} as ${role}, invited`);
+      }
+    }
+  }
+});
+
+test('Strangers reach nobody', (t) => {
+  const project = given(projectAggregate, projectCreated, memberAdded(targetId, 'viewer'));
+  const stranger = { actorId: otherUserId } as const;
+  project.when({ ...invite, ...stranger }).thenRejected(t, 'insufficient_role');
+  project
+    .when({ type: 'RemoveMember', ...stranger, memberId: targetId })
+    .thenRejected(t, 'insufficient_role');
+  project
+    .when({ type: 'RemoveMember', ...stranger, memberId: otherUserId })
+    .thenRejected(t, 'member_not_found');
+});
+
+test('Who reaches nobody does not learn which ids are members', (t) => {
+  const project = given(projectAggregate, projectCreated, memberAdded(actorId, 'editor'));
+  for (const memberIdTried of [userId, otherUserId, invitationId]) {
+    project
+      .when({ type: 'RemoveMember', actorId, memberId: memberIdTried })
+      .thenRejected(t, 'insufficient_role');
+  }
+  given(projectAggregate, projectCreated)
+    .when({ type: 'RemoveMember', actorId: userId, memberId: otherUserId })
+    .thenRejected(t, 'member_not_found');
+});
+
+test('Everybody may leave, but the last owner', (t) => {
+  for (const role of roles) {
+    const events = [projectCreated, memberAdded(actorId, role)];
+    const decided = projectAggregate.decider.decide(
+      { type: 'RemoveMember', actorId, memberId: actorId },
+      given(projectAggregate, ...events).state,
+    );
+    t.deepEqual(decided, [memberRemoved(actorId)], role);
+  }
+  const leave = { type: 'RemoveMember', actorId: userId, memberId: userId } as const;
+  given(projectAggregate, projectCreated).when(leave).thenRejected(t, 'last_owner');
+  given(projectAggregate, projectCreated, memberAdded(actorId, 'admin'))
+    .when(leave)
+    .thenRejected(t, 'last_owner');
+});
+
+test('The last owner cannot be removed or demoted; with another owner both are possible', (t) => {
+  const twoOwners = [projectCreated, memberAdded(actorId, 'owner')];
+  const demote = { type: 'ChangeMemberRole', actorId, memberId: userId, role: 'editor' } as const;
+  given(projectAggregate, ...twoOwners)
+    .when(demote)
+    .then(t, roleChanged(userId, 'editor'));
+  given(projectAggregate, ...twoOwners, memberRemoved(actorId))
+    .when({ ...demote, actorId: userId })
+    .thenRejected(t, 'last_owner');
+  given(projectAggregate, ...twoOwners, roleChanged(userId, 'admin'))
+    .when({ type: 'RemoveMember', actorId, memberId: actorId })
+    .thenRejected(t, 'last_owner');
+});
+
+test('Whatever members do in turn, there is an owner', (t) => {
+  const member = fc.integer({ min: 0, max: 3 }).map((n) => memberId(n));
+  const role = fc.constantFrom(...roles);
+  const command = fc.oneof(
+    fc.record({ type: fc.constant('AddMember' as const), actorId: member, userId: member, role }),
+    fc.record({ type: fc.constant('ChangeMemberRole' as const), actorId: member, memberId: member, role }),
+    fc.record({ type: fc.constant('RemoveMember' as const), actorId: member, memberId: member }),
+    fc.record({ type: fc.constant('RemoveErasedMember' as const), userId: member }),
+  );
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 25 }), (commands) => {
+      const created = { ...projectCreated, data: { ...projectCreated.data, owner_id: memberId(0) } };
+      const events: ProjectEvent[] = [created];
+      for (const one of commands) {
+        const { state } = given(projectAggregate, ...events);
+        try {
+          events.push(...projectAggregate.decider.decide(one, state));
+        } catch (error) {
+          if (!(error instanceof CommandRejected)) throw error;
+        }
+        const after = given(projectAggregate, ...events).state;
+        if (after.status === 'existing' && ![...after.members.values()].includes('owner')) return false;
+      }
+      return true;
+    }),
+    { seed: 7, numRuns: 200 },
+  );
+  t.pass();
+});
+
+test('An address is invited once at a time', (t) => {
+  given(projectAggregate, projectCreated).when(invite).then(t, memberInvited('editor'));
+  const other = { ...invite, invitationId: apiKeyId };
+  given(projectAggregate, projectCreated, memberInvited('viewer'))
+    .when(other)
+    .thenRejected(t, 'already_member');
+  given(projectAggregate, projectCreated, memberInvited('viewer'), withdrawn)
+    .when(other)
+    .then(t, memberInvited('editor', apiKeyId));
+  given(projectAggregate, projectCreated, memberInvited('viewer'))
+    .when({ ...other, emailDigest: otherDigest })
+    .then(t, memberInvited('editor', apiKeyId, otherDigest));
+});
+
+test('Invitations count as members, and whoever accepts one takes no further place', (t) => {
+  const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
+  const full = [projectCreated, ...members, memberInvited('viewer')];
+  given(projectAggregate, ...full)
+    .when({ ...invite, invitationId: apiKeyId, emailDigest: otherDigest })
+    .thenRejected(t, 'member_limit_reached');
+  given(projectAggregate, ...full)
+    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
+    .thenRejected(t, 'member_limit_reached');
+  given(projectAggregate, ...full)
+    .when(accept)
+    .then(t, {
+      type: 'MemberAdded',
+      data: { user_id: otherUserId, role: 'viewer', invitation_id: invitationId },
+    });
+  given(projectAggregate, ...full, withdrawn)
+    .when({ ...invite, invitationId: apiKeyId })
+    .then(t, memberInvited('editor', apiKeyId));
+});
+
+test('An invitation changes its role, is withdrawn, mailed once, and accepted in the role that it has then', (t) => {
+  const changed: ProjectEvent = {
+    type: 'InvitationRoleChanged',
+    data: { invitation_id: invitationId, role: 'admin' },
+  };
+  const mailed: ProjectEvent = {
+    type: 'InvitationMailed',
+    data: { invitation_id: invitationId, outcome: 'accepted' },
+  };
+  const invited = [projectCreated, memberInvited('viewer')];
+  given(projectAggregate, ...invited)
+    .when({ type: 'ChangeMemberRole', actorId: userId, memberId: invitationId, role: 'admin' })
+    .then(t, changed);
+  given(projectAggregate, ...invited)
+    .when({ type: 'MarkInvitationMailed', invitationId, outcome: 'accepted' })
+    .then(t, mailed);
+  given(projectAggregate, ...invited, mailed, changed)
+    .when(accept)
+    .then(t, {
+      type: 'MemberAdded',
+      data: { user_id: otherUserId, role: 'admin', invitation_id: invitationId },
+    });
+  t.deepEqual(
+    projectAggregate.decider.decide(
+      { type: 'RemoveMember', actorId: userId, memberId: invitationId },
+      given(projectAggregate, ...invited).state,
+    ),
+    [withdrawn],
+  );
+});
+
+test('An invitation that has ended, or whose project has, is neither accepted nor mailed', (t) => {
+  const invited = [projectCreated, memberInvited('viewer')];
+  for (const end of [withdrawn, deleted]) {
+    const ended = given(projectAggregate, ...invited, end);
+    ended.when(accept).thenNothing(t);
+    ended.when({ type: 'MarkInvitationMailed', invitationId, outcome: 'accepted' }).thenNothing(t);
+  }
+});
+
+test('A member who is invited once more keeps their role, and the invitation ends', (t) => {
+  given(projectAggregate, projectCreated, memberAdded(otherUserId, 'admin'), memberInvited('viewer'))
+    .when(accept)
+    .then(t, withdrawn);
+});
+
+test('Whoever goes, or is no admin any more, loses the keys that they issued, and no other', (t) => {
+  const otherKeyId = invitationId;
+  const events = [
+    projectCreated,
+    memberAdded(actorId, 'admin'),
+    apiKeyIssued(apiKeyId, actorId),
+    apiKeyIssued(otherKeyId, userId),
+  ];
+  const state = given(projectAggregate, ...events).state;
+  t.deepEqual(
+    projectAggregate.decider.decide({ type: 'RemoveMember', actorId: userId, memberId: actorId }, state),
+    [memberRemoved(actorId), apiKeyRevoked(apiKeyId)],
+  );
+  t.deepEqual(projectAggregate.decider.decide({ type: 'RemoveErasedMember', userId: actorId }, state), [
+    memberRemoved(actorId),
+    apiKeyRevoked(apiKeyId),
+  ]);
+  const change = { type: 'ChangeMemberRole', actorId: userId, memberId: actorId } as const;
+  given(projectAggregate, ...events)
+    .when({ ...change, role: 'editor' })
+    .then(t, roleChanged(actorId, 'editor'), apiKeyRevoked(apiKeyId));
+  given(projectAggregate, ...events)
+    .when({ ...change, role: 'owner' })
+    .then(t, roleChanged(actorId, 'owner'));
+});
+
+test('An erased account leaves its projects to the highest and oldest member, or to nobody', (t) => {
+  const erase = { type: 'RemoveErasedMember', userId } as const;
+  given(projectAggregate, projectCreated).when(erase).then(t, deleted);
+  given(projectAggregate, projectCreated, memberInvited('admin')).when(erase).then(t, deleted);
+  given(
+    projectAggregate,
+    projectCreated,
+    memberAdded(memberId(1), 'viewer'),
+    memberAdded(memberId(2), 'admin'),
+    memberAdded(memberId(3), 'admin'),
+  )
+    .when(erase)
+    .then(t, memberRemoved(userId), roleChanged(memberId(2), 'owner'));
+  given(projectAggregate, projectCreated, memberAdded(memberId(1), 'owner'))
+    .when(erase)
+    .then(t, memberRemoved(userId));
+  given(projectAggregate, projectCreated)
+    .when({ ...erase, userId: otherUserId })
+    .thenNothing(t);
+  given(projectAggregate, projectCreated, deleted).when(erase).thenNothing(t);
+});

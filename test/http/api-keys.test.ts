@@ -1,0 +1,230 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Answer } from '../support/http-app.js';
+import { startTestService, type TestService } from '../support/http-service.js';
+
+type Headers = Awaited<ReturnType<TestService['signUp']>>;
+interface Key {
+  readonly id: string;
+  readonly key: string;
+}
+
+const codeOf = ({ status, json }: Answer): readonly [number, string | undefined] => [
+  status,
+  (json as { code?: string } | null)?.code,
+];
+const dayMs = 86_400_000;
+
+async function startWithProject(t: ExecutionContext) {
+  const service = await startTestService(t);
+  const owner = await service.signUp('owner');
+  const project = await service.makeProject(owner);
+  const url = `/api/v1/projects/${project}`;
+  const path = `${url}/api-keys`;
+  const issue = (body: object = {}, headers: Headers = owner): Promise<Answer> =>
+    service.post(path, { name: 'Export', scopes: ['storage:read'], ...body }, headers);
+  return {
+    ...service,
+    owner,
+    project,
+    url,
+    path,
+    issue,
+    issued: async (body: object = {}, headers: Headers = owner): Promise<Key> => {
+      const answer = await issue(body, headers);
+      t.is(answer.status, 201, answer.text);
+      return answer.json as Key;
+    },
+    /** Reads the storages with a key. */
+    use: (key: string, more: Readonly<Record<string, string>> = {}) =>
+      service.get(`${url}/storages`, { 'x-api-key': key, ...more }),
+    remove: (target: string, headers: Headers = owner) => service.ask(target, { method: 'DELETE', headers }),
+    join: async (name: string, role: string) => {
+      const headers = await service.signUp(name);
+      const id = await service.verify(name);
+      const added = await service.post(`${url}/members`, { email: `${name}@example.com`, role }, owner);
+      t.is(added.status, 201);
+      return { id, headers };
+    },
+  };
+}
+
+test('a key is shown once, and works where its scope is named', async (t) => {
+  const { issue, use, get, path, url, owner, verify, clock } = await startWithProject(t);
+  const answer = await issue({ name: ' Nightly ' });
+  t.is(answer.status, 201);
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  const { key, ...shown } = answer.json as Key;
+  t.regex(key, /^stw_[0-9A-Za-z]{38}$/);
+  t.deepEqual(shown as object, {
+    id: shown.id,
+    name: 'Nightly',
+    prefix: key.slice(0, 8),
+    last_four: key.slice(-4),
+    scopes: ['storage:read'],
+    expires_at: new Date(clock.now().getTime() + 365 * dayMs).toISOString(),
+    issued_by: await verify('owner'),
+    created_at: clock.now().toISOString(),
+  });
+  const listed = await get(path, owner);
+  t.deepEqual(listed.json, { items: [shown], next_cursor: null });
+  t.false(listed.text.includes(key.slice(8, 38)));
+  t.is((await use(key)).status, 200);
+  for (const other of [url, path, `${url}/members`]) {
+    t.deepEqual(codeOf(await get(other, { 'x-api-key': key })), [403, 'api_key_not_allowed'], other);
+  }
+});
+
+test('a key without the scope, or of another project, is refused', async (t) => {
+  const { issued, use, makeProject, owner, get } = await startWithProject(t);
+  const other = await issued({ scopes: ['storage:test', 'order:read'] });
+  t.deepEqual(codeOf(await use(other.key)), [403, 'insufficient_scope']);
+  const { key } = await issued();
+  const elsewhere = `/api/v1/projects/${await makeProject(owner)}/storages`;
+  t.deepEqual(codeOf(await get(elsewhere, { 'x-api-key': key })), [404, 'not_found']);
+});
+
+test('a bad key is 401 even beside a good token, and a good one decides alone', async (t) => {
+  const { issued, use, owner, signUp } = await startWithProject(t);
+  const { key } = await issued();
+  const typo = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  for (const bad of ['', 'stw_', typo, `${key} ${key}`, key.toLowerCase()]) {
+    t.deepEqual(codeOf(await use(bad, owner)), [401, 'unauthorized'], bad);
+  }
+  t.is((await use(key, await signUp('stranger'))).status, 200);
+});
+
+test('a key that cannot be one costs no look at a store', async (t) => {
+  let asked = 0;
+  const { get, stores } = await startTestService(t, {
+    readers: {
+      sessions: { access: () => Promise.resolve(null) },
+      users: { access: () => Promise.resolve(null) },
+      projects: {
+        access: () => Promise.resolve(null),
+        apiKey: () => {
+          asked += 1;
+          return Promise.resolve(null);
+        },
+      },
+    },
+  });
+  t.truthy(stores);
+  const path = '/api/v1/projects/0196a000-0000-7000-8000-0000000000ff/storages';
+  for (const key of ['x', `stw_${'k'.repeat(38)}`, `stw_${'0'.repeat(38)}`]) {
+    t.is((await get(path, { 'x-api-key': key })).status, 401);
+  }
+  t.is(asked, 0);
+});
+
+test('a revoked key is refused from the next request on', async (t) => {
+  const { issued, use, remove, path, get, owner } = await startWithProject(t);
+  const [one, other] = [await issued(), await issued()];
+  t.is((await use(one.key)).status, 200);
+  t.is((await remove(`${path}/${one.id}`)).status, 204);
+  t.deepEqual(codeOf(await use(one.key)), [401, 'unauthorized']);
+  t.is((await use(other.key)).status, 200);
+  t.is((await remove(`${path}/${one.id}`)).status, 404);
+  t.is(((await get(path, owner)).json as { items: unknown[] }).items.length, 1);
+});
+
+test('a key ends at its time, to the millisecond', async (t) => {
+  const { issued, use, clock } = await startWithProject(t);
+  const endsAt = new Date(clock.now().getTime() + 5_000);
+  const { key } = await issued({ expires_at: endsAt.toISOString() });
+  clock.advance(4_999);
+  t.is((await use(key)).status, 200);
+  clock.advance(1);
+  t.deepEqual(codeOf(await use(key)), [401, 'unauthorized']);
+});
+
+test('when a key may end: after now and within 365 days', async (t) => {
+  const { issue, clock } = await startWithProject(t);
+  const at = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
+  t.like((await issue({ expires_at: at(365 * dayMs) })).json, { expires_at: at(365 * dayMs) });
+  t.like((await issue({ expires_at: at(1).replace('Z', '+00:00') })).json, { expires_at: at(1) });
+  for (const bad of [at(365 * dayMs + 1), at(0), at(-1), 'tomorrow', null, 1]) {
+    const answer = await issue({ expires_at: bad });
+    t.deepEqual(codeOf(answer), [400, 'invalid_request'], String(bad));
+    t.regex((answer.json as { message: string }).message, /^expires_at: /);
+  }
+});
+
+test('names and scopes are checked', async (t) => {
+  const { issue } = await startWithProject(t);
+  for (const bad of [
+    { name: '' },
+    { name: 'x'.repeat(65) },
+    { scopes: [] },
+    { scopes: ['storage:read', 'storage:read'] },
+    { scopes: ['storage:write'] },
+    { scopes: 'storage:read' },
+    { key: 'mine' },
+  ]) {
+    t.deepEqual(codeOf(await issue(bad)), [400, 'invalid_request'], JSON.stringify(bad));
+  }
+});
+
+test('keys go with who issued them: removed, gone by themselves, or no admin any more', async (t) => {
+  const { join, issued, use, remove, ask, url, owner } = await startWithProject(t);
+  const demote = (id: string, role: string) =>
+    ask(`${url}/members/${id}`, { method: 'PATCH', json: { role }, headers: owner });
+  const stays = await issued();
+  const ends: [string, (id: string, headers: Headers) => Promise<Answer>][] = [
+    ['removed', (id) => remove(`${url}/members/${id}`)],
+    ['left', (id, headers) => remove(`${url}/members/${id}`, headers)],
+    ['demoted', (id) => demote(id, 'editor')],
+  ];
+  for (const [how, end] of ends) {
+    const admin = await join(how, 'admin');
+    const { key } = await issued({}, admin.headers);
+    t.is((await use(key)).status, 200);
+    t.true((await end(admin.id, admin.headers)).status < 300);
+    t.deepEqual(codeOf(await use(key)), [401, 'unauthorized'], how);
+    t.true((await ask(`${url}/api-keys`, { headers: admin.headers })).status >= 403);
+  }
+  t.is((await use(stays.key)).status, 200);
+});
+
+test('keys are the business of admins', async (t) => {
+  const { join, issue, path, get, remove, issued, makeProject, owner } = await startWithProject(t);
+  const { id } = await issued();
+  for (const role of ['viewer', 'editor']) {
+    const { headers } = await join(role, role);
+    t.deepEqual(codeOf(await issue({}, headers)), [403, 'insufficient_role']);
+    t.deepEqual(codeOf(await get(path, headers)), [403, 'insufficient_role']);
+    t.deepEqual(codeOf(await remove(`${path}/${id}`, headers)), [403, 'insufficient_role']);
+  }
+  const elsewhere = `/api/v1/projects/${await makeProject(owner)}/api-keys`;
+  t.deepEqual(codeOf(await remove(`${elsewhere}/${id}`)), [404, 'not_found']);
+  t.deepEqual(codeOf(await remove(`${path}/x`)), [404, 'not_found']);
+  t.is((await remove(`${path}/${id}`)).status, 204);
+});
+
+test('a project has a hundred living keys; one that has expired makes room', async (t) => {
+  const { issued, issue, clock, get, path, owner } = await startWithProject(t);
+  const soon = await issued({ expires_at: new Date(clock.now().getTime() + 1_000).toISOString() });
+  for (let n = 2; n <= 100; n += 1) await issued();
+  t.deepEqual(codeOf(await issue()), [409, 'conflict']);
+  clock.advance(1_000);
+  await issued();
+  t.deepEqual(codeOf(await issue()), [409, 'conflict']);
+  const { items } = (await get(`${path}?limit=200`, owner)).json as { items: Key[] };
+  t.is(items.length, 100);
+  t.false(items.some(({ id }) => id === soon.id));
+});
+
+test('no key stands anywhere in clear', async (t) => {
+  const { issued, use, stores, logLines, get, path, owner } = await startWithProject(t);
+  const { key } = await issued();
+  await use(key);
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  const kept = JSON.stringify([
+    events.map(({ data, metadata, id }) => [id, data, metadata]),
+    await stores.stateStore.list('', { limit: 500 }),
+    logLines,
+    (await get(path, owner)).text,
+  ]);
+  t.true(kept.includes(key.slice(-4)), 'the search finds what is shown of it');
+  t.false(kept.includes(key.slice(4, 36)));
+  t.false(kept.includes(key.slice(9, 35)));
+});

@@ -1,0 +1,119 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Answer } from '../support/http-app.js';
+import { startTestService, type TestService } from '../support/http-service.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+const codeOf = ({ status, json }: Answer): readonly [number, string | undefined] => [
+  status,
+  (json as { code?: string } | null)?.code,
+];
+
+async function startWithProject(t: ExecutionContext) {
+  const service = await startTestService(t);
+  const owner = await service.signUp('owner');
+  const url = `/api/v1/projects/${await service.makeProject(owner)}`;
+  return {
+    ...service,
+    owner,
+    url,
+    patch: (json: unknown, headers: Headers = owner) => service.ask(url, { method: 'PATCH', json, headers }),
+    remove: (headers: Headers = owner) => service.ask(url, { method: 'DELETE', headers }),
+    join: (name: string, role: string) => join(service, { url, owner }, { name, role }),
+  };
+}
+
+async function join(
+  service: TestService,
+  { url, owner }: { readonly url: string; readonly owner: Headers },
+  { name, role }: { readonly name: string; readonly role: string },
+): Promise<{ readonly authorization: string }> {
+  const headers = await service.signUp(name);
+  await service.verify(name);
+  await service.post(`${url}/members`, { email: `${name}@example.com`, role }, owner);
+  return headers;
+}
+
+test('a project is renamed, and a read that follows shows the same', async (t) => {
+  const { patch, get, url, owner, clock } = await startWithProject(t);
+  clock.advance(1_000);
+  const changed = await patch({ name: ' Rivers ' });
+  t.is(changed.status, 200);
+  t.like(changed.json, { name: 'Rivers', role: 'owner', updated_at: clock.now().toISOString() });
+  const found = await get(url, owner);
+  t.deepEqual(found.json, changed.json);
+  t.is(found.headers.get('etag'), changed.headers.get('etag'));
+  t.is((await patch({})).headers.get('etag'), changed.headers.get('etag'));
+  for (const bad of [{ name: '' }, { name: null }, { require_2fa: 'yes' }, { role: 'viewer' }]) {
+    t.deepEqual(codeOf(await patch(bad)), [400, 'invalid_request'], JSON.stringify(bad));
+  }
+});
+
+test('a change or deletion of an outdated revision is 412', async (t) => {
+  const { patch, get, remove, url, owner } = await startWithProject(t);
+  const tag = (await get(url, owner)).headers.get('etag') ?? '';
+  t.is((await patch({ name: 'Rivers' }, { ...owner, 'if-match': tag })).status, 200);
+  const stale = { ...owner, 'if-match': tag };
+  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, stale)), [412, 'precondition_failed']);
+  t.deepEqual(codeOf(await remove(stale)), [412, 'precondition_failed']);
+  const found = await get(url, owner);
+  t.like(found.json, { name: 'Rivers' });
+  t.is((await remove({ ...owner, 'if-match': found.headers.get('etag') ?? '' })).status, 204);
+});
+
+test('only owners change or delete a project', async (t) => {
+  const { patch, remove, join: joinAs, signUp, get, url, owner } = await startWithProject(t);
+  for (const role of ['viewer', 'editor', 'admin']) {
+    const headers = await joinAs(role, role);
+    t.deepEqual(codeOf(await patch({ name: 'x' }, headers)), [403, 'insufficient_role'], role);
+    t.deepEqual(codeOf(await remove(headers)), [403, 'insufficient_role'], role);
+  }
+  const stranger = await signUp('stranger');
+  t.deepEqual(codeOf(await patch({ name: 'x' }, stranger)), [404, 'not_found']);
+  t.deepEqual(codeOf(await remove(stranger)), [404, 'not_found']);
+  t.is((await get(url, owner)).status, 200);
+});
+
+test('two-factor authentication is demanded only by an owner who has it', async (t) => {
+  const { patch, get, url, owner } = await startWithProject(t);
+  t.deepEqual(codeOf(await patch({ name: 'x', require_2fa: true })), [403, 'two_factor_required']);
+  t.like((await get(url, owner)).json, { name: 'Launch', require_2fa: false });
+  t.is((await patch({ require_2fa: false })).status, 200);
+});
+
+test('of a deleted project nothing is reached any more, by nobody and by no key', async (t) => {
+  const { remove, get, post, url, owner, join: joinAs, ask, issue } = await startDeleted(t);
+  const editor = await joinAs('editor', 'editor');
+  const { key, storage } = await issue();
+  t.is((await get(`${url}/storages`, { 'x-api-key': key })).status, 200);
+  t.is((await remove()).status, 204);
+  t.deepEqual(codeOf(await get(`${url}/storages`, { 'x-api-key': key })), [401, 'unauthorized']);
+  for (const headers of [owner, editor]) {
+    for (const path of ['', '/members', '/api-keys', '/storages', `/storages/${storage}`]) {
+      t.deepEqual(codeOf(await get(`${url}${path}`, headers)), [404, 'not_found'], path);
+    }
+    t.like((await get('/api/v1/projects', headers)).json, { items: [] });
+  }
+  t.is((await post(`${url}/members`, { email: 'a@example.com', role: 'viewer' }, owner)).status, 404);
+  t.is((await post(`${url}/storages`, {}, owner)).status, 403);
+  t.is((await remove()).status, 404);
+  t.is((await ask(url, { method: 'PATCH', json: { name: 'x' }, headers: owner })).status, 404);
+});
+
+async function startDeleted(t: ExecutionContext) {
+  const scene = await startWithProject(t);
+  return {
+    ...scene,
+    issue: async () => {
+      const { post, url, owner } = scene;
+      const credentials = { access_key: 'AKIAEXAMPLE', secret_key: 'secret' };
+      const s3 = { name: 'Originals', provider: 's3', bucket: 'originals', region: 'eu-west-1', credentials };
+      const bound = await post(`${url}/storages`, s3, owner);
+      const issued = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);
+      return {
+        storage: (bound.json as { id: string }).id,
+        key: (issued.json as { key: string }).key,
+      };
+    },
+  };
+}
