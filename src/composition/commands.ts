@@ -1,5 +1,6 @@
 import { makeAddNode } from '../commands/add-node.js';
 import { makeAddressReservations } from '../commands/address-reservations.js';
+import type { Background } from '../commands/background.js';
 import { makeChangeNode } from '../commands/change-node.js';
 import { makeCreateStorage } from '../commands/create-storage.js';
 import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
@@ -14,6 +15,7 @@ import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
+import type { MailedCodes } from '../keys/login-codes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
@@ -40,7 +42,9 @@ export function makeCommands(deps: {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
-  /** Told of work that failed after its caller had been answered, or beside the answer. */
+  readonly loginCodes: MailedCodes;
+  readonly background: Background;
+  /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
   const { config, readers } = deps;

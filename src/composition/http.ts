@@ -7,6 +7,7 @@ import { erased } from '../keys/sealer.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
+import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
@@ -44,6 +45,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),
+      ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeMemberRoutes({ ...commands, ...readers }),

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
 import type { Config } from '../config.js';
+import { makeBackground } from '../commands/background.js';
 import type { Clock, Random } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import { makeDocumentWriter } from '../event-sourcing/document-writer.js';
@@ -20,6 +21,7 @@ import {
 import { removeLeftovers } from '../keys/key-file.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
+import { makeLoginCodes } from '../keys/login-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { type Log, makeLog } from '../log.js';
@@ -135,6 +137,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       ...(options.passwordScrypt === undefined ? {} : { parameters: options.passwordScrypt }),
     });
     const refreshTokens = makeRefreshTokens(keyRings.refresh);
+    const onFailure = (what: string, error: unknown): void => {
+      logger.warn({ error: error instanceof Error ? error.name : typeof error }, what);
+    };
+    const background = makeBackground({ onFailure });
     const commands = makeCommands({
       config,
       clock,
@@ -147,9 +153,9 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       passwords,
       accessTokens,
       refreshTokens,
-      onFailure: (what, error) => {
-        logger.warn({ error: error instanceof Error ? error.name : typeof error }, what);
-      },
+      loginCodes: makeLoginCodes(keyRings.code),
+      background,
+      onFailure,
     });
     return {
       config,
@@ -169,6 +175,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       readers,
       commands,
       close: async () => {
+        await background.settled();
         await pool.close();
         await closeStores();
         log.flush();

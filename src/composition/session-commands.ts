@@ -1,12 +1,16 @@
+import type { Background } from '../commands/background.js';
 import { makeFindAccount } from '../commands/find-account.js';
 import { makeLogin } from '../commands/login.js';
+import { makeLoginByEmailCode } from '../commands/login-by-email-code.js';
 import { makeLogout } from '../commands/logout.js';
 import { makeRefresh } from '../commands/refresh.js';
+import { makeSendEmailCode } from '../commands/send-email-code.js';
 import type { StartSession } from '../commands/start-session.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
+import type { MailedCodes } from '../keys/login-codes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
@@ -25,9 +29,11 @@ export function makeSessionCommands(deps: {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
+  readonly loginCodes: MailedCodes;
   readonly users: UserReader;
   readonly startSession: StartSession;
-  /** Told of work that failed beside an answer, or after it. */
+  readonly background: Background;
+  /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
   const findAccount = makeFindAccount(deps);
@@ -40,6 +46,8 @@ export function makeSessionCommands(deps: {
         deps.onFailure('a password could not be hashed anew', error);
       },
     }),
+    sendEmailCode: makeSendEmailCode({ ...deps, findAccount }),
+    loginByEmailCode: makeLoginByEmailCode(deps),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
   };

@@ -75,8 +75,6 @@ export const accessMatrix = {
 
 /** Entries whose routes are being built. */
 export const notYetServed: ReadonlySet<string> = new Set([
-  'sendEmailCode',
-  'loginByEmailCode',
   'changeMe',
   'eraseMe',
   'listSessions',

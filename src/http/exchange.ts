@@ -66,6 +66,8 @@ export function makeExchange<
     const key = spec.idempotent === true ? idempotencyKey(ctx.req) : undefined;
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
+    refuseForLack(spec);
+
     // 4. The limit per client 429, which only well-formed requests reach.
     const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, ctx.state.client);
 
@@ -98,6 +100,11 @@ function isBody(schema: z.ZodType): boolean {
 
 function refuseUntilReady({ readiness }: Shell): void {
   if (!readiness.serving()) throw new HttpError('store_unavailable', 'the service is not ready yet');
+}
+
+function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): void {
+  const lack = lacks?.() ?? null;
+  if (lack !== null) throw lack;
 }
 
 type Answer = () => Promise<FinishedReply>;

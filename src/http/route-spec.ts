@@ -3,6 +3,7 @@ import type { CommandContext } from '../event-sourcing/command-handler.js';
 import type { AccessKind, Grants, Policy } from './access.js';
 import type { ErrorCode } from './error-codes.js';
 import type { PathParams } from './gate.js';
+import type { HttpError } from './http-error.js';
 import type { RouteLimit } from './limits.js';
 import type { Reply, ReplySpecs } from './reply.js';
 
@@ -53,6 +54,8 @@ export interface RouteSpec<
   readonly replies: Replies;
   /** Refusals of the route's own; those of the shell are known. */
   readonly errors: readonly ErrorCode[];
+  /** What the service lacks to serve the route, null when nothing: asked of well-formed requests, before limits. */
+  readonly lacks?: () => HttpError | null;
   /** One or several; of several, none is charged when one refuses. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Honours `Idempotency-Key`. */

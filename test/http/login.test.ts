@@ -87,15 +87,13 @@ test('a client may sign in 20 times a minute, whatever comes of it', async (t) =
 
 test('when too many passwords are being checked, signing in is 503 with Retry-After and counts as no failure', async (t) => {
   let busy = false;
-  const service = await startTestService(
-    t,
-    {},
-    {
+  const service = await startTestService(t, {
+    passwords: {
       onHash: () => {
         if (busy) throw new Overloaded('too many passwords are being checked');
       },
     },
-  );
+  });
   await service.signUp('ada');
   busy = true;
   for (let count = 0; count < 8; count += 1) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeAddNode } from '../../src/commands/add-node.js';
 import { makeAddressReservations } from '../../src/commands/address-reservations.js';
+import { makeBackground } from '../../src/commands/background.js';
 import { makeChangeNode } from '../../src/commands/change-node.js';
 import { makeCreateStorage } from '../../src/commands/create-storage.js';
 import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
@@ -13,6 +14,7 @@ import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
@@ -75,9 +77,14 @@ export function givenCommands(
   });
   const reservations = makeAddressReservations({ handler, clock });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
+  const loginCodes = makeLoginCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
   const failures: unknown[] = [];
+  const onFailure = (_: string, error: unknown): void => void failures.push(error);
+  const background = makeBackground({ onFailure });
   return {
     ...readers,
+    loginCodes,
+    background,
     /** What was told to have failed beside an answer. */
     failures,
     passwords,
@@ -94,7 +101,9 @@ export function givenCommands(
     ...makeSessionCommands({
       ...stores,
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
-      onFailure: (_, error) => failures.push(error),
+      loginCodes,
+      background,
+      onFailure,
     }),
     ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),

@@ -5,6 +5,7 @@ import type { HttpDeps } from '../../src/http/compose.js';
 import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
 import { makeApiKeyRoutes } from '../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
+import { makeEmailCodeRoutes } from '../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
@@ -39,16 +40,16 @@ export async function startTestService(
   t: ExecutionContext,
   overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
     readonly rates?: HttpDeps['limits'];
+    readonly passwords?: PasswordOptions;
     /** True when left out. */
     readonly mailConfigured?: boolean;
   } = {},
-  passwords: PasswordOptions = {},
 ): Promise<TestService> {
+  const { passwords, mailConfigured = true, ...shell } = overrides;
   const stores = await givenStores();
-  const { mailConfigured = true } = overrides;
   const commands = givenCommands(stores, { ...passwords, mailConfigured });
   const http = await startTestHttp(t, {
-    routes: areaRoutes(commands),
+    routes: areaRoutes(commands, mailConfigured),
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
@@ -56,7 +57,7 @@ export async function startTestService(
     replySealer: makeReplySealer(stores.sealer),
     clock: stores.clock,
     agentSecrets: [agentSecret],
-    ...overrides,
+    ...shell,
   });
   const post = (path: string, json: unknown, headers: AskOptions['headers'] = {}): Promise<Answer> =>
     http.ask(path, { method: 'POST', json, headers });
@@ -99,10 +100,14 @@ export async function startTestService(
 }
 
 /** The routes of all areas. */
-export function areaRoutes(commands: ReturnType<typeof givenCommands>): readonly Route[] {
+export function areaRoutes(
+  commands: ReturnType<typeof givenCommands>,
+  mailConfigured = true,
+): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
     ...makeLoginRoutes(commands),
+    ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeMemberRoutes(commands),

@@ -34,10 +34,11 @@ export async function startInProcess(options: {
   /** Those that are to hold; there are none otherwise. */
   readonly limits?: Limits;
   readonly clock?: Clock;
+  readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {
-  const { directory, limits = {}, ...serviceOptions } = options;
+  const { directory, limits = {}, environment = {}, ...serviceOptions } = options;
   const config = {
-    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent' }),
+    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
     limits: { ...unlimited, ...limits },
   };
   const services = await openServices(config, { passwordScrypt: cheapScrypt, ...serviceOptions });

@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { parseEmailAddress } from '../../security/email-address.js';
 
-/** The rules beyond shape are the use cases'; lengths here only bound what they are given. */
+/** An address that mail can be sent to; anything else is told before it is asked whether there is an account. */
 export const emailField = z
   .string()
   .max(320)
+  .refine((text) => parseEmailAddress(text) !== null, 'must be an e-mail address such as name@example.com')
   .meta({ format: 'email', examples: ['ada@example.com'] });
 
-/** A password that was chosen earlier. */
+/** A password that was chosen earlier. The rules for a new one are the use case's; the length only bounds what it is given. */
 export const knownPassword = z.string().max(512);
 
 export const newPassword = knownPassword.meta({

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { LoginByEmailCode } from '../../commands/login-by-email-code.js';
+import type { SendEmailCode } from '../../commands/send-email-code.js';
+import { accessMatrix } from '../access-matrix.js';
+import { HttpError } from '../http-error.js';
+import { tokens, user, wrap, wrapped } from '../resources.js';
+import { noParams, noQuery } from '../route-spec.js';
+import { defineRoute } from '../route.js';
+import type { Route } from '../route.js';
+import { emailField } from './auth-fields.js';
+
+const codeRequest = z.strictObject({ email: emailField }).meta({ id: 'EmailCodeRequest' });
+
+const codeLogin = z
+  .strictObject({
+    email: emailField,
+    code: z
+      .string()
+      .regex(/^[0-9]{6}$/, 'must be six digits')
+      .meta({ examples: ['271828'] }),
+  })
+  .meta({ id: 'EmailCodeLogin' });
+
+/** Signing in by a mailed code: API document 4.5, DESIGN 4.1. */
+export function makeEmailCodeRoutes({
+  sendEmailCode,
+  loginByEmailCode,
+  mailConfigured,
+}: {
+  readonly sendEmailCode: SendEmailCode;
+  readonly loginByEmailCode: LoginByEmailCode;
+  readonly mailConfigured: boolean;
+}): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email-code/send',
+      name: 'sendEmailCode',
+      tag: 'Accounts',
+      summary: 'Send a login code to an e-mail address',
+      description:
+        'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
+      access: accessMatrix.sendEmailCode,
+      request: { params: noParams, query: noQuery, body: codeRequest },
+      replies: {
+        200: {
+          description: 'Seconds that a code lives, and after which another may be asked for.',
+          schema: wrapped(z.strictObject({ expires_in: z.int(), resend_after: z.int() })),
+        },
+      },
+      errors: ['mail_not_configured'],
+      lacks: () =>
+        mailConfigured ? null : new HttpError('mail_not_configured', 'the service cannot send mail'),
+      limit: [
+        { name: 'email_code', counts: [200] },
+        { name: 'email_code_day', counts: [200] },
+      ],
+      cacheControl: 'no-store',
+      handler: async ({ body: { email }, command }) => ({
+        status: 200,
+        body: wrap(await sendEmailCode({ email }, command)),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email-code/login',
+      name: 'loginByEmailCode',
+      tag: 'Accounts',
+      summary: 'Sign in by a mailed code',
+      description: 'A code works once, for 10 minutes, and may be tried five times. It verifies the address.',
+      access: accessMatrix.loginByEmailCode,
+      request: { params: noParams, query: noQuery, body: codeLogin },
+      replies: {
+        200: {
+          description: 'The user, and tokens of a new session.',
+          schema: wrapped(z.strictObject({ user, tokens })),
+        },
+      },
+      errors: ['invalid_credentials'],
+      limit: { name: 'login', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body: { email, code }, client, userAgent, command }) => {
+        const signedIn = await loginByEmailCode({ email, code, clientIp: client, userAgent }, command);
+        return { status: 200, body: wrap(signedIn) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,98 @@
+import test from 'ava';
+import type { LoginCodeEvent } from '../../src/domain/login-code/events.js';
+import { isOpen, loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import {
+  attemptFailed,
+  issueId,
+  laterIssueId,
+  loginCodeIssued,
+  loginCodeUsed,
+} from '../support/examples/login-code.js';
+import { userId } from '../support/examples/ids.js';
+import { eventTime } from '../support/given-events.js';
+import { given } from '../support/given.js';
+
+const issued = loginCodeIssued(issueId);
+const expiresAt = new Date(issued.data.expires_at);
+/** When the store recorded the nth given event. */
+const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
+
+const issue = (id: string, now: Date) =>
+  ({
+    type: 'Issue',
+    issueId: id,
+    userId,
+    email: issued.data.email,
+    codeKeyId: issued.data.code_key_id,
+    expiresAt,
+    now,
+  }) as const;
+const use = (matches: boolean, now = recorded(0), id = issueId) =>
+  ({ type: 'Use', issueId: id, matches, now }) as const;
+
+const decide = (
+  events: readonly LoginCodeEvent[],
+  command: ReturnType<typeof use> | ReturnType<typeof issue>,
+) => loginCodeAggregate.decider.decide(command, given(loginCodeAggregate, ...events).state);
+
+test('A code is issued, once for a command', (t) => {
+  given(loginCodeAggregate)
+    .when(issue(issueId, recorded(0)))
+    .then(t, issued);
+});
+
+test('An address gets one code a minute, to the millisecond; a request too early changes nothing', (t) => {
+  const again = loginCodeIssued(laterIssueId);
+  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 59_999))), []);
+  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 60_000))), [again]);
+});
+
+test('An address gets six codes an hour', (t) => {
+  const ids = Array.from({ length: 6 }, (_, index) => issueId.replace(/..$/, `7${index}`));
+  // Recorded a second apart.
+  const six = ids.map(loginCodeIssued);
+  t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
+  t.is(decide(six, issue(laterIssueId, recorded(0, 3_600_000))).length, 1);
+  t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
+  // The first of seven is forgotten, and the six others still count.
+  const seven = [...six, loginCodeIssued(laterIssueId)];
+  t.deepEqual(decide(seven, issue(issueId.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
+});
+
+test('The right code is used up', (t) => {
+  t.deepEqual(decide([issued], use(true)), [loginCodeUsed]);
+  given(loginCodeAggregate, issued, loginCodeUsed).when(use(true)).thenRejected(t, 'login_code_refused');
+  given(loginCodeAggregate, issued, loginCodeUsed).when(use(false)).thenRejected(t, 'login_code_refused');
+});
+
+test('A wrong code is counted, five times; then the right one is refused too', (t) => {
+  const failures = (count: number) => Array.from({ length: count }, () => attemptFailed);
+  t.deepEqual(decide([issued, ...failures(4)], use(false)), [attemptFailed]);
+  t.deepEqual(decide([issued, ...failures(4)], use(true)), [loginCodeUsed]);
+  const spent = given(loginCodeAggregate, issued, ...failures(5));
+  spent.when(use(true)).thenRejected(t, 'login_code_refused');
+  spent.when(use(false)).thenRejected(t, 'login_code_refused');
+});
+
+test('A code ends at its expiry, to the millisecond', (t) => {
+  t.deepEqual(decide([issued], use(true, new Date(expiresAt.getTime() - 1))), [loginCodeUsed]);
+  given(loginCodeAggregate, issued).when(use(true, expiresAt)).thenRejected(t, 'login_code_refused');
+});
+
+test('Only the newest code counts', (t) => {
+  const world = given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId));
+  world.when(use(true)).thenRejected(t, 'login_code_refused');
+  t.is(decide([issued, loginCodeIssued(laterIssueId)], use(true, recorded(1), laterIssueId)).length, 1);
+  // The failures of the older one are not the newer one's.
+  const failed = [issued, ...Array.from({ length: 5 }, () => attemptFailed), loginCodeIssued(laterIssueId)];
+  t.is(decide(failed, use(true, recorded(6), laterIssueId)).length, 1);
+  const { state } = given(loginCodeAggregate, ...failed, attemptFailed, loginCodeUsed);
+  t.true(
+    state.issue !== null && isOpen(state.issue, recorded(6)),
+    'what is told of the older one changes nothing',
+  );
+});
+
+test('Where none was issued, none is right', (t) => {
+  given(loginCodeAggregate).when(use(true)).thenRejected(t, 'login_code_refused');
+});

@@ -1,0 +1,28 @@
+import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
+import { userId } from './ids.js';
+import { sealedExample } from './sealed.js';
+
+export const issueId = '019b7d00-0000-7000-8000-000000000061';
+export const laterIssueId = '019b7d00-0000-7000-8000-000000000062';
+
+export function loginCodeIssued(issue: string) {
+  return {
+    type: 'LoginCodeIssued',
+    data: {
+      issue_id: issue,
+      user_id: userId,
+      email: sealedExample('ada@example.com'),
+      code_key_id: 'c1',
+      expires_at: '2026-01-02T03:14:05.000Z',
+    },
+  } as const satisfies LoginCodeEvent;
+}
+
+export const attemptFailed = {
+  type: 'LoginCodeAttemptFailed',
+  data: { issue_id: issueId },
+} as const satisfies LoginCodeEvent;
+export const loginCodeUsed = {
+  type: 'LoginCodeUsed',
+  data: { issue_id: issueId },
+} as const satisfies LoginCodeEvent;
