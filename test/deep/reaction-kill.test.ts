@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { makeSeededRandom } from '../support/clock.js';
+import { makeDataDirectory } from '../support/service-process.js';
+import { type ReceivedMail, startSmtpServer } from '../support/smtp-server.js';
+
+const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
+const kills = Math.ceil(40 * Number(process.env['DEEP_BUDGET'] ?? '1'));
+const codesEach = 6;
+/** Each process's clock is that much ahead of the one before it: a claim has ended then, and a code expires six kills on. */
+const stepMs = 61_000;
+const expiresInMs = 400_000;
+
+const mailingProcess = fileURLToPath(new URL('../support/mailing-process.js', import.meta.url));
+const eventsSchema = z.array(
+  z.object({ id: z.string(), type: z.string(), data: z.record(z.string(), z.unknown()) }),
+);
+
+interface Arrival {
+  readonly mail: ReceivedMail;
+  /** By the clock of the process that sent it. */
+  readonly atMs: number;
+}
+
+test(`kill -9 at ${kills} moments between sending a mail and recording it loses none and sends none too late`, async (t) => {
+  t.timeout(600_000);
+  const random = makeSeededRandom(seed);
+  t.log(`DEEP_SEED=${seed}`);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const arrivals: Arrival[] = [];
+  let aheadMs = 0;
+  let killAfter = Infinity;
+  let child: ChildProcess | null = null;
+  const smtp = await startSmtpServer({
+    // The message is there; its sender does not know yet, or hears so and has no time to write it down.
+    onMessage: async (mail) => {
+      arrivals.push({ mail, atMs: mail.at.getTime() + aheadMs });
+      killAfter -= 1;
+      if (killAfter === 0) {
+        if (random() < 0.5) child?.kill('SIGKILL');
+        else setTimeout(() => child?.kill('SIGKILL'), random() * 12);
+      }
+      return Promise.resolve(null);
+    },
+  });
+  t.teardown(() => smtp.close());
+
+  for (let kill = 0; kill < kills; kill += 1, aheadMs += stepMs) {
+    killAfter = 1 + Math.floor(random() * codesEach);
+    // Some are left without a mail server, so that codes expire before they are mailed.
+    const url = kill % 4 === 3 ? 'smtp://127.0.0.1:1' : smtp.url;
+    child = start({ directory: directory.path, url, aheadMs, firstCode: kill * codesEach });
+    const exited = once(child, 'exit');
+    if (kill % 4 === 3) setTimeout(() => child?.kill('SIGKILL'), 1_500 + random() * 1_000);
+    await Promise.race([exited, delay(30_000, undefined, { ref: false })]);
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  killAfter = Infinity;
+  const nowMs = Date.now() + aheadMs;
+  child = start({ directory: directory.path, url: smtp.url, aheadMs, firstCode: 0, codes: 0 });
+  const events = await settle(child);
+  check(t, { events, arrivals, nowMs });
+});
+
+function start(options: {
+  readonly directory: string;
+  readonly url: string;
+  readonly aheadMs: number;
+  readonly firstCode: number;
+  readonly codes?: number;
+}): ChildProcess {
+  const { directory, url, aheadMs, firstCode, codes = codesEach } = options;
+  const args = [aheadMs, firstCode, codes, expiresInMs].map(String);
+  const env = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), DATA_DIR: directory, SMTP_URL: url };
+  return spawn(process.execPath, [mailingProcess, ...args], {
+    env: { ...env, LOG_LEVEL: 'silent', MAIL_FROM: 'no-reply@stowage.example' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+async function settle(child: ChildProcess): Promise<z.infer<typeof eventsSchema>> {
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stdin?.write('settle\n');
+  await once(child, 'close');
+  return eventsSchema.parse(JSON.parse(output.split('\n').find((line) => line.startsWith('[')) ?? 'null'));
+}
+
+function check(
+  t: ExecutionContext,
+  found: {
+    readonly events: z.infer<typeof eventsSchema>;
+    readonly arrivals: readonly Arrival[];
+    readonly nowMs: number;
+  },
+): void {
+  const { events, arrivals, nowMs } = found;
+  const outcomes = events.filter(({ type }) => type === 'LoginCodeMailed');
+  const sum = { issued: 0, mailed: 0, again: 0, expired: 0 };
+  const known = new Set<string>();
+  for (const { id, type, data } of events) {
+    if (type !== 'LoginCodeIssued') continue;
+    const messageId = `<${id}@stowage.example>`;
+    known.add(messageId);
+    const expiresMs = Date.parse(String(data['expires_at']));
+    const mails = arrivals.filter(({ mail }) => mail.email.messageId === messageId);
+    const marks = outcomes.filter((outcome) => outcome.data['issue_id'] === data['issue_id']);
+    sum.issued += 1;
+    sum.mailed += marks.length;
+    sum.again += Math.max(0, mails.length - 1);
+    if (marks.length === 0) sum.expired += 1;
+    t.true(marks.length <= 1, `${id} has ${marks.length} outcomes`);
+    t.true(marks.length === 1 ? mails.length > 0 : expiresMs <= nowMs, `${id} is neither mailed nor expired`);
+    // What is sent again is the same mail.
+    t.true(new Set(mails.map(({ mail }) => mail.email.text)).size <= 1);
+    t.true(new Set(mails.map(({ mail }) => mail.to.join(','))).size <= 1);
+    // A little for the way to the server.
+    for (const { atMs } of mails)
+      t.true(atMs <= expiresMs + 1_000, `${id} was sent ${atMs - expiresMs} ms too late`);
+  }
+  t.true(
+    arrivals.every(({ mail }) => known.has(mail.email.messageId ?? '')),
+    'a mail that nobody asked for',
+  );
+  t.log(JSON.stringify(sum));
+  t.true(sum.again > kills / 10, 'the kills hit the moment between sending and recording');
+  t.true(sum.mailed > kills);
+}

@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline';
+import { bringUpReactions } from '../../src/composition/reactions.js';
+import { openServices } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config.js';
+import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import type { Clock } from '../../src/event-sourcing/clock.js';
+import { derivedId } from '../../src/event-sourcing/ids.js';
+import { realClock } from './clock.js';
+
+/**
+ * A process that issues login codes over a data directory and mails them by the service's own reactions, until it is
+ * killed or told `settle`: then it waits until nothing is open any more, prints the log's codes, and ends. Its clock is
+ * ahead by the milliseconds given, so that a test need not wait for claims to end.
+ */
+const [aheadMs = '0', firstCode = '0', codes = '0', expiresInMs = '0'] = process.argv.slice(2);
+const clock: Clock = {
+  now: () => new Date(Date.now() + Number(aheadMs)),
+  sleep: (ms, signal) => realClock.sleep(ms, signal),
+};
+const services = await openServices(readConfig(), { clock, passwordScrypt: { N: 2, r: 1, p: 1 } });
+await services.generations.start();
+const reactions = bringUpReactions(services, (error) => {
+  throw error;
+});
+createInterface({ input: process.stdin }).on('line', () => {
+  void settle();
+});
+for (let n = Number(firstCode); n < Number(firstCode) + Number(codes); n += 1) await issue(n);
+process.stdout.write('issued\n');
+
+async function issue(n: number): Promise<void> {
+  const { handler, sealer, digests, keyRings } = services;
+  const context = {
+    commandId: `018f0000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+    causationId: 'a request',
+    correlationId: 'a request',
+    actor: 'anonymous',
+    time: clock.now(),
+  };
+  const address = `ada${n}@example.org`;
+  const userId = derivedId(context, 'user');
+  const command = {
+    type: 'Issue',
+    issueId: derivedId(context, 'login code'),
+    userId,
+    email: await sealer.seal({ kind: 'person', userId }, 'email', address),
+    codeKeyId: keyRings.code.active().kid,
+    expiresAt: new Date(context.time.getTime() + Number(expiresInMs)),
+    now: context.time,
+  } as const;
+  await handler.handle({ aggregate: loginCodeAggregate, id: digests.email(address) }, command, context);
+}
+
+async function settle(): Promise<void> {
+  const { eventStore } = services;
+  for (;;) {
+    const head = await eventStore.head();
+    if (reactions.statuses().every(({ open, position }) => open === 0 && position === head)) break;
+    await realClock.sleep(20);
+  }
+  await reactions.stop();
+  const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
+  process.stdout.write(`${JSON.stringify(events.map(({ id, type, data }) => ({ id, type, data })))}\n`);
+  await services.close();
+  process.exit(0);
+}
