@@ -1,4 +1,6 @@
 import { connect } from 'node:net';
+import { takeReply } from './http-replies.js';
+import type { RawReply } from './http-replies.js';
 
 export interface PipelinedRequest {
   readonly method: string;
@@ -8,23 +10,16 @@ export interface PipelinedRequest {
   readonly body?: string;
 }
 
-export interface PipelinedReply {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly text: string;
-}
-
 /**
  * Sends requests one behind the other on one connection (RFC 9112, 9.3.2), which costs a fraction of a client's usual way:
- * for tests that ask tens of thousands of times. Replies come in the order of the requests, and are JSON or text with a length.
+ * for tests that ask thousands of times. Replies come in the order of the requests; none of these may be HEAD.
  * Rejects when the connection ends early, or when no byte came for 10 s.
  */
 export function askInPipeline(
   port: number,
   requests: readonly PipelinedRequest[],
-): Promise<readonly PipelinedReply[]> {
-  const replies: PipelinedReply[] = [];
+): Promise<readonly RawReply[]> {
+  const replies: RawReply[] = [];
   return new Promise((resolve, reject) => {
     if (requests.length === 0) {
       resolve([]);
@@ -67,21 +62,4 @@ function render({ method, path, headers, body }: PipelinedRequest): string {
     ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
-}
-
-/** The first whole reply of what was received; null while it is incomplete. */
-function takeReply(received: Buffer): { readonly reply: PipelinedReply; readonly length: number } | null {
-  const headEnd = received.indexOf('\r\n\r\n');
-  if (headEnd < 0) return null;
-  const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
-  const headers = new Map(
-    lines.map((line): [string, string] => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const length = headEnd + 4 + Number(headers.get('content-length') ?? 0);
-  if (received.length < length) return null;
-  const text = received.toString('utf8', headEnd + 4, length);
-  return { reply: { status: Number(statusLine.split(' ')[1]), headers, text }, length };
 }

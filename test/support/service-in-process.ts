@@ -5,6 +5,7 @@ import { type Limits, readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/event-sourcing/clock.js';
 import { type ProjectionRunner, startProjections } from '../../src/event-sourcing/projection-runner.js';
 import { defaultLimits } from '../../src/http/limits.js';
+import type { Route } from '../../src/http/route.js';
 import { startHttpServer } from '../../src/http/server.js';
 import type { Log } from '../../src/log.js';
 
@@ -12,6 +13,8 @@ import type { Log } from '../../src/log.js';
 export interface ServiceInProcess {
   readonly services: Services;
   readonly url: string;
+  /** All that is served. */
+  readonly routes: readonly Route[];
   readonly projections: ProjectionRunner;
   /** Ends it; stores that were given stay open. */
   close(): Promise<void>;
@@ -54,6 +57,7 @@ export async function startInProcess(options: {
   return {
     services,
     url: `http://127.0.0.1:${server.port}`,
+    routes: http.routes,
     projections,
     close: async () => {
       await server.close();

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import type { Route } from '../../../src/http/route.js';
 import { askInPipeline } from '../../support/http-pipeline.js';
-import type { PipelinedReply, PipelinedRequest } from '../../support/http-pipeline.js';
+import type { PipelinedRequest } from '../../support/http-pipeline.js';
+import type { RawReply } from '../../support/http-replies.js';
 import { startTestService } from '../../support/http-service.js';
 import { rules, verdictOf } from './access-rules.js';
 import type { Rule, Verdict } from './access-rules.js';
@@ -94,10 +95,7 @@ function takesBody({ request }: Route): boolean {
 
 const errorBody = z.strictObject({ code: z.string(), message: z.string() });
 
-function problemsOf(
-  { route, situation, request, expected }: Case,
-  reply: PipelinedReply | undefined,
-): string[] {
+function problemsOf({ route, situation, request, expected }: Case, reply: RawReply | undefined): string[] {
   if (reply === undefined) return ['no reply'];
   const { status, text } = reply;
   const error = status < 400 ? null : errorBody.safeParse(JSON.parse(text));

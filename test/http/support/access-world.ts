@@ -10,6 +10,7 @@ import type { UserEvent } from '../../../src/domain/user/events.js';
 import type { Aggregate } from '../../../src/event-sourcing/decider.js';
 import type { DomainEvent } from '../../../src/event-sourcing/domain-event.js';
 import { makeApiKey } from '../../../src/security/api-keys.js';
+import { appendEvents } from '../../support/append-events.js';
 import { makeSeededRandom } from '../../support/clock.js';
 import { sessionStarted } from '../../support/examples/session.js';
 import { storageCreated } from '../../support/examples/storage.js';
@@ -49,17 +50,12 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
   const random = makeSeededRandom(7);
   const newId = (): string => `019b7d00-0000-7000-8000-${String((drawn += 1)).padStart(12, '0')}`;
 
-  /** What happened, decided by nobody: states that are hard to reach through commands are as good as any. */
-  const append = async <State, Command, Event extends DomainEvent>(
+  const append = <State, Command, Event extends DomainEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
     events: readonly Event[],
     time = clock.now(),
-  ): Promise<void> => {
-    const decider = { initialState: null, evolve: () => null, decide: () => events };
-    drawn += 1;
-    await handler.handle({ aggregate: { ...aggregate, decider }, id }, null, givenContext(drawn, time));
-  };
+  ): Promise<void> => appendEvents(handler, { aggregate, id }, events, time);
 
   const signUp = async (events: readonly UserEvent[] = []): Promise<Person> => {
     drawn += 1;

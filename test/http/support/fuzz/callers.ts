@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { projectAggregate } from '../../../../src/domain/project/project.js';
+import type { ProjectEvent } from '../../../../src/domain/project/events.js';
+import type { Role } from '../../../../src/domain/role.js';
+import { scopes } from '../../../../src/domain/scope.js';
+import { sessionAggregate } from '../../../../src/domain/session/session.js';
+import { userAggregate } from '../../../../src/domain/user/user.js';
+import type { UserEvent } from '../../../../src/domain/user/events.js';
+import { derivedId } from '../../../../src/event-sourcing/ids.js';
+import { makeApiKey } from '../../../../src/security/api-keys.js';
+import { appendEvents } from '../../../support/append-events.js';
+import { digest } from '../../../support/examples/ids.js';
+import type { ServiceInProcess } from '../../../support/service-in-process.js';
+import type { Header } from './heads.js';
+import { makeKnownIds } from './known-ids.js';
+import type { KnownIds } from './known-ids.js';
+
+/** Somebody who calls: how often beside the others, with what, and what they know of. */
+export interface FuzzCaller {
+  readonly name: string;
+  readonly weight: number;
+  readonly credentials: readonly Header[];
+  readonly ids: KnownIds;
+}
+
+export const agentSecret = 'fuzz-agent-secret';
+const password = 'Correct-Horse-7-Battery';
+
+/** People of all kinds around one project, for one lane: what they do to each other stays among them. */
+export async function makeCallers(
+  { services }: ServiceInProcess,
+  randomBytes: (size: number) => Buffer,
+): Promise<readonly FuzzCaller[]> {
+  const { handler, commands, accessTokens, clock } = services;
+  const context = () => {
+    const commandId = randomUUID();
+    const ids = { commandId, causationId: commandId, correlationId: commandId };
+    return { ...ids, actor: 'anonymous', time: clock.now() };
+  };
+  const signUp = async (...events: readonly UserEvent[]) => {
+    const email = `${randomUUID()}@example.com`;
+    const input = { email, password, clientIp: null, userAgent: null };
+    const { user, tokens } = await commands.register(input, context());
+    const at = { aggregate: userAggregate, id: user.id };
+    if (events.length > 0) await appendEvents(handler, at, events, clock.now());
+    const credentials: readonly Header[] = [['authorization', `Bearer ${tokens.access_token}`]];
+    return { userId: user.id, token: tokens.access_token, credentials };
+  };
+
+  const owner = await signUp();
+  const viewer = await signUp();
+  const admin = await signUp();
+  const twoFactor = await signUp();
+  const enrolment = context();
+  await commands.enrolTotp({ userId: twoFactor.userId }, enrolment);
+  await appendEvents(
+    handler,
+    { aggregate: userAggregate, id: twoFactor.userId },
+    [
+      { type: 'TotpConfirmed', data: { enrolment_id: derivedId(enrolment, 'totp-enrolment'), step: 1 } },
+      { type: 'RecoveryCodesIssued', data: { digests: [digest] } },
+    ],
+    clock.now(),
+  );
+  const verdict = await accessTokens.verify(twoFactor.token);
+  if (!verdict.valid) throw new Error(verdict.code);
+  await appendEvents(
+    handler,
+    { aggregate: sessionAggregate, id: verdict.claims.sessionId },
+    [{ type: 'SessionStrengthened', data: { method: 'otp', refresh: null } }],
+    clock.now(),
+  );
+  const platform = await signUp(
+    { type: 'PlatformRoleGranted', data: { role: 'operator' } },
+    { type: 'PlatformRoleGranted', data: { role: 'auditor' } },
+  );
+
+  const { resource: project } = await commands.createProject(
+    { ownerId: owner.userId, name: 'Fuzz' },
+    context(),
+  );
+  const key = makeApiKey(randomBytes);
+  const nextMonth = new Date(clock.now().getTime() + 30 * 86_400_000).toISOString();
+  const member = (userId: string, role: Role): ProjectEvent => ({
+    type: 'MemberAdded',
+    data: { user_id: userId, role, invitation_id: null },
+  });
+  await appendEvents(
+    handler,
+    { aggregate: projectAggregate, id: project.id },
+    [
+      { type: 'EntitlementGranted', data: { entitlement: 'allow_s3', source: 'operator' } },
+      member(viewer.userId, 'viewer'),
+      member(admin.userId, 'admin'),
+      member(twoFactor.userId, 'owner'),
+      {
+        type: 'ApiKeyIssued',
+        data: {
+          ...{ key_id: randomUUID(), name: 'fuzz', digest: key.digest, prefix: key.prefix },
+          ...{ last_four: key.lastFour, scopes: [...scopes], expires_at: nextMonth, issued_by: owner.userId },
+        },
+      },
+    ],
+    clock.now(),
+  );
+
+  const caller = (name: string, weight: number, credentials: readonly Header[]): FuzzCaller => {
+    const ids = makeKnownIds();
+    ids.learn('/api/v1/projects', {}, { id: project.id });
+    return { name, weight, credentials, ids };
+  };
+  return [
+    caller('owner', 6, owner.credentials),
+    caller('owner with two factors', 3, twoFactor.credentials),
+    caller('admin', 3, admin.credentials),
+    caller('viewer', 2, viewer.credentials),
+    caller('operator and auditor', 2, platform.credentials),
+    caller('API key', 2, [['x-api-key', key.key]]),
+    caller('agent', 1, [['x-agent-secret', agentSecret]]),
+    caller('nobody', 3, []),
+  ];
+}

@@ -1,0 +1,142 @@
+import { toUSVString } from 'node:util';
+import { z } from 'zod';
+import type { Route } from '../../../../src/http/route.js';
+import { makeBody } from './bodies.js';
+import type { FuzzBody } from './bodies.js';
+import { brokenValue, oddlySpelled } from './broken-values.js';
+import type { Dice } from './dice.js';
+import { contentType, oddHeaders, oddMethods, oddPath } from './heads.js';
+import type { Header } from './heads.js';
+import type { KnownIds, PathIds } from './known-ids.js';
+import { oddTexts } from './odd-values.js';
+import { shapeOf } from './shape.js';
+import type { Shape } from './shape.js';
+import { uuid, validValue } from './valid-values.js';
+
+/** A route with what it takes. */
+export interface Target {
+  readonly route: Route;
+  readonly params: Shape;
+  readonly query: Shape;
+  /** Null where it takes none. */
+  readonly body: Shape | null;
+}
+
+export function makeTarget(route: Route): Target {
+  const { params, query, body } = route.request;
+  return {
+    route,
+    params: shapeOf(params),
+    query: shapeOf(query),
+    body: body instanceof z.ZodUndefined ? null : shapeOf(body),
+  };
+}
+
+export interface FuzzRequest {
+  readonly method: string;
+  /** Path and query as they are sent. */
+  readonly target: string;
+  /** The path's parameters, where its path was left as it is. */
+  readonly params: PathIds;
+  /** What was done to it. */
+  readonly kind: string;
+  readonly bytes: Buffer;
+  /** Its body is one that no route may take. */
+  readonly unacceptable: boolean;
+}
+
+/** A request for a route by a caller: well made, or wrong in one way or two. */
+export function makeRequest(
+  { route, params, query, body }: Target,
+  credentials: readonly Header[],
+  ids: KnownIds,
+  dice: Dice,
+): FuzzRequest {
+  const given = paramsFor(route.path, params, ids, dice);
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''));
+  const strangePath = dice.chance(0.05);
+  const strangeMethod = dice.chance(0.02);
+  const strangeHeaders = [...conditions(route, dice), ...(dice.chance(0.08) ? oddHeaders(dice) : [])];
+  const target = strangePath ? oddPath(path, dice) : path + queryFor(query, dice);
+  const method = strangeMethod ? dice.pick(oddMethods) : route.method;
+  const content = contentFor(body, dice);
+  const headers: readonly Header[] = [
+    ['host', 'localhost'],
+    ...credentials,
+    ...content.headers,
+    ...strangeHeaders,
+  ];
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return {
+    method,
+    target,
+    params: strangePath ? {} : given,
+    kind: [
+      content.kind,
+      ...(strangePath ? ['odd path'] : []),
+      ...(strangeMethod ? ['odd method'] : []),
+      ...strangeHeaders.map(([name]) => name),
+    ].join(', '),
+    bytes: Buffer.concat([
+      Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1'),
+      content.bytes,
+    ]),
+    unacceptable: body !== null && content.unacceptable === true,
+  };
+}
+
+/** The headers that this route listens to: keys that come again, and revisions that may be the resource's. */
+function conditions({ idempotent, ifMatch }: Route, dice: Dice): readonly Header[] {
+  return [
+    ...(idempotent === true && dice.chance(0.3)
+      ? [['idempotency-key', dice.pick(['a', 'b', 'c'])] as const]
+      : []),
+    ...(ifMatch === true && dice.chance(0.3) ? [['if-match', `"${dice.below(3)}-abc"`] as const] : []),
+  ];
+}
+
+/** A body as it is sent, with the headers that describe it. Rarely, a route that takes none gets one. */
+function contentFor(body: Shape | null, dice: Dice): FuzzBody & { readonly headers: readonly Header[] } {
+  if (body === null && !dice.chance(0.02)) return { kind: 'no body', bytes: Buffer.alloc(0), headers: [] };
+  const made = makeBody(body ?? { type: 'object' }, dice);
+  const { kind, bytes } = made;
+  const type = contentType(dice);
+  if (!dice.chance(0.03)) return { ...made, headers: [...type, ['content-length', String(bytes.length)]] };
+  return {
+    ...made,
+    kind: `${kind}, chunked`,
+    bytes: chunked(bytes),
+    headers: [...type, ['transfer-encoding', 'chunked']],
+  };
+}
+
+function chunked(bytes: Buffer): Buffer {
+  const end = Buffer.from('0\r\n\r\n');
+  if (bytes.length === 0) return end;
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n'), end]);
+}
+
+/** Mostly ids of what the caller knows, then of nothing, then no ids. */
+function paramsFor(pattern: string, shape: Shape, ids: KnownIds, dice: Dice): PathIds {
+  const known = dice.chance(0.85) ? ids.idsFor(pattern, dice) : {};
+  const odd = oddTexts.filter((text) => text !== '');
+  return Object.fromEntries(
+    Object.keys(shape.properties ?? {}).map((name) => [
+      name,
+      known[name] ?? (dice.chance(0.7) ? uuid(dice) : dice.pick(odd)),
+    ]),
+  );
+}
+
+/** Only text can be sent: what a broken value holds beside it is spelled out. */
+function queryFor(shape: Shape, dice: Dice): string {
+  if (Object.keys(shape.properties ?? {}).length === 0 || dice.chance(0.4)) return '';
+  const value = dice.choose<unknown>(
+    () => validValue(shape, dice),
+    () => brokenValue(shape, dice),
+    () => oddlySpelled(shape, dice),
+  );
+  if (typeof value !== 'object' || value === null) return '?x';
+  const pairs = Object.entries(value).map(([name, of]): [string, string] => [name, toUSVString(String(of))]);
+  return `?${new URLSearchParams(pairs).toString()}`.slice(0, 4_200);
+}

@@ -1,0 +1,123 @@
+import type { ExecutionContext } from 'ava';
+import { makeSeededRandom } from '../../../support/clock.js';
+import { makeDirectory } from '../../../support/embedded-directory.js';
+import { makeHttpLane } from '../../../support/http-lane.js';
+import type { RawReply } from '../../../support/http-replies.js';
+import { startInProcess } from '../../../support/service-in-process.js';
+import type { ServiceInProcess } from '../../../support/service-in-process.js';
+import { agentSecret, makeCallers } from './callers.js';
+import type { FuzzCaller } from './callers.js';
+import { makeReplyChecker } from './check-reply.js';
+import type { ReplyChecker } from './check-reply.js';
+import { makeDice } from './dice.js';
+import { makeRequest, makeTarget } from './requests.js';
+import type { FuzzRequest, Target } from './requests.js';
+
+/** Requests that are on their way at the same time. */
+const lanes = 8;
+/** Callers lose what lets them in by their own requests, so they are replaced after so many of a lane's. */
+const requestsPerGeneration = 400;
+const failuresShown = 10;
+
+/**
+ * Sends many requests, made from the routes' own schemas, to the whole service on embedded stores, and holds every reply
+ * against what its route declares. All choices follow from the seed; ids and times are the service's own.
+ * @returns how often each route answered with each status
+ */
+export async function fuzz(
+  t: ExecutionContext,
+  { requests, seed }: { readonly requests: number; readonly seed: number },
+): Promise<ReadonlyMap<string, number>> {
+  const { directory, remove } = makeDirectory();
+  const service = await startInProcess({ directory, environment: { NODE_AGENT_SECRET: agentSecret } });
+  try {
+    const run: Run = {
+      service,
+      targets: service.routes.map(makeTarget),
+      checker: makeReplyChecker(service.routes),
+      counts: new Map(),
+      failures: [],
+    };
+    const each = Math.ceil(requests / lanes);
+    await Promise.all(
+      Array.from({ length: lanes }, (_, lane) => runLane(run, lane, each, seed * lanes + lane)),
+    );
+    t.deepEqual(run.failures, [], `seed ${seed}`);
+    await expectHealth(t, service);
+    return run.counts;
+  } finally {
+    await service.close();
+    remove();
+  }
+}
+
+interface Run {
+  readonly service: ServiceInProcess;
+  readonly targets: readonly Target[];
+  readonly checker: ReplyChecker;
+  readonly counts: Map<string, number>;
+  readonly failures: string[];
+}
+
+async function runLane(run: Run, lane: number, requests: number, seed: number): Promise<void> {
+  const { service, targets, checker } = run;
+  const dice = makeDice(makeSeededRandom(seed));
+  const randomBytes = (size: number): Buffer =>
+    Buffer.from(Array.from({ length: size }, () => dice.below(256)));
+  const http = makeHttpLane(Number(new URL(service.url).port));
+  let callers: readonly FuzzCaller[] = [];
+  for (let made = 0; made < requests && run.failures.length < failuresShown; made += 1) {
+    if (made % requestsPerGeneration === 0) callers = await makeCallers(service, randomBytes);
+    const caller = dice.pick(callers.flatMap((one) => Array.from({ length: one.weight }, () => one)));
+    const request = makeRequest(dice.pick(targets), caller.credentials, caller.ids, dice);
+    const problems = await http.ask(request.bytes, { toHead: request.method === 'HEAD' }).then(
+      (reply) => {
+        learn(run, caller, request, reply);
+        return checker.problemsOf(request, reply);
+      },
+      (error: unknown) => [String(error)],
+    );
+    if (problems.length > 0) {
+      const shown = request.bytes
+        .toString('latin1')
+        .replace(/Bearer ey[\w.-]+/, 'Bearer …')
+        .slice(0, 1_000);
+      run.failures.push(
+        `lane ${lane}, request ${made}, ${caller.name}, ${request.kind}: ${problems.join('; ')}\n${shown}`,
+      );
+    }
+  }
+  http.close();
+}
+
+function learn({ checker, counts }: Run, { ids }: FuzzCaller, request: FuzzRequest, reply: RawReply): void {
+  const route = checker.routeOf(request);
+  const key = `${route?.name ?? 'no route'} ${reply.status}`;
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+  if (route === null || reply.status >= 300 || !reply.text.startsWith('{')) return;
+  ids.learn(route.path, request.params, JSON.parse(reply.text) as unknown);
+}
+
+/** Afterwards the service still does what it is for, and its views follow the log. */
+async function expectHealth(
+  t: ExecutionContext,
+  { url, projections, routes }: ServiceInProcess,
+): Promise<void> {
+  const ready = await fetch(`${url}/readyz`);
+  t.is(ready.status, 200);
+  const registered = await fetch(`${url}/api/v1/auth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'afterwards@example.com', password: 'Correct-Horse-7-Battery' }),
+  });
+  t.is(registered.status, 201);
+  t.true(routes.length > 0);
+  const { reached, statuses } = projections.live();
+  t.true(reached);
+  t.deepEqual(
+    statuses
+      .filter(({ state }) => state === 'stopped')
+      .map(({ collection, reason }) => `${collection}: ${reason}`),
+    [],
+  );
+}
