@@ -108,7 +108,9 @@ export function runReaction(
     options.signal.removeEventListener('abort', end);
     await finishServing();
     await saving;
-    // The next start need not look again at what is settled; where it must, it finds so.
+    // The next start need not look again at what is settled; where it must, it finds so. Saved also where it was before:
+    // the read models may have been deleted since.
+    saved = null;
     await save().catch(fail);
     if (failure !== null) throw failure.error;
   }
