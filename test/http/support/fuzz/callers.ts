@@ -14,6 +14,8 @@ import type { ServiceInProcess } from '../../../support/service-in-process.js';
 import type { Header } from './heads.js';
 import { makeKnownIds } from './known-ids.js';
 import type { KnownIds } from './known-ids.js';
+import { makeKnownWords } from './known-words.js';
+import type { KnownWords } from './known-words.js';
 
 /** Somebody who calls: how often beside the others, with what, and what they know of. */
 export interface FuzzCaller {
@@ -21,6 +23,7 @@ export interface FuzzCaller {
   readonly weight: number;
   readonly credentials: readonly Header[];
   readonly ids: KnownIds;
+  readonly words: KnownWords;
 }
 
 export const agentSecret = 'fuzz-agent-secret';
@@ -44,7 +47,7 @@ export async function makeCallers(
     const at = { aggregate: userAggregate, id: user.id };
     if (events.length > 0) await appendEvents(handler, at, events, clock.now());
     const credentials: readonly Header[] = [['authorization', `Bearer ${tokens.access_token}`]];
-    return { userId: user.id, token: tokens.access_token, credentials };
+    return { userId: user.id, email, token: tokens.access_token, credentials };
   };
 
   const owner = await signUp();
@@ -107,7 +110,9 @@ export async function makeCallers(
   const caller = (name: string, weight: number, credentials: readonly Header[]): FuzzCaller => {
     const ids = makeKnownIds();
     ids.learn('/api/v1/projects', {}, { id: project.id });
-    return { name, weight, credentials, ids };
+    const words = makeKnownWords();
+    words.learn({ email: owner.email, password, current_password: password });
+    return { name, weight, credentials, ids, words };
   };
   return [
     caller('owner', 6, owner.credentials),

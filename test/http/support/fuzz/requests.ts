@@ -4,6 +4,7 @@ import type { Route } from '../../../../src/http/route.js';
 import { makeBody } from './bodies.js';
 import type { FuzzBody } from './bodies.js';
 import { brokenValue, oddlySpelled } from './broken-values.js';
+import type { FuzzCaller } from './callers.js';
 import type { Dice } from './dice.js';
 import { contentType, oddHeaders, oddMethods, oddPath } from './heads.js';
 import type { Header } from './heads.js';
@@ -20,6 +21,8 @@ export interface Target {
   readonly query: Shape;
   /** Null where it takes none. */
   readonly body: Shape | null;
+  /** How often beside others: what takes access away leaves little to do, and what always takes its time does little. */
+  readonly weight: number;
 }
 
 export function makeTarget(route: Route): Target {
@@ -29,7 +32,16 @@ export function makeTarget(route: Route): Target {
     params: shapeOf(params),
     query: shapeOf(query),
     body: body instanceof z.ZodUndefined ? null : shapeOf(body),
+    weight: endsThings(route) || isAboutTheService(route) || route.name === 'sendEmailCode' ? 1 : 5,
   };
+}
+
+function endsThings({ method, name }: Route): boolean {
+  return method === 'DELETE' || name === 'logout' || name === 'changePassword';
+}
+
+function isAboutTheService({ access, method }: Route): boolean {
+  return access.kind === 'public' && method === 'GET';
 }
 
 export interface FuzzRequest {
@@ -48,8 +60,7 @@ export interface FuzzRequest {
 /** A request for a route by a caller: well made, or wrong in one way or two. */
 export function makeRequest(
   { route, params, query, body }: Target,
-  credentials: readonly Header[],
-  ids: KnownIds,
+  { credentials, ids, words }: FuzzCaller,
   dice: Dice,
 ): FuzzRequest {
   const given = paramsFor(route.path, params, ids, dice);
@@ -59,7 +70,7 @@ export function makeRequest(
   const strangeHeaders = [...conditions(route, dice), ...(dice.chance(0.08) ? oddHeaders(dice) : [])];
   const target = strangePath ? oddPath(path, dice) : path + queryFor(query, dice);
   const method = strangeMethod ? dice.pick(oddMethods) : route.method;
-  const content = contentFor(body, dice);
+  const content = contentFor(body && words.inform(body), dice);
   const headers: readonly Header[] = [
     ['host', 'localhost'],
     ...credentials,

@@ -15,8 +15,9 @@ import type { FuzzRequest, Target } from './requests.js';
 
 /** Requests that are on their way at the same time. */
 const lanes = 8;
-/** Callers lose what lets them in by their own requests, so they are replaced after so many of a lane's. */
+/** Callers lose what lets them in by their own requests, so they are replaced: after so many of a lane's, or sooner. */
 const requestsPerGeneration = 400;
+const requestsPerGenerationMin = 50;
 const failuresShown = 10;
 
 /**
@@ -29,7 +30,9 @@ export async function fuzz(
   { requests, seed }: { readonly requests: number; readonly seed: number },
 ): Promise<ReadonlyMap<string, number>> {
   const { directory, remove } = makeDirectory();
-  const service = await startInProcess({ directory, environment: { NODE_AGENT_SECRET: agentSecret } });
+  // Mail counts as configured; what would be sent stays in the log, for no reaction runs here.
+  const environment = { NODE_AGENT_SECRET: agentSecret, SMTP_URL: 'smtp://127.0.0.1:9' };
+  const service = await startInProcess({ directory, environment });
   try {
     const run: Run = {
       service,
@@ -65,18 +68,22 @@ async function runLane(run: Run, lane: number, requests: number, seed: number): 
   const randomBytes = (size: number): Buffer =>
     Buffer.from(Array.from({ length: size }, () => dice.below(256)));
   const http = makeHttpLane(Number(new URL(service.url).port));
+  const weighted = byWeight(targets);
   let callers: readonly FuzzCaller[] = [];
+  let lost = false;
   for (let made = 0; made < requests && run.failures.length < failuresShown; made += 1) {
-    if (made % requestsPerGeneration === 0) callers = await makeCallers(service, randomBytes);
-    const caller = dice.pick(callers.flatMap((one) => Array.from({ length: one.weight }, () => one)));
-    const request = makeRequest(dice.pick(targets), caller.credentials, caller.ids, dice);
-    const problems = await http.ask(request.bytes, { toHead: request.method === 'HEAD' }).then(
-      (reply) => {
-        learn(run, caller, request, reply);
-        return checker.problemsOf(request, reply);
-      },
-      (error: unknown) => [String(error)],
-    );
+    if (made % requestsPerGeneration === 0 || (lost && made % requestsPerGenerationMin === 0)) {
+      callers = byWeight(await makeCallers(service, randomBytes));
+      lost = false;
+    }
+    const caller = dice.pick(callers);
+    const request = makeRequest(dice.pick(weighted), caller, dice);
+    const reply = await http.ask(request.bytes, { toHead: request.method === 'HEAD' }).catch(String);
+    if (typeof reply !== 'string') {
+      learn(run, caller, request, reply);
+      lost ||= reply.status === 401 && reply.text.includes('the session has ended');
+    }
+    const problems = typeof reply === 'string' ? [reply] : checker.problemsOf(request, reply);
     if (problems.length > 0) {
       const shown = request.bytes
         .toString('latin1')
@@ -90,12 +97,24 @@ async function runLane(run: Run, lane: number, requests: number, seed: number): 
   http.close();
 }
 
-function learn({ checker, counts }: Run, { ids }: FuzzCaller, request: FuzzRequest, reply: RawReply): void {
+function learn(
+  { checker, counts }: Run,
+  { ids, words }: FuzzCaller,
+  request: FuzzRequest,
+  reply: RawReply,
+): void {
   const route = checker.routeOf(request);
   const key = `${route?.name ?? 'no route'} ${reply.status}`;
   counts.set(key, (counts.get(key) ?? 0) + 1);
   if (route === null || reply.status >= 300 || !reply.text.startsWith('{')) return;
-  ids.learn(route.path, request.params, JSON.parse(reply.text) as unknown);
+  const body = JSON.parse(reply.text) as unknown;
+  ids.learn(route.path, request.params, body);
+  // The descriptions of the service itself would drown what a caller is told.
+  if (route.tag !== 'Service') words.learn(body);
+}
+
+function byWeight<Item extends { readonly weight: number }>(items: readonly Item[]): readonly Item[] {
+  return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }
 
 /** Afterwards the service still does what it is for, and its views follow the log. */

@@ -22,6 +22,8 @@ export interface Shape {
   readonly pattern?: string | undefined;
   readonly format?: string | undefined;
   readonly examples?: readonly unknown[] | undefined;
+  /** Ours: what a field of this name was given in replies. */
+  readonly known?: readonly string[] | undefined;
 }
 
 const shape: z.ZodType<Shape> = z.lazy(() =>

@@ -40,6 +40,7 @@ const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
 export function validString(of: Shape, dice: Dice): string {
   const [example] = of.examples ?? [];
+  if (of.known !== undefined && dice.chance(0.5)) return dice.pick(of.known);
   if (of.format === 'email') return `user-${dice.below(100_000)}@example.com`;
   if (of.format === 'uuid') return uuid(dice);
   if (of.format === 'date-time') return new Date(Date.now() + dice.below(300) * 86_400_000).toISOString();
