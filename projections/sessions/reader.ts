@@ -1,6 +1,8 @@
 import type { AuthenticationMethod } from '../../src/domain/session/events.js';
-import type { Views } from '../../src/event-sourcing/views.js';
-import { sessionsProjection } from './projection.js';
+import { type SessionEpoch, sessionHolds } from '../../src/domain/session-epoch.js';
+import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import { erased, type Sealer } from '../../src/keys/sealer.js';
+import { type SessionDocument, sessionsProjection } from './projection.js';
 
 /** What authentication asks of a session, on every request. */
 export interface SessionAccess {
@@ -16,13 +18,41 @@ export interface SessionAccess {
   readonly expiresAt: Date;
 }
 
+/** A session as its user sees it. */
+export type SessionResource = {
+  readonly id: string;
+  readonly methods: AuthenticationMethod[];
+  readonly created_at: string;
+  /** When tokens were last handed out. */
+  readonly last_used_at: string;
+  readonly strengthened_at: string | null;
+  /** The end if it is not used again. */
+  readonly expires_at: string;
+  /** What the client called itself. */
+  readonly user_agent: string | null;
+};
+
 /** @throws StoreUnavailable */
 export interface SessionReader {
   /** Null when it was revoked, or never existed. */
   access(sessionId: string): Promise<SessionAccess | null>;
+  /** The sessions of a user that have not ended, newest first. */
+  list(
+    user: SessionEpoch & { readonly id: string },
+    page: Page,
+    now: Date,
+  ): Promise<readonly SessionResource[]>;
 }
 
-export function makeSessionReader({ views }: { readonly views: Views }): SessionReader {
+const readAtOnce = 200;
+
+export function makeSessionReader({
+  views,
+  sealer,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): SessionReader {
   const sessions = views.of(sessionsProjection);
   return {
     access: async (sessionId) => {
@@ -38,5 +68,51 @@ export function makeSessionReader({ views }: { readonly views: Views }): Session
         expiresAt: new Date(expires_at),
       };
     },
+    list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
   };
+
+  /** Reads on past those that have ended, for their documents stay, until the page is full. */
+  async function findLive(
+    user: SessionEpoch & { readonly id: string },
+    { after, limit }: Page,
+    now: Date,
+  ): Promise<readonly ViewDocument<SessionDocument>[]> {
+    const where = { field: 'user_id', equals: user.id };
+    const live: ViewDocument<SessionDocument>[] = [];
+    let cursor = after;
+    for (;;) {
+      const read = { where, descending: true, limit: readAtOnce };
+      const found = await sessions.find(cursor === undefined ? read : { ...read, after: cursor });
+      live.push(...found.filter(({ id, body }) => isLive(body, now) && sessionHolds(user, { id, ...body })));
+      const oldest = found.at(-1);
+      // All sessions last equally long at most, so whatever began before one that is over is over too.
+      const allSeen =
+        oldest === undefined || found.length < readAtOnce || hasEnded(oldest.body.expires_at, now);
+      if (live.length >= limit || allSeen) return live.slice(0, limit);
+      cursor = oldest.id;
+    }
+  }
+
+  async function present({ id, body }: ViewDocument<SessionDocument>): Promise<SessionResource> {
+    const { user_id: userId, amr, created_at, last_used_at, strengthened_at, user_agent } = body;
+    const opened =
+      user_agent === null ? null : await sealer.open({ kind: 'person', userId }, 'user_agent', user_agent);
+    return {
+      id,
+      methods: [...amr],
+      created_at,
+      last_used_at,
+      strengthened_at,
+      expires_at: body.idle_expires_at < body.expires_at ? body.idle_expires_at : body.expires_at,
+      user_agent: opened === erased ? null : opened,
+    };
+  }
+}
+
+function isLive({ idle_expires_at, expires_at }: SessionDocument, now: Date): boolean {
+  return !hasEnded(idle_expires_at, now) && !hasEnded(expires_at, now);
+}
+
+function hasEnded(end: string, now: Date): boolean {
+  return Date.parse(end) <= now.getTime();
 }

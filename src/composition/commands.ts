@@ -62,7 +62,7 @@ export function makeCommands(deps: {
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
     ...makeAccountCommands(deps),
-    ...makeSessionCommands({ ...deps, users, startSession }),
+    ...makeSessionCommands({ ...deps, users, startSession, checkPassword }),
     ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
     createStorage: makeCreateStorage({
       ...deps,

@@ -10,6 +10,7 @@ import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
+import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -46,6 +47,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),
       ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
+      ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeMemberRoutes({ ...commands, ...readers }),

@@ -16,7 +16,7 @@ export function makeReaders(views: Views, sealer: Sealer) {
   const users = makeUserReader({ views, sealer });
   return {
     users,
-    sessions: makeSessionReader({ views }),
+    sessions: makeSessionReader({ views, sealer }),
     projects: makeProjectReader({ views }),
     members: makeMemberReader({ views, sealer, users }),
     apiKeys: makeApiKeyReader({ views }),

@@ -1,9 +1,12 @@
 import type { Background } from '../commands/background.js';
+import { makeChangePassword } from '../commands/change-password.js';
 import { makeFindAccount } from '../commands/find-account.js';
 import { makeLogin } from '../commands/login.js';
 import { makeLoginByEmailCode } from '../commands/login-by-email-code.js';
 import { makeLogout } from '../commands/logout.js';
 import { makeRefresh } from '../commands/refresh.js';
+import type { CheckPassword } from '../commands/register.js';
+import { makeRevokeSession } from '../commands/revoke-session.js';
 import { makeSendEmailCode } from '../commands/send-email-code.js';
 import type { StartSession } from '../commands/start-session.js';
 import type { Clock } from '../event-sourcing/clock.js';
@@ -32,6 +35,7 @@ export function makeSessionCommands(deps: {
   readonly loginCodes: MailedCodes;
   readonly users: UserReader;
   readonly startSession: StartSession;
+  readonly checkPassword: CheckPassword;
   readonly background: Background;
   /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
@@ -50,5 +54,10 @@ export function makeSessionCommands(deps: {
     loginByEmailCode: makeLoginByEmailCode(deps),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
+    revokeSession: makeRevokeSession(deps),
+    changePassword: makeChangePassword({
+      ...deps,
+      tries: makeGuardedTries({ ...deps, name: 'password', limits: signInThrottle }),
+    }),
   };
 }

@@ -77,9 +77,6 @@ export const accessMatrix = {
 export const notYetServed: ReadonlySet<string> = new Set([
   'changeMe',
   'eraseMe',
-  'listSessions',
-  'revokeSession',
-  'changePassword',
   'requestEmailChange',
   'confirmEmailChange',
 ]);

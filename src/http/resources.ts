@@ -30,6 +30,22 @@ export const tokens = z
   })
   .meta({ id: 'Tokens' });
 
+/** One of the caller's sessions (DESIGN 4.1). */
+export const session = z
+  .strictObject({
+    id: z.uuid(),
+    current: z.boolean().meta({ description: 'The one that asks.' }),
+    methods: z
+      .array(z.enum(['pwd', 'email', 'otp']))
+      .meta({ description: 'By password, by a mailed code; with a second factor.' }),
+    created_at: time,
+    last_used_at: time.meta({ description: 'When it was last given tokens.' }),
+    strengthened_at: time.nullable().meta({ description: 'When it last passed a second factor.' }),
+    expires_at: time.meta({ description: 'When it ends unless it is used again.' }),
+    user_agent: z.string().nullable(),
+  })
+  .meta({ id: 'Session' });
+
 /** `project` of DESIGN 4.2, as one member sees it. */
 export const project = z
   .strictObject({

@@ -77,6 +77,7 @@ export function givenCommands(
   });
   const reservations = makeAddressReservations({ handler, clock });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
+  const checkPassword = makeCheckPassword(['local-part', 'common']);
   const loginCodes = makeLoginCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
   const failures: unknown[] = [];
   const onFailure = (_: string, error: unknown): void => void failures.push(error);
@@ -95,15 +96,13 @@ export function givenCommands(
     register: makeRegister({
       ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
       users: readers.users,
-      checkPassword: makeCheckPassword(['local-part', 'common']),
+      checkPassword,
     }),
     ...makeAccountCommands({ ...stores, accessTokens, refreshTokens }),
     ...makeSessionCommands({
       ...stores,
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
-      loginCodes,
-      background,
-      onFailure,
+      ...{ loginCodes, background, checkPassword, onFailure },
     }),
     ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),

@@ -7,6 +7,7 @@ import { makeApiKeyRoutes } from '../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
+import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
@@ -108,6 +109,7 @@ export function areaRoutes(
     ...makeAuthRoutes(commands),
     ...makeLoginRoutes(commands),
     ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
+    ...makeSessionRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeMemberRoutes(commands),
