@@ -1,7 +1,9 @@
 import test from 'ava';
+import { bringUpReactions } from '../../src/composition/reactions.js';
 import { makeOperations } from '../../src/composition/operations.js';
 import type { Services } from '../../src/composition/services.js';
 import { makeOperationRunner } from '../../src/control/operations.js';
+import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
@@ -9,11 +11,13 @@ import {
   asObject,
   makeServiceClient,
   type ServiceClient,
+  type ServiceReply,
   type SignedIn,
   textOf,
 } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { makeDataDirectory } from '../support/service-process.js';
+import { startSmtpServer } from '../support/smtp-server.js';
 import { settableClock } from '../support/settable-clock.js';
 
 const password = 'Correct-Horse-7';
@@ -82,12 +86,63 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
   const restarted = await startInProcess({ directory: directory.path, clock, stores: services.stores });
   t.teardown(() => restarted.close());
   const other = makeServiceClient(restarted.url);
-  await caughtUp(other);
   const back = await refresh(other, bea.refreshToken);
   t.deepEqual([refreshKidOf(back), back.accessKid], [after.refresh, after.jwt]);
   t.like((await other.get('/api/v1/auth/me', back.headers)).json(), { data: { email: 'bea@example.org' } });
   await other.login('bea@example.org', password);
   t.is(await pepperOf(restarted.services, bea.userId), after.pepper);
+});
+
+test('a code that was mailed before the rotation signs in after it, and the next one is made with the new key', async (t) => {
+  // Given a code in somebody's mailbox
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const smtp = await startSmtpServer();
+  t.teardown(() => smtp.close());
+  const clock = settableClock();
+  const environment = { SMTP_URL: smtp.url };
+  const service = await startInProcess({ directory: directory.path, clock, environment });
+  t.teardown(() => service.close());
+  const { services } = service;
+  const reactions = bringUpReactions(services, (error) => {
+    throw error;
+  });
+  t.teardown(() => reactions.stop());
+  const client = makeServiceClient(service.url);
+  await client.register('ada@example.org', password);
+  const codes = new Set<string>();
+  const mailCode = async (): Promise<string> => {
+    t.is((await client.post('/api/v1/auth/email-code/send', { email: 'ada@example.org' })).status, 200);
+    const mails = await smtp.received(codes.size + 1);
+    const code = /(?<!\d)\d{6}(?!\d)/.exec(mails.at(-1)?.email.text ?? '')?.[0] ?? '';
+    codes.add(code);
+    return code;
+  };
+  const signIn = (code: string): Promise<ServiceReply> =>
+    client.post('/api/v1/auth/email-code/login', { email: 'ada@example.org', code });
+  const issuedWith = async (): Promise<string | undefined> => {
+    const digest = services.digests.email('ada@example.org');
+    return (await services.handler.load(loginCodeAggregate, digest)).state.issue?.codeKeyId;
+  };
+  const mailed = await mailCode();
+  const before = kidsOf(services).code;
+  t.is(await issuedWith(), before);
+
+  // When the ring of codes is rotated
+  const kid = textOf(await operate(services, 'keys add', { ring: 'code' }), 'kid');
+  await operate(services, 'keys promote', { ring: 'code', kid, now: true });
+
+  // Then the code signs in, once
+  t.is((await signIn(mailed)).status, 200);
+  t.is((await signIn(mailed)).status, 401);
+  // and the next one is made with the new key; the old one goes when no code of it is valid any more
+  clock.advance(11 * minuteMs);
+  // A second later it would have been read by itself.
+  await services.generations.refresh();
+  await operate(services, 'keys retire', { ring: 'code', kid: before, force: false });
+  const next = await mailCode();
+  t.is(await issuedWith(), kid);
+  t.is((await signIn(next)).status, 200);
 });
 
 interface Refreshed {
@@ -143,15 +198,4 @@ async function operate(services: Services, operation: string, input: JsonObject)
   const reply = await run({ operation, input });
   if (!reply.ok) throw new Error(`${operation} was refused: ${reply.message}`);
   return asObject(reply.result);
-}
-
-/** After the clock was moved, waits until the service has looked at its registry of views again. */
-async function caughtUp(client: ServiceClient): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (Date.now() < deadline) {
-    const reply = await client.post('/api/v1/auth/refresh', { refresh_token: 'x' });
-    if (reply.status !== 503) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the service did not catch up with the clock');
 }
