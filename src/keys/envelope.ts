@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { DoesNotOpen } from './errors.js';
 import { decodeBase64url } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
@@ -10,7 +10,6 @@ import type { RandomBytes } from './random-bytes.js';
  * compared. A key for each value also takes the limit of 2^32 values a key away.
  */
 const cipherName = 'aes-256-gcm';
-const keyBytes = 32;
 const nonceBytes = 12;
 const commitmentBytes = 32;
 const tagBytes = 16;
@@ -27,9 +26,18 @@ function additionalData(context: EnvelopeContext): Buffer {
   return Buffer.from(JSON.stringify(context), 'utf8');
 }
 
+/** The two blocks of HKDF-SHA-256 (RFC 5869, sections 2.2 and 2.3). `hkdfSync` gives the same at twice the cost. */
 function derive(key: Buffer, nonce: Buffer): { encryptionKey: Buffer; commitment: Buffer } {
-  const derived = Buffer.from(hkdfSync('sha256', key, nonce, derivationInfo, keyBytes + commitmentBytes));
-  return { encryptionKey: derived.subarray(0, keyBytes), commitment: derived.subarray(keyBytes) };
+  const pseudorandomKey = hmac(nonce, key);
+  const encryptionKey = hmac(pseudorandomKey, derivationInfo, '\x01');
+  const commitment = hmac(pseudorandomKey, encryptionKey, derivationInfo, '\x02');
+  return { encryptionKey, commitment };
+}
+
+function hmac(key: Buffer, ...parts: readonly (Buffer | string)[]): Buffer {
+  const digest = createHmac('sha256', key);
+  for (const part of parts) digest.update(part);
+  return digest.digest();
 }
 
 /** Encrypts for one place. The result is base64url of nonce, commitment, tag and ciphertext: 60 bytes and the text's length. */
