@@ -96,7 +96,7 @@ test('what a failure deep inside says stays there: a bland 500, and a log line w
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
     directory: directory.path,
-    stores: { ...stores, stateStore: { ...stores.stateStore, get: fail } },
+    stores: { ...stores, stateStore: { ...stores.stateStore, get: fail, compareAndSet: fail } },
     log: { logger, flush: () => undefined },
   });
   t.teardown(() => service.close());
