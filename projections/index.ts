@@ -1,4 +1,5 @@
 import type { AnyProjection } from '../src/event-sourcing/projection.js';
+import { assetsProjection } from './assets/projection.js';
 import { peerNodesProjection } from './peer-nodes/projection.js';
 import { projectsProjection } from './projects/projection.js';
 import { sessionsProjection } from './sessions/projection.js';
@@ -11,5 +12,6 @@ export const projections: readonly AnyProjection[] = [
   sessionsProjection,
   projectsProjection,
   storageConfigsProjection,
+  assetsProjection,
   peerNodesProjection,
 ];

@@ -97,7 +97,7 @@ async function start(deps: {
     .then((runner) => {
       if (runner === null || background.signal.aborted) return;
       health.projectionsStarted(runner);
-      reactions = bringUpReactions(services, fail);
+      reactions = bringUpReactions(services, runner, fail);
     })
     .catch(fail);
   closers.push(async () => {

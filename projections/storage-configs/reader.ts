@@ -31,6 +31,11 @@ export interface StorageReader {
   list(projectId: string, page: Page): Promise<readonly Versioned<StorageResource>[]>;
   /** The storage as a command left it. */
   after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
+  /** How the storage's `cdn_domain` is used; null when the project has no such storage. */
+  delivery(
+    projectId: string,
+    storageId: string,
+  ): Promise<Versioned<{ readonly mode: StorageDocument['delivery'] }> | null>;
   /** The ids of the project's storages, at most `limit`. */
   ids(projectId: string, limit: number): Promise<readonly string[]>;
 }
@@ -53,6 +58,11 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
     after: async (documents) => {
       const document = documentAfter(storageConfigsProjection, documents);
       return presentStorage(document, await defaultStorageId(document.body.project_id));
+    },
+    delivery: async (projectId, storageId) => {
+      const document = await storages.get(storageId);
+      if (document?.body.project_id !== projectId) return null;
+      return { revision: document.revision, resource: { mode: document.body.delivery } };
     },
     ids: async (projectId, limit) => {
       const documents = await storages.find({ where: inProject(projectId), limit });

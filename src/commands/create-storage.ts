@@ -1,6 +1,5 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
-import type { Sealed } from '../event-sourcing/sealed.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import { checkConfiguration } from '../domain/storage/configuration.js';
@@ -8,9 +7,9 @@ import { checkCredentials } from '../domain/storage/credentials.js';
 import type { StorageProvider } from '../domain/storage/provider.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
-import type { Sealer } from '../keys/sealer.js';
 import type { ProjectReader } from '../../projections/projects/reader.js';
 import type { StorageReader, StorageResource } from '../../projections/storage-configs/reader.js';
+import type { SealCredentials } from './seal-credentials.js';
 
 /** The storage creation request of the API document, 2.2, and where it goes. */
 export interface CreateStorageInput {
@@ -36,13 +35,13 @@ export type CreateStorage = (
 
 export function makeCreateStorage({
   handler,
-  sealer,
+  sealCredentials,
   projects,
   storages,
   allowsHttp,
 }: {
   readonly handler: CommandHandler;
-  readonly sealer: Pick<Sealer, 'seal'>;
+  readonly sealCredentials: SealCredentials;
   readonly projects: Pick<ProjectReader, 'access'>;
   readonly storages: Pick<StorageReader, 'ids' | 'after'>;
   /** See `makeAllowedAddresses`. */
@@ -66,19 +65,15 @@ export function makeCreateStorage({
     const clear = checkCredentials(provider, input.credentials);
     const storageId = derivedId(context, 'storage');
     await requireRoom(projectId, storageId);
-    const credentials: Record<string, Sealed> = {};
-    for (const [key, value] of clear) {
-      const version = firstCredentialsVersion;
-      const scope = { kind: 'storage-credentials', projectId, storageId, version } as const;
-      credentials[key] = await sealer.seal(scope, key, value);
-    }
+    const version = firstCredentialsVersion;
+    const sealed = await sealCredentials({ projectId, storageId, version }, clear);
     const { documents } = await handler.handle(
       { aggregate: storageAggregate, id: storageId },
       {
         type: 'Create',
         projectId,
         configuration,
-        credentials: { version: firstCredentialsVersion, sealed: credentials },
+        credentials: { version, sealed },
       },
       context,
     );

@@ -2,14 +2,12 @@ import { makeAddNode } from '../commands/add-node.js';
 import { makeAddressReservations } from '../commands/address-reservations.js';
 import type { Background } from '../commands/background.js';
 import { makeChangeNode } from '../commands/change-node.js';
-import { makeCreateStorage } from '../commands/create-storage.js';
 import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
 import { makeRegister } from '../commands/register.js';
 import { makeRemoveNode } from '../commands/remove-node.js';
 import { makeRevokePlatformRole } from '../commands/revoke-platform-role.js';
 import { makeStartSession } from '../commands/start-session.js';
 import type { Config } from '../config.js';
-import { makeAllowedAddresses } from '../domain/storage/allowed-addresses.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
@@ -25,6 +23,7 @@ import { makeAccountCommands } from './account-commands.js';
 import { makeProjectCommands } from './project-commands.js';
 import type { Readers } from './readers.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeStorageCommands } from './storage-commands.js';
 
 /** Every use case. */
 export type Commands = ReturnType<typeof makeCommands>;
@@ -48,7 +47,7 @@ export function makeCommands(deps: {
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
   const { config, readers } = deps;
-  const { nodes, projects, storages, users } = readers;
+  const { nodes, users } = readers;
   const reservations = makeAddressReservations(deps);
   const checkPassword = makeCheckPassword(config.passwordExtraChecks);
   const startSession = makeStartSession(deps);
@@ -64,12 +63,7 @@ export function makeCommands(deps: {
     ...makeAccountCommands(deps),
     ...makeSessionCommands({ ...deps, users, startSession, checkPassword }),
     ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
-    createStorage: makeCreateStorage({
-      ...deps,
-      projects,
-      storages,
-      allowsHttp: makeAllowedAddresses(config.storageAllowedCidrs),
-    }),
+    ...makeStorageCommands(deps),
     grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
     revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),

@@ -13,6 +13,7 @@ import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
+import { makeStorageChangeRoutes } from '../http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
 import type { Services } from './services.js';
 import { version } from '../version.js';
@@ -53,6 +54,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeMemberRoutes({ ...commands, ...readers }),
       ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),
+      ...makeStorageChangeRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes(readers),
     ],
   });

@@ -1,32 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { makeMailAddressChange } from '../commands/mail-address-change.js';
-import { makeMailInvitation } from '../commands/mail-invitation.js';
-import { makeMailLoginCode } from '../commands/mail-login-code.js';
-import { ConfigProblem } from '../config.js';
 import { StoreDamaged } from '../event-sourcing/errors.js';
+import type { ProjectionRunner } from '../event-sourcing/projection-runner.js';
 import type { AnyReaction } from '../event-sourcing/reaction.js';
 import { type ReactionRunner, startReactions } from '../event-sourcing/reaction-runner.js';
-import { makeMailer } from '../integrations/mail/mailer.js';
-import { parseSmtpUrl } from '../integrations/mail/smtp-url.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
-import { makeMailAddressChanges } from '../reactions/mail-address-changes.js';
-import { makeMailInvitations } from '../reactions/mail-invitations.js';
-import { makeMailLoginCodes } from '../reactions/mail-login-codes.js';
+import { makeMailReactions } from './mail-reactions.js';
 import type { Services } from './services.js';
+import { makeStorageReactions } from './storage-reactions.js';
 
-/** Every reaction. Those that mail run only where mail is configured: elsewhere nothing asks for any. */
-export function makeReactions(services: Services): readonly AnyReaction[] {
-  return [...makeMailReactions(services)];
+/** Every reaction. @param runner the running views, for reactions that need one to have come so far */
+function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'>): readonly AnyReaction[] {
+  return [...makeMailReactions(services), ...makeStorageReactions(services, runner)];
 }
 
 /**
- * Starts every reaction. The views must have been started: some reactions read them.
+ * Starts every reaction.
  * @param fail told of a store that is damaged or belongs to something else: the process should end
  */
-export function bringUpReactions(services: Services, fail: (error: unknown) => void): ReactionRunner {
+export function bringUpReactions(
+  services: Services,
+  runner: Pick<ProjectionRunner, 'live'>,
+  fail: (error: unknown) => void,
+): ReactionRunner {
   const { logger } = services.log;
   const { stateStore } = services.stores;
-  return startReactions({ ...services, stateStore, holder: randomUUID() }, makeReactions(services), {
+  const deps = { ...services, stateStore, holder: randomUUID() };
+  return startReactions(deps, makeReactions(services, runner), {
     onRetry: (reaction, error, failures) => {
       logger.warn({ reaction, error: error.message, failures }, 'a reaction failed; trying again');
     },
@@ -37,32 +35,4 @@ export function bringUpReactions(services: Services, fail: (error: unknown) => v
       if (error instanceof StoreDamaged) fail(error);
     },
   });
-}
-
-function makeMailReactions(services: Services): readonly AnyReaction[] {
-  const { config, handler, sealer, readers, clock, keyRings, log } = services;
-  const url = config.secret('SMTP_URL');
-  if (url === undefined) return [];
-  const server = parseSmtpUrl(url);
-  if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
-  const deps = {
-    mailer: makeMailer({ server, from: config.mailFrom }),
-    publicUrl: config.publicUrl,
-    onRefused: (reaction: string, error: Error) => {
-      log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
-    },
-  };
-  const loginCodes = makeLoginCodes(keyRings.code);
-  const addressChangeCodes = makeAddressChangeCodes(keyRings.code);
-  return [
-    makeMailLoginCodes({ ...deps, mailLoginCode: makeMailLoginCode({ handler, sealer, loginCodes, clock }) }),
-    makeMailAddressChanges({
-      ...deps,
-      mailAddressChange: makeMailAddressChange({ handler, sealer, addressChangeCodes, clock }),
-    }),
-    makeMailInvitations({
-      ...deps,
-      mailInvitation: makeMailInvitation({ handler, sealer, users: readers.users }),
-    }),
-  ];
 }

@@ -1,5 +1,6 @@
 import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
 import { makeMemberReader } from '../../projections/members/reader.js';
+import { makeAssetReader } from '../../projections/assets/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
@@ -21,6 +22,7 @@ export function makeReaders(views: Views, sealer: Sealer) {
     members: makeMemberReader({ views, sealer, users }),
     apiKeys: makeApiKeyReader({ views }),
     storages: makeStorageReader({ views }),
+    assets: makeAssetReader({ views }),
     nodes: makeNodeReader({ views }),
   };
 }

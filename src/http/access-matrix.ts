@@ -5,6 +5,8 @@ import type { Policy } from './access.js';
 const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as const;
 /** Changing a project's members (DESIGN 4.1: needs a fresh second factor). */
 const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
+/** Changing a project's storages (DESIGN 4.1: needs a fresh second factor). */
+const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 
 /**
  * Who may call what: every route's policy, by the route's name (DESIGN section 4). Routes take their policy from here, and
@@ -68,6 +70,15 @@ export const accessMatrix = {
   }),
   listStorages: projectAccess({ ...reads, apiKey: 'storage:read' }),
   getStorage: projectAccess({ ...reads, apiKey: 'storage:read' }),
+  changeStorage: projectAccess(managesStorages),
+  deleteStorage: projectAccess(managesStorages),
+  replaceStorageCredentials: projectAccess(managesStorages),
+  testStorage: projectAccess({ ...managesStorages, apiKey: 'storage:test' }),
+  chooseDefaultStorage: projectAccess(managesStorages),
+  disableStorage: projectAccess(managesStorages),
+  enableStorage: projectAccess(managesStorages),
+  getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
+  changeDelivery: projectAccess(managesStorages),
 
   // Nodes (4.6).
   listPeers: agentAccess,

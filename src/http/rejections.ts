@@ -42,6 +42,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   storage_not_found: 'not_found',
   storage_test_running: 'conflict',
   storage_disabled: 'conflict',
+  storage_credentials_replaced: 'conflict',
   storage_not_active: 'conflict',
   storage_in_use: 'conflict',
   asset_not_found: 'not_found',

@@ -4,7 +4,8 @@ import { userCodec } from '../domain/user/events.js';
 import { userCategory } from '../domain/user/stream.js';
 import type { Reaction } from '../event-sourcing/reaction.js';
 import { addressChangeMessage } from '../integrations/mail/messages.js';
-import { type MailDeps, makeMailReaction, streamIdOf } from './mail-reaction.js';
+import { type MailDeps, makeMailReaction } from './mail-reaction.js';
+import { streamIdOf } from './stream-id.js';
 
 /** Mails the code of each change of address to the new address, until it expires. */
 export function makeMailAddressChanges(

@@ -4,7 +4,8 @@ import { projectCodec } from '../domain/project/events.js';
 import { projectCategory } from '../domain/project/stream.js';
 import type { Reaction } from '../event-sourcing/reaction.js';
 import { invitationMessage } from '../integrations/mail/messages.js';
-import { type MailDeps, makeMailReaction, streamIdOf } from './mail-reaction.js';
+import { type MailDeps, makeMailReaction } from './mail-reaction.js';
+import { streamIdOf } from './stream-id.js';
 
 /** Mails each invitation to a project, for as long as it stands. */
 export function makeMailInvitations(

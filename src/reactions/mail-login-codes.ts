@@ -4,7 +4,8 @@ import { loginCodeCodec } from '../domain/login-code/events.js';
 import { loginCodeCategory } from '../domain/login-code/stream.js';
 import type { Reaction } from '../event-sourcing/reaction.js';
 import { loginCodeMessage } from '../integrations/mail/messages.js';
-import { type MailDeps, makeMailReaction, streamIdOf } from './mail-reaction.js';
+import { type MailDeps, makeMailReaction } from './mail-reaction.js';
+import { streamIdOf } from './stream-id.js';
 
 /** Mails each code that was issued for signing in, until it expires. */
 export function makeMailLoginCodes(

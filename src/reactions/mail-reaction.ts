@@ -1,6 +1,5 @@
 import type { MailOutcome } from '../domain/fields.js';
 import type { CommandContext } from '../event-sourcing/command-handler.js';
-import { parseStreamName } from '../event-sourcing/decider.js';
 import type { DomainEvent } from '../event-sourcing/domain-event.js';
 import type { Reaction, ReactionEvent } from '../event-sourcing/reaction.js';
 import { MailRefused } from '../integrations/mail/errors.js';
@@ -55,9 +54,4 @@ export function makeMailReaction<Event extends DomainEvent>(
       if (outcome !== null) await record(event, outcome, context);
     },
   };
-}
-
-/** The id in the name of the event's stream. */
-export function streamIdOf({ stream }: { readonly stream: string }): string {
-  return parseStreamName(stream)?.id ?? '';
 }

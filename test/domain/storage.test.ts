@@ -32,9 +32,9 @@ const startTest = { type: 'StartTest', testId } as const;
 const passed = { type: 'FinishTest', testId, failure: null } as const;
 const refused = { type: 'FinishTest', testId, failure: { code: 'signature_mismatch', hint: null } } as const;
 const replace = { type: 'ReplaceCredentials', credentials: newCredentials, testId: otherTestId } as const;
-const moveBucket = { type: 'Change', configuration: otherBucket, testId: otherTestId } as const;
+const moveBucket = { type: 'Change', change: () => otherBucket, testId: otherTestId } as const;
 const renamed = { ...configuration, name: 'Archive', base_path: 'old' };
-const rename = { type: 'Change', configuration: renamed, testId: otherTestId } as const;
+const rename = { type: 'Change', change: () => renamed, testId: otherTestId } as const;
 
 function statusAfter(...events: readonly StorageEvent[]): string {
   return given(storageAggregate, ...events).state.status;
@@ -156,7 +156,7 @@ test('One candidate at a time', (t) => {
   const busy = given(storageAggregate, ...activated, candidateStarted);
   busy.when({ ...replace, testId }).thenRejected(t, 'storage_test_running');
   busy
-    .when({ type: 'Change', configuration: { ...configuration, bucket: 'seas-media' }, testId })
+    .when({ type: 'Change', change: () => ({ ...configuration, bucket: 'seas-media' }), testId })
     .thenRejected(t, 'storage_test_running');
   busy.when(startTest).thenRejected(t, 'storage_test_running');
 });

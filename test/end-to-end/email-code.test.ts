@@ -1,5 +1,4 @@
 import test from 'ava';
-import { bringUpReactions } from '../../src/composition/reactions.js';
 import { asObject, makeServiceClient, signedIn } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { makeDataDirectory } from '../support/service-process.js';
@@ -12,11 +11,7 @@ test('Given mail, when a code is asked for, then it arrives and signs in; the re
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
   const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
-  const reactions = bringUpReactions(service.services, (error) => {
-    t.fail(String(error));
-  });
   t.teardown(async () => {
-    await reactions.stop();
     await service.close();
     await smtp.close();
     await data.remove();

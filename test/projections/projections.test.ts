@@ -248,5 +248,12 @@ test('peer_nodes: a node is shown as it was last described, until it is removed'
 
 test('Every view is registered under a name of its own', (t) => {
   const names = projections.map(({ name }) => name);
-  t.deepEqual([...names].sort(), ['peer_nodes', 'projects', 'sessions', 'storage_configs', 'users']);
+  t.deepEqual([...names].sort(), [
+    'assets',
+    'peer_nodes',
+    'projects',
+    'sessions',
+    'storage_configs',
+    'users',
+  ]);
 });

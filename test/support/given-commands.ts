@@ -3,7 +3,6 @@ import { makeAddNode } from '../../src/commands/add-node.js';
 import { makeAddressReservations } from '../../src/commands/address-reservations.js';
 import { makeBackground } from '../../src/commands/background.js';
 import { makeChangeNode } from '../../src/commands/change-node.js';
-import { makeCreateStorage } from '../../src/commands/create-storage.js';
 import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
 import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
@@ -12,7 +11,7 @@ import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
-import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
+import { makeStorageCommands } from '../../src/composition/storage-commands.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
@@ -20,6 +19,7 @@ import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { makeCheckPassword } from '../../src/security/password-rules.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
+import { makeAssetReader } from '../../projections/assets/reader.js';
 import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
 import { makeMemberReader } from '../../projections/members/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
@@ -48,6 +48,7 @@ export function givenCommands(
   const users = makeUserReader(stores);
   const readers = {
     apiKeys: makeApiKeyReader(stores),
+    assets: makeAssetReader(stores),
     members: makeMemberReader({ ...stores, users }),
     nodes: makeNodeReader(stores),
     projects: makeProjectReader(stores),
@@ -107,10 +108,9 @@ export function givenCommands(
     ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
     revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
-    createStorage: makeCreateStorage({
-      ...{ handler, sealer },
-      ...{ projects: readers.projects, storages: readers.storages },
-      allowsHttp: makeAllowedAddresses(['10.0.0.0/8', 'fd00::/8']),
+    ...makeStorageCommands({
+      ...{ handler, sealer, clock, readers },
+      config: { storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'] },
     }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
     changeNode: makeChangeNode({ handler, nodes: readers.nodes }),

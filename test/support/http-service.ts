@@ -11,6 +11,7 @@ import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
+import { makeStorageChangeRoutes } from '../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
 import type { Route } from '../../src/http/route.js';
 import type { Sealer } from '../../src/keys/sealer.js';
@@ -115,6 +116,7 @@ export function areaRoutes(
     ...makeMemberRoutes(commands),
     ...makeApiKeyRoutes(commands),
     ...makeStorageRoutes(commands),
+    ...makeStorageChangeRoutes(commands),
     ...makeNodeRoutes(commands),
   ];
 }

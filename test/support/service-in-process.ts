@@ -1,4 +1,5 @@
 import { makeHttp } from '../../src/composition/http.js';
+import { bringUpReactions } from '../../src/composition/reactions.js';
 import type { Stores } from '../../src/composition/open-stores.js';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { type Limits, readConfig } from '../../src/config.js';
@@ -37,6 +38,7 @@ export async function startInProcess(options: {
   /** Those that are to hold; there are none otherwise. */
   readonly limits?: Limits;
   readonly clock?: Clock;
+  /** Further variables of the configuration. */
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {
   const { directory, limits = {}, environment = {}, ...serviceOptions } = options;
@@ -52,6 +54,9 @@ export async function startInProcess(options: {
     onStopped: ignore,
     onRebuilt: ignore,
   });
+  const reactions = bringUpReactions(services, projections, (error) => {
+    options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
+  });
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0 });
   return {
@@ -61,6 +66,7 @@ export async function startInProcess(options: {
     projections,
     close: async () => {
       await server.close();
+      await reactions.stop();
       await projections.stop();
       await services.close();
     },

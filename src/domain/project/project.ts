@@ -28,6 +28,12 @@ export type ProjectCommand =
   | ({ readonly type: 'GrantEntitlement' } & Grant)
   | ({ readonly type: 'RevokeEntitlement' } & Grant)
   | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null }
+  /** Only where the default is still the one that was found to serve nothing, or none. */
+  | {
+      readonly type: 'ReplaceDefaultStorage';
+      readonly replaces: string | null;
+      readonly storageId: string;
+    }
   | MemberCommand
   | ApiKeyCommand;
 
@@ -60,6 +66,11 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
     case 'ChangeDefaultStorage':
       if (existing(state).defaultStorageId === command.storageId) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: command.storageId } }];
+    case 'ReplaceDefaultStorage': {
+      const { replaces, storageId } = command;
+      if (state.status !== 'existing' || state.defaultStorageId !== replaces) return [];
+      return [{ type: 'DefaultStorageChanged', data: { storage_id: storageId } }];
+    }
     case 'MarkInvitationMailed':
     case 'AcceptInvitation':
     case 'RemoveErasedMember':

@@ -8,6 +8,8 @@ export type StorageRejection =
   /** A test of other values is under way; one at a time. */
   | 'storage_test_running'
   | 'storage_disabled'
+  /** Somebody else was faster. */
+  | 'storage_credentials_replaced'
   /** Only an active storage can do this. */
   | 'storage_not_active'
   /** Other storages exist, or assets are kept in it. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { StorageConfiguration } from './configuration.js';
 import type { DeliveryMode } from './delivery.js';
@@ -24,10 +25,14 @@ export type StorageCommand =
       readonly credentials: StorageCredentials;
     }
   /**
-   * `testId` names the test that another connection of an active storage has to pass first; `configuration` is all of it,
-   * as it shall be.
+   * `change` makes the configuration that is wanted of the present one, whichever that is by then; it may reject.
+   * `testId` names the test that another connection of an active storage has to pass first.
    */
-  | { readonly type: 'Change'; readonly configuration: StorageConfiguration; readonly testId: string }
+  | {
+      readonly type: 'Change';
+      readonly change: (present: StorageConfiguration) => StorageConfiguration;
+      readonly testId: string;
+    }
   /** `credentials.version` is one more than `credentialsVersionMax`. */
   | { readonly type: 'ReplaceCredentials'; readonly credentials: StorageCredentials; readonly testId: string }
   | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode }
@@ -95,9 +100,10 @@ function create(
 
 /** What is active goes on serving by what was proven; what is not has nothing to lose (DESIGN 4.3). */
 function change(
-  { configuration, testId }: Extract<StorageCommand, { type: 'Change' }>,
+  { change: changeOf, testId }: Extract<StorageCommand, { type: 'Change' }>,
   storage: ExistingStorage,
 ): readonly StorageEvent[] {
+  const configuration = changeOf(storage.configuration);
   if (storage.status !== 'active' || sameConnection(storage.configuration, configuration)) {
     return changed(storage, configuration);
   }
@@ -120,8 +126,11 @@ function replaceCredentials(
   storage: ExistingStorage,
 ): readonly StorageEvent[] {
   const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-  // Repeated: the version was recorded before.
-  if (credentials.version <= storage.credentialsVersionMax) return [];
+  const known = storage.test?.candidate?.credentials ?? storage.credentials;
+  if (isDeepStrictEqual(known, recorded)) return [];
+  if (credentials.version <= storage.credentialsVersionMax) {
+    rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
+  }
   if (storage.status !== 'active') {
     return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
   }

@@ -13,8 +13,16 @@ import { projectParams } from './projects.js';
 const text = z.string().max(2048);
 const credential = z.string().max(1024).meta({ minLength: 1, writeOnly: true });
 
+/** Credentials as each provider names them (API document 2.2). */
+const keyPair = z.strictObject({ access_key: credential, secret_key: credential });
+export const storageCredentials = {
+  oss: keyPair,
+  s3: keyPair,
+  cos: z.strictObject({ secret_id: credential, secret_key: credential }),
+};
+
 /** What all providers take; the rules beyond shape are the domain's. */
-const creationFields = {
+export const storageFields = {
   name: text.meta({ minLength: 1, maxLength: 64, examples: ['Originals'] }),
   bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
   endpoint: text.meta({ description: 'An origin, such as https://s3.eu-west-1.amazonaws.com.' }).optional(),
@@ -28,24 +36,24 @@ const storageCreation = z
   .discriminatedUnion('provider', [
     z.strictObject({
       provider: z.literal('oss'),
-      ...creationFields,
-      credentials: z.strictObject({ access_key: credential, secret_key: credential }),
+      ...storageFields,
+      credentials: storageCredentials.oss,
     }),
     z.strictObject({
       provider: z.literal('cos'),
-      ...creationFields,
-      credentials: z.strictObject({ secret_id: credential, secret_key: credential }),
+      ...storageFields,
+      credentials: storageCredentials.cos,
     }),
     z.strictObject({
       provider: z.literal('s3'),
-      ...creationFields,
-      credentials: z.strictObject({ access_key: credential, secret_key: credential }),
+      ...storageFields,
+      credentials: storageCredentials.s3,
     }),
   ])
   .meta({ id: 'StorageCreation' });
 
-const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
-const path = '/api/v1/projects/:projectId/storages';
+export const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
+export const storagesPath = '/api/v1/projects/:projectId/storages';
 
 /** Storages: API document 4.1 and 4.2, DESIGN 4.3. */
 export function makeStorageRoutes({
@@ -58,7 +66,7 @@ export function makeStorageRoutes({
   return [
     defineRoute({
       method: 'POST',
-      path,
+      path: storagesPath,
       name: 'createStorage',
       tag: 'Storages',
       summary: 'Bind a storage to a project',
@@ -78,7 +86,7 @@ export function makeStorageRoutes({
     }),
     defineRoute({
       method: 'GET',
-      path,
+      path: storagesPath,
       name: 'listStorages',
       tag: 'Storages',
       summary: "A project's storages, newest first",
@@ -95,7 +103,7 @@ export function makeStorageRoutes({
     }),
     defineRoute({
       method: 'GET',
-      path: `${path}/:storageId`,
+      path: `${storagesPath}/:storageId`,
       name: 'getStorage',
       tag: 'Storages',
       summary: 'One storage configuration',

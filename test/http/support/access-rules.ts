@@ -70,6 +70,15 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /projects/{}/storages': { ...adminAgain, entitlement: true, isCreateStorage: true },
   'GET /projects/{}/storages': { ...viewerReads, keys: 'storage:read' },
   'GET /projects/{}/storages/{}': { ...viewerReads, keys: 'storage:read' },
+  'PATCH /projects/{}/storages/{}': adminAgain,
+  'DELETE /projects/{}/storages/{}': adminAgain,
+  'PUT /projects/{}/storages/{}/credentials': adminAgain,
+  'POST /projects/{}/storages/{}/test': { ...adminAgain, keys: 'storage:test' },
+  'POST /projects/{}/storages/{}/default': adminAgain,
+  'POST /projects/{}/storages/{}/disable': adminAgain,
+  'POST /projects/{}/storages/{}/enable': adminAgain,
+  'GET /projects/{}/storages/{}/delivery': { ...viewerReads, keys: 'storage:read' },
+  'PUT /projects/{}/storages/{}/delivery': adminAgain,
 
   'GET /internal/peer-list': { who: 'agent' },
 };

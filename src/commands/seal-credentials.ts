@@ -1,0 +1,18 @@
+import type { Sealed } from '../event-sourcing/sealed.js';
+import type { Sealer } from '../keys/sealer.js';
+
+/** Seals a version of a storage's credentials, under a key of its own, each value under its name. */
+export type SealCredentials = (
+  whose: { readonly projectId: string; readonly storageId: string; readonly version: number },
+  clear: ReadonlyMap<string, string>,
+) => Promise<Readonly<Record<string, Sealed>>>;
+
+export function makeSealCredentials({ sealer }: { readonly sealer: Pick<Sealer, 'seal'> }): SealCredentials {
+  return async (whose, clear) => {
+    const sealed: Record<string, Sealed> = {};
+    for (const [name, value] of clear) {
+      sealed[name] = await sealer.seal({ kind: 'storage-credentials', ...whose }, name, value);
+    }
+    return sealed;
+  };
+}

@@ -1,0 +1,22 @@
+import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
+import type { ProjectionRunner } from '../event-sourcing/projection-runner.js';
+import { type AnyReaction, showsUpTo } from '../event-sourcing/reaction.js';
+import { makeDeleteProjectStorages } from '../reactions/delete-project-storages.js';
+import { makeEraseStorageCredentials } from '../reactions/erase-storage-credentials.js';
+import { makeProbeStorages } from '../reactions/probe-storages.js';
+import type { Services } from './services.js';
+
+/** The reactions that test storages, and that clean up behind deleted ones. */
+export function makeStorageReactions(
+  { commands, clock }: Services,
+  runner: Pick<ProjectionRunner, 'live'>,
+): readonly AnyReaction[] {
+  return [
+    makeProbeStorages({ ...commands, clock }),
+    makeEraseStorageCredentials(commands),
+    makeDeleteProjectStorages({
+      ...commands,
+      storagesShown: (position) => showsUpTo(runner, storageConfigsProjection, position),
+    }),
+  ];
+}

@@ -1,0 +1,165 @@
+import { type OutgoingHttp, OutgoingError, type OutgoingReply } from '../outgoing/outgoing-http.js';
+import type { StorageUrls } from './media-urls.js';
+import {
+  failureOfCdnConnection,
+  failureOfConnection,
+  failureOfReply,
+  type ProbeFailure,
+} from './probe-failure.js';
+import type { HeaderRequest } from './signer.js';
+
+export interface ProbeTarget {
+  readonly urls: StorageUrls;
+  /** The folder that all keys begin with, without a slash at its end; `''` where there is none. */
+  readonly basePath: string;
+  /** Whether media go through a domain of the storage's own, which is then tested too. */
+  readonly hasCdn: boolean;
+}
+
+/**
+ * Proves that a bucket can be used (DESIGN 4.3, Probe): connects through the guard, lists one key, writes an object, reads
+ * a byte of it by a signed URL, the same through `cdn_domain`, and deletes it. Keys that may not list are welcome.
+ * @returns null when all went well, or the first thing that did not
+ */
+export type ProbeStorage = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeFailure | null>;
+
+/** What is written; what comes back is compared with it. */
+const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
+const mediaType = 'text/x-stowage-probe';
+const urlLifeSeconds = 300;
+/** AWS and its likes accept 15 minutes; OSS and COS too. Beyond 10 a URL's life would already be off. */
+const skewMsMax = 600_000;
+
+export function makeProbeStorage({
+  http,
+  now,
+  makeId,
+}: {
+  readonly http: OutgoingHttp;
+  readonly now: () => Date;
+  /** Names the object that is written: nobody else's, and another one each time. */
+  readonly makeId: () => string;
+}): ProbeStorage {
+  return async ({ urls, basePath, hasCdn }, signal) => {
+    const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
+    const unwritten = await attempt(async () => {
+      await list();
+      await write();
+    });
+    if (unwritten !== null) return unwritten;
+    const unread = await attempt(async () => {
+      await readByUrl('read', urls.bucket.presign({ ...readRequest(), method: 'GET' }));
+      if (hasCdn) await readByUrl('cdn', urls.mediaUrl(readRequest()));
+    });
+    // What was written is taken away whatever became of reading it; of two failures the first is told.
+    const undeleted = await attempt(remove);
+    return unread ?? undeleted;
+
+    /** May be denied: what it is for is that a wrong name, region or key is told at once. */
+    async function list(): Promise<void> {
+      const reply = await send({ method: 'GET', key: '', query: { 'max-keys': '1', prefix: basePath } });
+      if (isSuccess(reply)) {
+        if (!/<ListBucketResult|<Contents>/.test(reply.body.toString('utf8'))) fail('not_a_storage');
+        return;
+      }
+      const failure = failureOfReply('list', reply.status, reply.body.toString('utf8'));
+      if (failure.code !== 'request_refused') throw new Failed(failure);
+    }
+
+    async function write(): Promise<void> {
+      const reply = await send({ method: 'PUT', key, headers: { 'content-type': mediaType } }, content);
+      if (!isSuccess(reply)) {
+        throw new Failed(failureOfReply('write', reply.status, reply.body.toString('utf8')));
+      }
+    }
+
+    async function remove(): Promise<void> {
+      const reply = await send({ method: 'DELETE', key });
+      if (!isSuccess(reply) && reply.status !== 404) {
+        throw new Failed(failureOfReply('delete', reply.status, reply.body.toString('utf8')));
+      }
+    }
+
+    async function send(request: Omit<HeaderRequest, 'signedAt'>, body?: Buffer): Promise<OutgoingReply> {
+      const { url, headers } = urls.bucket.sign({ ...request, signedAt: now() });
+      const { method } = request;
+      if (method === 'HEAD') throw new TypeError('a reply to HEAD names no error');
+      const reply = await ask({ method, url, headers, ...(body === undefined ? {} : { body }) });
+      checkClock(reply);
+      return reply;
+    }
+
+    function readRequest() {
+      return {
+        key,
+        query: { 'response-content-type': mediaType },
+        signedAt: now(),
+        expiresInSeconds: urlLifeSeconds,
+      };
+    }
+
+    async function readByUrl(way: 'read' | 'cdn', url: string): Promise<void> {
+      const request = { method: 'GET', url, headers: { range: 'bytes=0-6' } } as const;
+      const reply = way === 'cdn' ? await askCdn(request) : await ask(request);
+      const text = reply.body.toString('utf8');
+      if (reply.status === 206 || reply.status === 200) {
+        const expected = reply.status === 206 ? content.subarray(0, 7) : content;
+        if (!reply.body.equals(expected)) fail('content_changed');
+        if (reply.status === 200) fail('range_ignored');
+        return;
+      }
+      const failure = failureOfReply('read', reply.status, text);
+      if (way === 'read') throw new Failed(failure);
+      if (reply.status === 404) fail('cdn_not_found');
+      fail(reply.status >= 500 ? 'cdn_unreachable' : 'cdn_signature_refused');
+    }
+
+    async function ask(request: Parameters<OutgoingHttp>[0]): Promise<OutgoingReply> {
+      return http(request, signal).catch((error: unknown) => {
+        if (error instanceof OutgoingError) throw new Failed(failureOfConnection(error.failure));
+        throw error;
+      });
+    }
+
+    async function askCdn(request: Parameters<OutgoingHttp>[0]): Promise<OutgoingReply> {
+      return http(request, signal).catch((error: unknown) => {
+        if (error instanceof OutgoingError) throw new Failed(failureOfCdnConnection(error.failure));
+        throw error;
+      });
+    }
+
+    function checkClock({ headers }: OutgoingReply): void {
+      const theirs = Date.parse(headers['date'] ?? '');
+      if (Math.abs(theirs - now().getTime()) > skewMsMax) fail('clock_skewed');
+    }
+  };
+}
+
+/** What failed, or null. */
+async function attempt(work: () => Promise<void>): Promise<ProbeFailure | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof Failed) return error.failure;
+    throw error;
+  }
+}
+
+function isSuccess({ status }: OutgoingReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+class Failed extends Error {
+  override readonly name = 'Failed';
+  readonly failure: ProbeFailure;
+
+  constructor(failure: ProbeFailure) {
+    super(failure.code);
+    this.failure = failure;
+  }
+}
+
+function fail(code: ProbeFailure['code']): never {
+  throw new Failed({ code, hint: null });
+}

@@ -1,0 +1,42 @@
+import type { ProbeStorage } from '../commands/probe-storage.js';
+import { storageCodec, type StorageEvent } from '../domain/storage/events.js';
+import { storageCategory } from '../domain/storage/stream.js';
+import type { TestFailure } from '../domain/storage/test-failure.js';
+import type { Clock } from '../event-sourcing/clock.js';
+import type { Reaction, ReactionEvent } from '../event-sourcing/reaction.js';
+import { streamIdOf } from './stream-id.js';
+
+type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
+
+/** A test that has not ended by then has failed (DESIGN 4.3): milliseconds since it was asked for. */
+const leaseMs = 60_000;
+const timedOut: TestFailure = { code: 'probe_timeout', hint: null };
+
+/** Carries out every test of a storage that was asked for, and records what it found. */
+export function makeProbeStorages({
+  probeStorage,
+  clock,
+}: {
+  readonly probeStorage: ProbeStorage;
+  readonly clock: Clock;
+}): Reaction<StorageTestStarted, TestFailure | null | undefined> {
+  const refOf = (event: ReactionEvent<StorageTestStarted>) => ({
+    storageId: streamIdOf(event),
+    testId: event.data.test_id,
+  });
+  return {
+    name: 'probe-storages',
+    category: storageCategory,
+    codec: storageCodec,
+    types: ['StorageTestStarted'],
+    asks: async (event) => ((await probeStorage.isRunning(refOf(event))) ? 'yes' : 'no'),
+    // What a crash or a pause has cut off for so long is not begun anew: its owner has waited long enough.
+    perform: async (event, signal) =>
+      clock.now().getTime() - event.recordedAt.getTime() >= leaseMs
+        ? timedOut
+        : probeStorage.probe(refOf(event), signal),
+    conclude: async (event, context, failure) => {
+      if (failure !== undefined) await probeStorage.finish(refOf(event), failure, context);
+    },
+  };
+}

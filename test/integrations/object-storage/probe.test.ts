@@ -1,0 +1,171 @@
+import test, { type ExecutionContext } from 'ava';
+import { testFailureCode } from '../../../src/domain/storage/test-failure.js';
+import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
+import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
+import { makeProbeStorage } from '../../../src/integrations/object-storage/probe.js';
+import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
+import { type Lookup, makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import {
+  type FakeOperation,
+  type FakeStorage,
+  type Fault,
+  givenFakeStorage,
+} from '../../support/fake-storage.js';
+
+const secret = 'canary-secret-key';
+const now = () => new Date();
+
+interface Place {
+  readonly storage: FakeStorage;
+  readonly cdnPort?: number;
+  readonly host?: string;
+  readonly protocol?: 'http:' | 'https:';
+  readonly lookup?: Lookup;
+  readonly clock?: () => Date;
+}
+
+function probe(place: Place) {
+  const { storage, protocol = 'http:', clock = now } = place;
+  const http = makeOutgoingHttp({
+    isAllowed: makeAllowedAddress(['127.0.0.0/8']),
+    ...(place.lookup === undefined ? {} : { lookup: place.lookup }),
+    timeMs: 300,
+  });
+  const address = {
+    provider: 's3',
+    protocol,
+    host: place.host ?? `127.0.0.1:${storage.port}`,
+    pathPrefix: '/media/',
+    bucket: 'media',
+    region: 'eu-west-1',
+    cdnDomain: place.cdnPort === undefined ? '' : `127.0.0.1:${place.cdnPort}`,
+    mode: 'rewrite',
+  } as const;
+  const run = makeProbeStorage({ http, now: clock, makeId: () => 'an-id' });
+  const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
+  const target = { urls, basePath: 'videos', hasCdn: place.cdnPort !== undefined };
+  return run(target, AbortSignal.timeout(5_000));
+}
+
+const error = (status: number, code: string, more = ''): Fault => ({
+  status,
+  body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>canary ${secret}</Message>${more}</Error>`,
+});
+
+test('A bucket that can be listed, written, read and cleaned passes, and nothing is left in it', async (t) => {
+  const storage = await givenFakeStorage(t);
+  t.is(await probe({ storage }), null);
+  const key = '/media/videos/.stowage-probe-an-id';
+  t.deepEqual(storage.requests, ['GET /media/', `PUT ${key}`, `GET ${key}`, `DELETE ${key}`]);
+  t.is(storage.objects.size, 0);
+});
+
+test('A key that may not list is welcome', async (t) => {
+  const storage = await givenFakeStorage(t, { list: error(403, 'AccessDenied') });
+  t.is(await probe({ storage }), null);
+});
+
+const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
+  ['an unknown access key', 'list', error(403, 'InvalidAccessKeyId'), 'access_key_unknown'],
+  ['a disabled access key', 'list', error(403, 'InactiveAccessKeyId'), 'access_key_disabled'],
+  ['a wrong secret', 'list', error(403, 'SignatureDoesNotMatch'), 'signature_mismatch'],
+  [
+    'a retired way of signing',
+    'list',
+    error(403, 'InvalidArgument', '<EC>0002-00000080</EC>'),
+    'signature_version_refused',
+  ],
+  [
+    'a wrong region',
+    'list',
+    error(400, 'AuthorizationHeaderMalformed', '<Region>ap-south-1</Region>'),
+    'region_wrong',
+  ],
+  ['no such bucket', 'list', error(404, 'NoSuchBucket'), 'bucket_not_found'],
+  ['a bucket elsewhere', 'list', error(301, 'PermanentRedirect'), 'bucket_in_other_place'],
+  [
+    'a redirection to somewhere',
+    'list',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    'redirected',
+  ],
+  ['path style refused', 'list', error(403, 'PathStyleDomainForbidden'), 'path_style_refused'],
+  ['a clock that is off, by its own words', 'list', error(403, 'RequestTimeTooSkewed'), 'clock_skewed'],
+  ['a suspended account', 'list', error(403, 'UserDisable'), 'account_in_arrears'],
+  ['a full storage', 'put', error(507, 'XMinioStorageFull'), 'quota_exceeded'],
+  ['writing denied', 'put', error(403, 'AccessDenied'), 'write_denied'],
+  ['reading denied', 'get', error(403, 'AccessDenied'), 'read_denied'],
+  ['deleting denied', 'delete', error(403, 'AccessDenied'), 'delete_denied'],
+  ['a default domain refused', 'put', error(400, 'AccessDenied', '<EC>0048-00000001</EC>'), 'domain_refused'],
+  ['slowing down', 'put', error(503, 'SlowDown'), 'throttled'],
+  ['an error of its own', 'put', error(500, 'InternalError'), 'storage_unavailable'],
+  [
+    'an error page of a proxy',
+    'list',
+    { status: 502, body: '<html>bad gateway</html>' },
+    'storage_unavailable',
+  ],
+  ['a web page', 'list', { status: 200, body: '<html>welcome</html>' }, 'not_a_storage'],
+  ['a web server without such a page', 'list', { status: 404, body: '<html>canary</html>' }, 'not_a_storage'],
+  [
+    'a part that is answered with all',
+    'get',
+    { status: 200, body: 'Stowage tests this storage. This object may be deleted.\n' },
+    'range_ignored',
+  ],
+  ['other content than was written', 'get', { status: 206, body: 'garbled' }, 'content_changed'],
+  ['a refusal that nobody knows', 'put', error(400, 'WhoKnows'), 'request_refused'],
+  ['a connection that is cut', 'put', 'cut', 'connection_failed'],
+  ['a storage that stays silent', 'put', 'silent', 'connection_timeout'],
+];
+
+for (const [what, operation, fault, code] of faults) {
+  test(`A test tells: ${what}`, async (t) => {
+    const storage = await givenFakeStorage(t, { [operation]: fault });
+    const failure = await probe({ storage });
+    t.is(failure?.code, code);
+    t.is(failure?.hint, code === 'region_wrong' ? 'ap-south-1' : null);
+    t.notRegex(JSON.stringify(failure), /canary/);
+    t.true(testFailureCode.safeParse(failure?.code).success);
+  });
+}
+
+test('A test tells what is wrong before anything answers', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const failing =
+    (code: string): Lookup =>
+    (_hostname, callback) => {
+      callback(Object.assign(new Error(code), { code }), []);
+    };
+  const to =
+    (address: string): Lookup =>
+    (_hostname, callback) => {
+      callback(null, [{ address, family: 4 }]);
+    };
+  const host = 'storage.example.org';
+  await tells(t, { storage, host, lookup: failing('ENOTFOUND') }, 'host_not_found');
+  await tells(t, { storage, host, lookup: failing('EAI_AGAIN') }, 'host_not_resolved');
+  await tells(t, { storage, host, lookup: to('10.0.0.1') }, 'address_refused');
+  await tells(t, { storage, host: '127.0.0.1:1' }, 'connection_refused');
+  await tells(t, { storage, protocol: 'https:' }, 'tls_failed');
+  const slow = () => new Date(Date.now() + 3_600_000);
+  await tells(t, { storage, clock: slow }, 'clock_skewed');
+});
+
+test('A test goes through cdn_domain too, and tells what is wrong there', async (t) => {
+  const storage = await givenFakeStorage(t);
+  // The URL begins with https, which none of these speak: what is left is a CDN without a certificate.
+  await tells(t, { storage, cdnPort: storage.port }, 'cdn_certificate_invalid');
+  t.is(storage.objects.size, 0, 'what was written is taken away all the same');
+  await tells(t, { storage, cdnPort: 1 }, 'cdn_unreachable');
+});
+
+test('What a failed test has written is taken away', async (t) => {
+  const storage = await givenFakeStorage(t, { get: error(403, 'AccessDenied') });
+  t.is((await probe({ storage }))?.code, 'read_denied');
+  t.is(storage.objects.size, 0);
+});
+
+async function tells(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
+  t.is((await probe(place))?.code, code);
+}
