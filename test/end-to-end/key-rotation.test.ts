@@ -1,5 +1,4 @@
 import test from 'ava';
-import { bringUpReactions } from '../../src/composition/reactions.js';
 import { makeOperations } from '../../src/composition/operations.js';
 import type { Services } from '../../src/composition/services.js';
 import { makeOperationRunner } from '../../src/control/operations.js';
@@ -104,10 +103,6 @@ test('a code that was mailed before the rotation signs in after it, and the next
   const service = await startInProcess({ directory: directory.path, clock, environment });
   t.teardown(() => service.close());
   const { services } = service;
-  const reactions = bringUpReactions(services, (error) => {
-    throw error;
-  });
-  t.teardown(() => reactions.stop());
   const client = makeServiceClient(service.url);
   await client.register('ada@example.org', password);
   const codes = new Set<string>();
