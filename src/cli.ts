@@ -39,6 +39,12 @@ for (const role of ['operator', 'auditor'] as const) {
     .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
+const user = program.command('user').description('accounts');
+user
+  .command('verify <email>')
+  .description('count the address as proved to be the account’s')
+  .action((email: string) => operate('user verify', { email }));
+
 program
   .command('project')
   .description('projects')

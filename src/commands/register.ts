@@ -3,7 +3,7 @@ import { CommandRejected } from '../event-sourcing/errors.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Sealed } from '../event-sourcing/sealed.js';
 import type { InvalidRequest } from '../domain/invalid-request.js';
-import { checkName } from '../domain/text.js';
+import { checkNickname, nicknameLengthMax } from '../domain/user/nickname.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { Digests } from '../keys/digests.js';
 import type { Sealer } from '../keys/sealer.js';
@@ -38,8 +38,6 @@ export type CheckPassword = (password: string, localPart: string) => string | nu
 /** Registers an account (API document 4.4). @throws CommandRejected invalid_request, email_taken */
 export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
 
-const nicknameLengthMax = 50;
-
 export function makeRegister({
   handler,
   reservations,
@@ -63,7 +61,7 @@ export function makeRegister({
 }): Register {
   return async (input, context) => {
     const address = checkAddress(input.email);
-    const nickname = checkNickname(input.nickname, address);
+    const nickname = chooseNickname(input.nickname, address);
     const problem = checkPassword(input.password, address.localPart);
     if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
 
@@ -80,7 +78,7 @@ export function makeRegister({
       nickname: await seal('nickname', nickname),
       passwordHash: await seal('password_hash', passwordHash),
     };
-    await reservations.reserve(emailDigest, userId, context);
+    await reservations.reserve(emailDigest, { userId, changeId: null }, context);
     const { documents } = await handler
       .handle(
         { aggregate: userAggregate, id: userId },
@@ -101,8 +99,7 @@ export function makeRegister({
   };
 }
 
-function checkNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
-  if (nickname !== undefined && nickname.trim() !== '')
-    return checkName(nickname, 'nickname', nicknameLengthMax);
+function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
+  if (nickname !== undefined && nickname.trim() !== '') return checkNickname(nickname);
   return Array.from(localPart).slice(0, nicknameLengthMax).join('');
 }

@@ -36,12 +36,12 @@ export function rejectUseCase(code: UseCaseRejection, message: string): never {
   throw new CommandRejected<UseCaseRejection>(code, message);
 }
 
-/** Too many tries have failed: the next one may begin after a wait (DESIGN 5). */
+/** Too many tries have failed, or too much was asked for: the next one may begin after a wait (DESIGN 5). */
 export class TooManyAttempts extends Error {
   override readonly name = 'TooManyAttempts';
   readonly retryAfterSeconds: number;
-  constructor(retryAfterSeconds: number) {
-    super('too many tries have failed; wait and try again');
+  constructor(retryAfterSeconds: number, message = 'too many tries have failed; wait and try again') {
+    super(message);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -1,40 +1,59 @@
+import type { AddressReservations } from '../commands/address-reservations.js';
+import { makeChangeProfile } from '../commands/change-profile.js';
+import { makeConfirmEmailChange } from '../commands/confirm-email-change.js';
 import { makeConfirmTotp } from '../commands/confirm-totp.js';
 import { makeEnrolTotp } from '../commands/enrol-totp.js';
+import { makeFinishEmailChange } from '../commands/finish-email-change.js';
 import { makeIssueRecoveryCodes } from '../commands/issue-recovery-codes.js';
 import { makePassSecondFactor } from '../commands/pass-second-factor.js';
 import { makeRemoveTotp } from '../commands/remove-totp.js';
 import { makeReplaceRecoveryCodes } from '../commands/replace-recovery-codes.js';
+import { makeRequestEmailChange } from '../commands/request-email-change.js';
 import { makeSecondFactors } from '../commands/second-factors.js';
 import { makeSessionTokens } from '../commands/session-tokens.js';
+import { makeVerifyEmail } from '../commands/verify-email.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
+import type { MailedCodes } from '../keys/login-codes.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { signInThrottle } from '../security/failure-throttle.js';
 import { makeGuardedTries } from '../security/guarded-tries.js';
+import type { Readers } from './readers.js';
 
 /** Puts together what people do with their own accounts, once they are signed in. */
 export function makeAccountCommands(deps: {
   readonly clock: Clock;
   readonly handler: CommandHandler;
+  readonly readers: Readers;
+  readonly reservations: AddressReservations;
   readonly stateStore: StateStore;
   readonly randomBytes: RandomBytes;
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
+  readonly addressChangeCodes: MailedCodes;
+  readonly mailConfigured: boolean;
 }) {
+  const { users } = deps.readers;
   const sessionTokens = makeSessionTokens(deps);
   const secondFactors = makeSecondFactors({
     ...deps,
     tries: makeGuardedTries({ ...deps, name: 'two-factor', limits: signInThrottle }),
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
+  const finishEmailChange = makeFinishEmailChange(deps);
   return {
+    changeProfile: makeChangeProfile({ ...deps, users }),
+    verifyEmail: makeVerifyEmail(deps),
+    requestEmailChange: makeRequestEmailChange(deps),
+    confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
+    finishEmailChange,
     enrolTotp: makeEnrolTotp(deps),
     confirmTotp: makeConfirmTotp({ ...deps, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...deps, secondFactors }),

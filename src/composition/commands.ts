@@ -12,8 +12,8 @@ import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
-import type { RandomBytes } from '../keys/random-bytes.js';
 import type { MailedCodes } from '../keys/login-codes.js';
+import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
@@ -42,6 +42,7 @@ export function makeCommands(deps: {
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
   readonly loginCodes: MailedCodes;
+  readonly addressChangeCodes: MailedCodes;
   readonly background: Background;
   /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
@@ -52,6 +53,7 @@ export function makeCommands(deps: {
   const checkPassword = makeCheckPassword(config.passwordExtraChecks);
   const startSession = makeStartSession(deps);
   return {
+    reservations,
     register: makeRegister({
       ...deps,
       reservations,
@@ -60,7 +62,7 @@ export function makeCommands(deps: {
       checkPassword,
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
-    ...makeAccountCommands(deps),
+    ...makeAccountCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
     ...makeSessionCommands({ ...deps, users, startSession, checkPassword }),
     ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
     ...makeStorageCommands(deps),

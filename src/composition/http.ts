@@ -4,6 +4,8 @@ import { checkAccessMatrix } from '../http/check-routes.js';
 import type { Readiness } from '../http/readiness.js';
 import { sealedSchema } from '../event-sourcing/sealed.js';
 import { erased } from '../keys/sealer.js';
+import { makeAccountRoutes } from '../http/routes/account.js';
+import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
@@ -49,6 +51,8 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeLoginRoutes(commands),
       ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
       ...makeSessionRoutes({ ...commands, ...readers }),
+      ...makeAccountRoutes(commands),
+      ...makeEmailChangeRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeMemberRoutes({ ...commands, ...readers }),

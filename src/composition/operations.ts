@@ -7,6 +7,7 @@ import type { CommandContext } from '../event-sourcing/command-handler.js';
 import { CommandRejected } from '../event-sourcing/errors.js';
 import { collectionName } from '../event-sourcing/projection.js';
 import { requestRebuild } from '../event-sourcing/rebuild.js';
+import { makeAccountOperations } from './account-operations.js';
 import { makeKeyOperations } from './key-operations.js';
 import type { Services } from './services.js';
 
@@ -75,6 +76,7 @@ export function makeOperations(services: Services): readonly Operation[] {
       }
       return { name, building: collectionName(projection, generation) };
     }),
+    ...makeAccountOperations(commands, context),
     ...makeKeyOperations(services),
   ];
 

@@ -3,13 +3,18 @@ import { StoreDamaged } from '../event-sourcing/errors.js';
 import type { ProjectionRunner } from '../event-sourcing/projection-runner.js';
 import type { AnyReaction } from '../event-sourcing/reaction.js';
 import { type ReactionRunner, startReactions } from '../event-sourcing/reaction-runner.js';
+import { makeAccountReactions } from './account-reactions.js';
 import { makeMailReactions } from './mail-reactions.js';
 import type { Services } from './services.js';
 import { makeStorageReactions } from './storage-reactions.js';
 
 /** Every reaction. @param runner the running views, for reactions that need one to have come so far */
 function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'>): readonly AnyReaction[] {
-  return [...makeMailReactions(services), ...makeStorageReactions(services, runner)];
+  return [
+    ...makeAccountReactions(services),
+    ...makeMailReactions(services),
+    ...makeStorageReactions(services, runner),
+  ];
 }
 
 /**

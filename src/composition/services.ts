@@ -21,7 +21,7 @@ import {
 import { removeLeftovers } from '../keys/key-file.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
-import { makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { type Log, makeLog } from '../log.js';
@@ -154,6 +154,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       accessTokens,
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
+      addressChangeCodes: makeAddressChangeCodes(keyRings.code),
       background,
       onFailure,
     });

@@ -17,6 +17,14 @@ export function reactionCommandId(causeId: string, reaction: string): string {
 }
 
 /**
+ * A step of a use case that appends to one stream more than once: a command of its own, whose id follows from the use case's,
+ * so that no two events have one id.
+ */
+export function stepContext(context: CommandContext, step: string): CommandContext {
+  return { ...context, commandId: v5(`${context.commandId}/${step}`, eventNamespace) };
+}
+
+/**
  * The id of something that a command makes: UUIDv7 (RFC 9562, section 5.7) of the command's time, its random bits
  * derived from the command's id, so that a repetition makes the same thing. `label` tells several apart.
  */

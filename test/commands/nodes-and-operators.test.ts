@@ -144,7 +144,11 @@ test('Nobody becomes an operator at an address that nobody has, or that is still
     return String(error.code);
   };
   t.is(await refused('ada@example.com'), 'user_not_found');
-  await reservations.reserve(stores.digests.email('ada@example.com'), nodeId, givenContext(2, at));
+  await reservations.reserve(
+    stores.digests.email('ada@example.com'),
+    { userId: nodeId, changeId: null },
+    givenContext(2, at),
+  );
   t.is(await refused('ada@example.com'), 'user_not_found');
   t.is(await refused('ada'), 'invalid_request');
 });

@@ -66,7 +66,7 @@ test('A registration is three appends: the address, the user with capacity, the 
     ],
   );
   t.is(log[0]?.stream, `email-${digest}`);
-  t.deepEqual(log[0]?.data, { user_id: user.id });
+  t.deepEqual(log[0]?.data, { user_id: user.id, change_id: null });
   t.deepEqual(log[2]?.data, { source: 'registration', bytes: defaultCapacityBytes });
   t.like(log[3]?.data, {
     user_id: user.id,
@@ -181,7 +181,7 @@ async function givenReservation(n = 7) {
   const world = await given();
   const context = givenContext(n, world.stores.clock.now());
   const userId = derivedId(context, 'user');
-  await world.reservations.reserve(world.digest, userId, context);
+  await world.reservations.reserve(world.digest, { userId, changeId: null }, context);
   return { ...world, slow: context, slowUserId: userId };
 }
 

@@ -1,49 +1,78 @@
 import test from 'ava';
-import { emailAggregate } from '../../src/domain/email/email.js';
-import type { EmailEvent } from '../../src/domain/email/events.js';
-import { otherUserId, userId } from '../support/examples/ids.js';
+import { emailAggregate, type EmailCommand } from '../../src/domain/email/email.js';
+import { emailCodec, type EmailEvent } from '../../src/domain/email/events.js';
+import { changeId, otherChangeId, otherUserId, userId } from '../support/examples/ids.js';
 import { given } from '../support/given.js';
+import { recordEvents } from '../support/given-events.js';
 
-const reserved: EmailEvent = { type: 'EmailReserved', data: { user_id: userId } };
-const reservedByOther: EmailEvent = { type: 'EmailReserved', data: { user_id: otherUserId } };
+const reservedFor = (user: string, change: string | null = null): EmailEvent => ({
+  type: 'EmailReserved',
+  data: { user_id: user, change_id: change },
+});
+const reserve = (user: string, replaces: bigint | null, change: string | null = null): EmailCommand => ({
+  type: 'Reserve',
+  userId: user,
+  changeId: change,
+  replaces,
+});
+const reserved = reservedFor(userId);
 const released: EmailEvent = { type: 'EmailReleased', data: { user_id: userId } };
 
 test('A free address is reserved', (t) => {
-  given(emailAggregate).when({ type: 'Reserve', userId, replaces: null }).then(t, reserved);
+  given(emailAggregate).when(reserve(userId, null)).then(t, reserved);
+  given(emailAggregate)
+    .when(reserve(userId, null, changeId))
+    .then(t, reservedFor(userId, changeId));
 });
 
 test('A released address is reserved again', (t) => {
   given(emailAggregate, reserved, released)
-    .when({ type: 'Reserve', userId: otherUserId, replaces: null })
-    .then(t, reservedByOther);
+    .when(reserve(otherUserId, null))
+    .then(t, reservedFor(otherUserId));
 });
 
 test('A reserved address is refused to another user', (t) => {
-  given(emailAggregate, reserved)
-    .when({ type: 'Reserve', userId: otherUserId, replaces: null })
-    .thenRejected(t, 'address_reserved');
+  given(emailAggregate, reserved).when(reserve(otherUserId, null)).thenRejected(t, 'address_reserved');
 });
 
 test('Exactly the reservation that was judged can be replaced', (t) => {
-  given(emailAggregate, reserved)
-    .when({ type: 'Reserve', userId: otherUserId, replaces: 0n })
-    .then(t, reservedByOther);
+  given(emailAggregate, reserved).when(reserve(otherUserId, 0n)).then(t, reservedFor(otherUserId));
   given(emailAggregate, reserved, released, reserved)
-    .when({ type: 'Reserve', userId: otherUserId, replaces: 0n })
+    .when(reserve(otherUserId, 0n))
     .thenRejected(t, 'address_reserved');
 });
 
-test('A reservation carries the time that the store recorded', (t) => {
-  t.deepEqual(given(emailAggregate, reserved).state, {
+test('A reservation that the user has from an earlier change is replaced by one for this change', (t) => {
+  for (const earlier of [reserved, reservedFor(userId, otherChangeId)]) {
+    given(emailAggregate, earlier)
+      .when(reserve(userId, 0n, changeId))
+      .then(t, reservedFor(userId, changeId));
+    given(emailAggregate, earlier)
+      .when(reserve(userId, null, changeId))
+      .thenRejected(t, 'address_reserved');
+  }
+});
+
+test('A reservation carries what it is for, and the time that the store recorded', (t) => {
+  t.deepEqual(given(emailAggregate, reservedFor(userId, changeId)).state, {
     status: 'reserved',
     userId,
+    changeId,
     revision: 0n,
     reservedAt: new Date('2026-01-02T03:04:05.005Z'),
   });
 });
 
-test('Only the holder releases an address', (t) => {
-  given(emailAggregate, reserved).when({ type: 'Release', userId }).then(t, released);
-  given(emailAggregate, reserved).when({ type: 'Release', userId: otherUserId }).thenNothing(t);
-  given(emailAggregate).when({ type: 'Release', userId }).thenNothing(t);
+test('A reservation that was stored before changes of address had ids is one for a registration', (t) => {
+  const [stored] = recordEvents(emailAggregate, 'example', [reserved]);
+  if (stored === undefined) return t.fail();
+  t.deepEqual(emailCodec.decode({ ...stored, data: { user_id: userId } }).data, reserved.data);
+});
+
+test('Exactly the reservation that was judged is released', (t) => {
+  given(emailAggregate, reserved).when({ type: 'Release', revision: 0n }).then(t, released);
+  given(emailAggregate, reserved, reservedFor(userId, changeId))
+    .when({ type: 'Release', revision: 0n })
+    .thenNothing(t);
+  given(emailAggregate).when({ type: 'Release', revision: 0n }).thenNothing(t);
 });

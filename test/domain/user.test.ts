@@ -60,8 +60,8 @@ test('Platform roles are for registered users', (t) => {
 });
 
 test('A user holds the address that was registered, and no other', (t) => {
-  t.true(holdsAddress(given(userAggregate, userRegistered).state, digest));
-  t.false(holdsAddress(given(userAggregate, userRegistered).state, otherDigest));
-  t.false(holdsAddress(given(userAggregate).state, digest));
-  t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest));
+  t.true(holdsAddress(given(userAggregate, userRegistered).state, digest, null));
+  t.false(holdsAddress(given(userAggregate, userRegistered).state, otherDigest, null));
+  t.false(holdsAddress(given(userAggregate).state, digest, null));
+  t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest, null));
 });

@@ -243,6 +243,7 @@ test('a change of address is confirmed at the new address, with a code that only
     emailDigest,
     codeKeyId: addressChangeCodes.active(),
     expiresAt: new Date(Date.now() + 600_000),
+    now: new Date(),
   } as const;
   await handler.handle(target, request, context);
   await settled(start());
@@ -256,7 +257,8 @@ test('a change of address is confirmed at the new address, with a code that only
   });
   // Erased, or replaced: no further mail.
   const next = givenContext(3, new Date());
-  await handler.handle(target, { ...request, changeId: derivedId(next, 'email change') }, next);
+  const later = { changeId: derivedId(next, 'email change'), now: new Date(Date.now() + 60_000) };
+  await handler.handle(target, { ...request, ...later }, next);
   await handler.handle(target, { type: 'Erase' }, givenContext(4, new Date()));
   await settled(start());
   t.is(smtp.mails.length, 1);

@@ -13,7 +13,7 @@ import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
-import { makeLoginCodes } from '../../src/keys/login-codes.js';
+import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
@@ -79,13 +79,15 @@ export function givenCommands(
   const reservations = makeAddressReservations({ handler, clock });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
   const checkPassword = makeCheckPassword(['local-part', 'common']);
-  const loginCodes = makeLoginCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
+  const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
+  const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
   const failures: unknown[] = [];
   const onFailure = (_: string, error: unknown): void => void failures.push(error);
   const background = makeBackground({ onFailure });
   return {
     ...readers,
     loginCodes,
+    addressChangeCodes,
     background,
     /** What was told to have failed beside an answer. */
     failures,
@@ -99,13 +101,16 @@ export function givenCommands(
       users: readers.users,
       checkPassword,
     }),
-    ...makeAccountCommands({ ...stores, accessTokens, refreshTokens }),
     ...makeSessionCommands({
       ...stores,
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
       ...{ loginCodes, background, checkPassword, onFailure },
     }),
     ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
+    ...makeAccountCommands({
+      ...stores,
+      ...{ readers, reservations, accessTokens, refreshTokens, addressChangeCodes, mailConfigured },
+    }),
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
     revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     ...makeStorageCommands({

@@ -2,6 +2,8 @@ import type { ExecutionContext } from 'ava';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
+import { makeAccountRoutes } from '../../src/http/routes/account.js';
+import { makeEmailChangeRoutes } from '../../src/http/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
 import { makeApiKeyRoutes } from '../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
@@ -111,6 +113,8 @@ export function areaRoutes(
     ...makeLoginRoutes(commands),
     ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
     ...makeSessionRoutes(commands),
+    ...makeAccountRoutes(commands),
+    ...makeEmailChangeRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeMemberRoutes(commands),

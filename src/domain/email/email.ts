@@ -9,6 +9,8 @@ export type EmailState =
   | {
       readonly status: 'reserved';
       readonly userId: string;
+      /** The change of address that it was made for; null: a registration. */
+      readonly changeId: string | null;
       /** The revision of the reservation: it alone tells two reservations of one user apart. */
       readonly revision: bigint;
       /** The store's recorded time. */
@@ -19,10 +21,12 @@ export type EmailCommand =
   | {
       readonly type: 'Reserve';
       readonly userId: string;
+      readonly changeId: string | null;
       /** The revision of the reservation that was found not to count any more; null: the address was free. */
       readonly replaces: bigint | null;
     }
-  | { readonly type: 'Release'; readonly userId: string };
+  /** Ends just the reservation that was found not to count any more. */
+  | { readonly type: 'Release'; readonly revision: bigint };
 
 const initialState: EmailState = { status: 'free' };
 
@@ -32,6 +36,7 @@ function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
       return {
         status: 'reserved',
         userId: event.data.user_id,
+        changeId: event.data.change_id,
         revision: event.revision,
         reservedAt: event.recordedAt,
       };
@@ -45,22 +50,24 @@ function decide(command: EmailCommand, state: EmailState): readonly EmailEvent[]
     case 'Reserve':
       return reserve(command, state);
     case 'Release':
-      if (state.status === 'free' || state.userId !== command.userId) return [];
-      return [{ type: 'EmailReleased', data: { user_id: command.userId } }];
+      if (state.status === 'free' || state.revision !== command.revision) return [];
+      return [{ type: 'EmailReleased', data: { user_id: state.userId } }];
   }
 }
 
 function reserve(
-  command: Extract<EmailCommand, { type: 'Reserve' }>,
+  { userId, changeId, replaces }: Extract<EmailCommand, { type: 'Reserve' }>,
   state: EmailState,
 ): readonly EmailEvent[] {
   if (state.status === 'reserved') {
-    if (state.userId === command.userId) return [];
-    if (state.revision !== command.replaces) {
+    if (state.userId === userId && state.changeId === changeId) return [];
+    // Also one that the user has from an earlier change: somebody may have judged already that it does not count, and
+    // would replace it after the user has come to rely on it.
+    if (state.revision !== replaces) {
       rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
     }
   }
-  return [{ type: 'EmailReserved', data: { user_id: command.userId } }];
+  return [{ type: 'EmailReserved', data: { user_id: userId, change_id: changeId } }];
 }
 
 export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {

@@ -5,7 +5,11 @@ import { entityId } from '../fields.js';
 
 const schemas = {
   /** The address belongs to this user, as long as the user's own stream agrees. */
-  EmailReserved: z.strictObject({ user_id: entityId }),
+  EmailReserved: z.strictObject({
+    user_id: entityId,
+    /** The change of address that it was made for, whose mailed code was right; null: a registration. */
+    change_id: entityId.nullable().default(null),
+  }),
   EmailReleased: z.strictObject({ user_id: entityId }),
 };
 

@@ -43,8 +43,13 @@ const schemas = {
   EmailChangeMailed: z.strictObject({ change_id: entityId, outcome: mailOutcome }),
   /** Counted before the code is compared. */
   EmailChangeAttempted: z.strictObject({ change_id: entityId }),
-  /** The new address; it is verified. */
-  EmailChanged: z.strictObject({ change_id: entityId, email: sealedSchema, email_digest: hexDigest }),
+  /** The new address; it is verified. The one before is released next. */
+  EmailChanged: z.strictObject({
+    change_id: entityId,
+    email: sealedSchema,
+    email_digest: hexDigest,
+    previous_email_digest: hexDigest,
+  }),
 
   /** Ends all sessions but the one named. */
   PasswordChanged: z.strictObject({ password_hash: sealedSchema, kept_session_id: entityId.nullable() }),

@@ -15,6 +15,12 @@ export type UserRejection =
   | 'address_changed'
   /** No change of address is under way, or another one is; or its time is over. */
   | 'email_change_not_pending'
+  /** The address asked for is the one that the user has. */
+  | 'address_unchanged'
+  /** Changes of address have been asked for too often. */
+  | 'email_change_too_soon'
+  /** The code is not the one that was mailed to the new address. */
+  | 'email_change_code_refused'
   /** Every try of a mailed code has been used. */
   | 'code_attempts_used'
   | 'totp_already_on'

@@ -16,6 +16,9 @@ export interface RegisteredUser extends SessionEpoch {
   readonly emailDigest: string;
   readonly emailVerified: boolean;
   readonly emailChange: EmailChange | null;
+  /** Changes of address that were asked for, and when by the store's recorded time: the last few, oldest first. */
+  readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
+  readonly nickname: Sealed;
   readonly passwordHash: Sealed;
   /** Bytes by source. */
   readonly capacity: ReadonlyMap<GrantSource, number>;
@@ -33,9 +36,10 @@ export interface EmailChange {
   readonly expiresAt: Date;
   readonly attempts: number;
   readonly mailed: boolean;
-  /** The store's recorded time. */
-  readonly requestedAt: Date;
 }
+
+/** Changes of address that may be asked for in an hour: so many are remembered. */
+export const emailChangesPerHour = 6;
 
 export type Totp =
   | { readonly status: 'off' }
@@ -56,6 +60,8 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       emailDigest: event.data.email_digest,
       emailVerified: false,
       emailChange: null,
+      emailChangesAsked: [],
+      nickname: event.data.nickname,
       passwordHash: event.data.password_hash,
       capacity: new Map(),
       platformRoles: new Set(),
@@ -84,7 +90,7 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'PlatformRoleRevoked':
       return { platformRoles: withoutMember(state.platformRoles, event.data.role) };
     case 'ProfileChanged':
-      return {};
+      return { nickname: event.data.nickname };
     case 'EmailVerified':
       return { emailVerified: event.data.email_digest === state.emailDigest };
     case 'EmailChangeRequested':
@@ -97,8 +103,11 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
           expiresAt: new Date(event.data.expires_at),
           attempts: 0,
           mailed: false,
-          requestedAt: event.recordedAt,
         },
+        emailChangesAsked: [
+          ...state.emailChangesAsked,
+          { changeId: event.data.change_id, askedAt: event.recordedAt },
+        ].slice(-emailChangesPerHour),
       };
     case 'EmailChangeMailed':
       return withEmailChange(state, event.data.change_id, () => ({ mailed: true }));

@@ -23,7 +23,7 @@ export type UserCommand =
   | { readonly type: 'AbandonRegistration' }
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
-  | { readonly type: 'ChangeProfile'; readonly nickname: Sealed }
+  | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
   | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
   | {
       readonly type: 'ChangePassword';
@@ -55,8 +55,7 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       if (!registered(state).platformRoles.has(command.role)) return [];
       return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
     case 'ChangeProfile':
-      registered(state);
-      return [{ type: 'ProfileChanged', data: { nickname: command.nickname } }];
+      return changeProfile(command.nickname, registered(state));
     case 'VerifyEmail':
       return verifyEmail(command.emailDigest, registered(state));
     case 'ChangePassword':
@@ -125,6 +124,12 @@ function abandonRegistration(state: UserState): readonly UserEvent[] {
   }
 }
 
+function changeProfile(nickname: Sealed | undefined, user: RegisteredUser): readonly UserEvent[] {
+  return nickname === undefined || nickname === user.nickname
+    ? []
+    : [{ type: 'ProfileChanged', data: { nickname } }];
+}
+
 function verifyEmail(emailDigest: string, user: RegisteredUser): readonly UserEvent[] {
   if (user.emailDigest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
   return user.emailVerified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
@@ -146,12 +151,14 @@ function registered(state: UserState): RegisteredUser {
 }
 
 /**
- * Whether a reservation of this address by this user counts: it is their address, or the one they have asked for
- * (DESIGN 3, Unique address).
+ * Whether a reservation of this address by this user counts, which was made for that change of address (null: for their
+ * registration): it is their address, or the change is the one they have asked for last (DESIGN 3, Unique address). What
+ * does not count now will not come to: a change that was replaced is never asked for again.
  */
-export function holdsAddress(state: UserState, emailDigest: string): boolean {
+export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
   if (state.status !== 'registered') return false;
-  return state.emailDigest === emailDigest || state.emailChange?.emailDigest === emailDigest;
+  if (state.emailDigest === emailDigest) return true;
+  return changeId !== null && state.emailChange?.changeId === changeId;
 }
 
 /** Whether this is the address that the user signs in by. */

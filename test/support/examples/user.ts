@@ -1,6 +1,6 @@
 import type { UserEvent } from '../../../src/domain/user/events.js';
 import type { UserCommand } from '../../../src/domain/user/user.js';
-import { digest } from './ids.js';
+import { changeId, digest, otherDigest } from './ids.js';
 import { sealedExample } from './sealed.js';
 
 export const capacityBytes = 1_073_741_824;
@@ -51,4 +51,20 @@ export const totpStep = 58_911_082;
 export const totpConfirmed = {
   type: 'TotpConfirmed',
   data: { enrolment_id: enrolmentId, step: totpStep },
+} as const satisfies UserEvent;
+
+export const newEmail = sealedExample('ada@example.net');
+export const emailChangeRequested = {
+  type: 'EmailChangeRequested',
+  data: {
+    change_id: changeId,
+    email: newEmail,
+    email_digest: otherDigest,
+    code_key_id: 'c1',
+    expires_at: '2026-01-02T03:14:05.000Z',
+  },
+} as const satisfies UserEvent;
+export const emailChanged = {
+  type: 'EmailChanged',
+  data: { change_id: changeId, email: newEmail, email_digest: otherDigest, previous_email_digest: digest },
 } as const satisfies UserEvent;

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { ConfirmEmailChange } from '../../commands/confirm-email-change.js';
+import { emailChangeSeconds, type RequestEmailChange } from '../../commands/request-email-change.js';
+import { accessMatrix } from '../access-matrix.js';
+import { noContent } from '../reply.js';
+import { wrap, wrapped } from '../resources.js';
+import { noParams, noQuery } from '../route-spec.js';
+import { defineRoute } from '../route.js';
+import type { Route } from '../route.js';
+import { emailField } from './auth-fields.js';
+
+/** Another one can be asked for after so many seconds. */
+const resendSeconds = 60;
+
+const codeSent = z
+  .strictObject({
+    expires_in: z.int().positive().meta({ description: 'Seconds that the code is good for.' }),
+    resend_after: z.int().positive().meta({ description: 'Seconds until another one can be asked for.' }),
+  })
+  .meta({ id: 'AddressCodeSent' });
+
+/** Changing one's e-mail address: DESIGN 4.1 and 3, "Unique address". */
+export function makeEmailChangeRoutes({
+  requestEmailChange,
+  confirmEmailChange,
+}: {
+  readonly requestEmailChange: RequestEmailChange;
+  readonly confirmEmailChange: ConfirmEmailChange;
+}): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email',
+      name: 'requestEmailChange',
+      tag: 'Accounts',
+      summary: 'Mail a code to a new address; nothing changes before it is confirmed',
+      access: accessMatrix.requestEmailChange,
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }),
+      },
+      replies: { 200: { description: 'A code is on its way.', schema: wrapped(codeSent) } },
+      errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
+      limit: { name: 'email_change', counts: [200] },
+      handler: async ({ caller: { userId }, body: { email }, command }) => {
+        await requestEmailChange({ userId, email }, command);
+        return { status: 200, body: wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email/confirm',
+      name: 'confirmEmailChange',
+      tag: 'Accounts',
+      summary: 'Change to the new address by the code that was mailed there',
+      access: accessMatrix.confirmEmailChange,
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }),
+      },
+      replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
+      errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
+      handler: async ({ caller: { userId }, body: { code }, command }) => {
+        await confirmEmailChange({ userId, code }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,60 @@
+import type { AddressReservations } from '../commands/address-reservations.js';
+import type { FinishEmailChange, ReservedChange } from '../commands/finish-email-change.js';
+import { emailCodec, type EmailEvent } from '../domain/email/events.js';
+import { emailCategory } from '../domain/email/stream.js';
+import { userCodec, type UserEvent } from '../domain/user/events.js';
+import { userCategory } from '../domain/user/stream.js';
+import type { Reaction } from '../event-sourcing/reaction.js';
+import { streamIdOf } from './stream-id.js';
+
+type EmailReserved = Extract<EmailEvent, { type: 'EmailReserved' }>;
+type EmailChanged = Extract<UserEvent, { type: 'EmailChanged' }>;
+
+/**
+ * Goes on where a process stopped between reserving a new address and changing to it (DESIGN 3, "Unique address").
+ * Usually the request has done so itself.
+ */
+export function makeFinishEmailChanges({
+  finishEmailChange,
+}: {
+  readonly finishEmailChange: FinishEmailChange;
+}): Reaction<EmailReserved> {
+  return {
+    name: 'finish-email-change',
+    category: emailCategory,
+    codec: emailCodec,
+    types: ['EmailReserved'],
+    asks: async (event) => {
+      const change = changeOf(event);
+      return change !== null && (await finishEmailChange.isOpen(change)) ? 'yes' : 'no';
+    },
+    conclude: async (event, context) => {
+      const change = changeOf(event);
+      if (change !== null) await finishEmailChange.finish(change, context);
+    },
+  };
+}
+
+/** Releases the address that a user had before a change. */
+export function makeReleaseFormerAddresses({
+  reservations,
+}: {
+  readonly reservations: Pick<AddressReservations, 'isLeft' | 'release'>;
+}): Reaction<EmailChanged> {
+  return {
+    name: 'release-former-address',
+    category: userCategory,
+    codec: userCodec,
+    types: ['EmailChanged'],
+    asks: async (event) =>
+      (await reservations.isLeft(event.data.previous_email_digest, streamIdOf(event))) ? 'yes' : 'no',
+    conclude: (event, context) =>
+      reservations.release(event.data.previous_email_digest, streamIdOf(event), context),
+  };
+}
+
+/** Null for the reservation of a registration. */
+function changeOf(event: EmailReserved & { readonly stream: string }): ReservedChange | null {
+  const { user_id: userId, change_id: changeId } = event.data;
+  return changeId === null ? null : { userId, changeId, emailDigest: streamIdOf(event) };
+}

@@ -1,0 +1,285 @@
+import test from 'ava';
+import { TooManyAttempts } from '../../src/commands/rejections.js';
+import { OutcomeUnknown } from '../../src/event-sourcing/errors.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { contextFor, eventFor, type AnyReaction } from '../../src/event-sourcing/reaction.js';
+import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { emailAggregate } from '../../src/domain/email/email.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import {
+  makeFinishEmailChanges,
+  makeReleaseFormerAddresses,
+} from '../../src/reactions/finish-email-change.js';
+import { otherThan } from '../support/authenticator-app.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+import { outcomeOf } from '../support/outcome-of.js';
+
+const profile = { password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+const newAddress = 'Countess@Example.net';
+
+/** Users with addresses, and a mailbox in which every code is read. */
+async function given(wrap?: (store: EventStore) => EventStore) {
+  const stores = await givenStores(wrap === undefined ? {} : { wrap });
+  const commands = givenCommands(stores);
+  let asked = 0;
+  const context = () => givenContext((asked += 1), stores.clock.now());
+  const signUp = async (email: string) => (await commands.register({ email, ...profile }, context())).user.id;
+  const events = async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events;
+  const typesAfter = async (count: number) => (await events()).slice(count).map(({ type }) => type);
+  /** The code of the change that was asked for last. */
+  const mailedCode = async (userId: string) => {
+    const { state } = await stores.handler.load(userAggregate, userId);
+    const change = state.status === 'registered' ? state.emailChange : null;
+    if (change === null) throw new Error('nothing was asked for');
+    const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
+    return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+  };
+  const reactions: readonly AnyReaction[] = [
+    makeFinishEmailChanges(commands),
+    makeReleaseFormerAddresses(commands),
+  ];
+  /** What the reactions append when they have seen the whole log. */
+  const react = async () => {
+    const before = await events();
+    for (const event of before) {
+      for (const reaction of reactions) {
+        const seen = eventFor(reaction, event);
+        if (seen === null || (await reaction.asks(seen)) !== 'yes') continue;
+        await reaction.conclude(seen, contextFor(reaction, seen), undefined);
+      }
+    }
+    return typesAfter(before.length);
+  };
+  return { stores, ...commands, context, signUp, events, typesAfter, mailedCode, react };
+}
+
+/** Ada has asked for another address. */
+async function givenChange(wrap?: (store: EventStore) => EventStore) {
+  const world = await given(wrap);
+  const ada = await world.signUp('ada@example.com');
+  await world.requestEmailChange({ userId: ada, email: newAddress }, world.context());
+  const code = await world.mailedCode(ada);
+  return { ...world, ada, code };
+}
+
+test('A change is asked for, confirmed by the mailed code, and frees the address before', async (t) => {
+  const world = await givenChange();
+  const { ada, code, stores, context, users, reservations, react } = world;
+  const before = (await world.events()).length;
+  t.like((await users.find(ada))?.resource, { email: 'ada@example.com', email_verified: false });
+  await world.confirmEmailChange({ userId: ada, code }, context());
+  t.deepEqual(await world.typesAfter(before), ['EmailChangeAttempted', 'EmailReserved', 'EmailChanged']);
+  t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
+  t.is(await reservations.holder(stores.digests.email('countess@example.net')), ada);
+  t.is(await reservations.holder(stores.digests.email('ada@example.com')), null);
+  t.truthy(await world.signUp('ada@example.com'), 'it can be registered at once');
+  t.deepEqual(await react(), [], 'somebody has it already');
+});
+
+test('The address before is released by a reaction, once', async (t) => {
+  const { ada, code, stores, context, confirmEmailChange, react } = await givenChange();
+  t.deepEqual(await react(), [], 'nothing is to be done before a change');
+  await confirmEmailChange({ userId: ada, code }, context());
+  t.deepEqual(await react(), ['EmailReleased']);
+  t.deepEqual(await react(), []);
+  const { state } = await stores.handler.load(emailAggregate, stores.digests.email('ada@example.com'));
+  t.is(state.status, 'free');
+});
+
+test('The addresses are sealed, and the log shows none', async (t) => {
+  const { ada, code, stores, context, confirmEmailChange, events } = await givenChange();
+  await confirmEmailChange({ userId: ada, code }, context());
+  const log = await events();
+  t.notRegex(JSON.stringify(log.map(({ data }) => data)).toLowerCase(), /example|countess/);
+  const changed = log.find(({ type }) => type === 'EmailChanged');
+  const sealed = sealedSchema.parse(changed?.data['email']);
+  t.is(await stores.sealer.open({ kind: 'person', userId: ada }, 'email', sealed), newAddress);
+});
+
+test('Bad, taken and unchanged addresses are refused before anything is written', async (t) => {
+  const { context, signUp, requestEmailChange, events } = await given();
+  const ada = await signUp('ada@example.com');
+  await signUp('bob@example.com');
+  const before = await events();
+  const ask = (email: string) => outcomeOf(requestEmailChange({ userId: ada, email }, context()));
+  t.is(await ask('nobody'), 'invalid_request');
+  t.is(await ask(' BOB@example.com'), 'email_taken');
+  t.is(await ask('ADA@example.com'), 'address_unchanged');
+  t.deepEqual(await events(), before);
+});
+
+test('Codes are asked for a minute apart', async (t) => {
+  const { ada, stores, context, requestEmailChange } = await givenChange();
+  const again = () => requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
+  stores.clock.advance(30_000);
+  const error = await t.throwsAsync(again, { instanceOf: TooManyAttempts });
+  t.is(error.retryAfterSeconds, 30);
+  stores.clock.advance(30_000);
+  await t.notThrowsAsync(again);
+});
+
+test('Tries are counted before codes are compared, in all processes together', async (t) => {
+  const { ada, code, stores, context } = await givenChange();
+  const wrong = { userId: ada, code: otherThan(code) };
+  const tries = Array.from({ length: 8 }, () =>
+    outcomeOf(givenCommands(stores.anotherProcess()).confirmEmailChange(wrong, context())),
+  );
+  const outcomes = await Promise.all(tries);
+  t.is(outcomes.filter((outcome) => outcome === 'email_change_code_refused').length, 5);
+  t.is(outcomes.filter((outcome) => outcome === 'code_attempts_used').length, 3);
+  const right = givenCommands(stores).confirmEmailChange({ userId: ada, code }, context());
+  t.is(await outcomeOf(right), 'code_attempts_used', 'the right one comes too late');
+});
+
+test('A code is good for ten minutes, to the millisecond', async (t) => {
+  for (const [ms, outcome] of [
+    [599_999, 'passed'],
+    [600_000, 'email_change_not_pending'],
+  ] as const) {
+    const { ada, code, stores, context, confirmEmailChange } = await givenChange();
+    stores.clock.advance(ms);
+    t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), outcome);
+  }
+});
+
+test('A code is good for one change', async (t) => {
+  const { ada, code, context, confirmEmailChange } = await givenChange();
+  await confirmEmailChange({ userId: ada, code }, context());
+  t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), 'email_change_not_pending');
+});
+
+test('Without a change nothing is confirmed; a code that was replaced is none', async (t) => {
+  const { stores, context, confirmEmailChange, signUp, requestEmailChange, mailedCode } = await given();
+  const ada = await signUp('ada@example.com');
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: '123456' }, context())),
+    'email_change_not_pending',
+  );
+  await requestEmailChange({ userId: ada, email: newAddress }, context());
+  const first = await mailedCode(ada);
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: newAddress }, context());
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: first }, context())),
+    'email_change_code_refused',
+  );
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context())),
+    'passed',
+  );
+});
+
+test('Of two users who ask for one address, and one who registers it, one gets it', async (t) => {
+  const world = await given();
+  const { stores, context, signUp, requestEmailChange, mailedCode, reservations } = world;
+  const [ada, bob] = [await signUp('ada@example.com'), await signUp('bob@example.com')];
+  for (const userId of [ada, bob]) await requestEmailChange({ userId, email: newAddress }, context());
+  const process = () => givenCommands(stores.anotherProcess());
+  const outcomes = await Promise.all([
+    outcomeOf(process().confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context())),
+    outcomeOf(process().confirmEmailChange({ userId: bob, code: await mailedCode(bob) }, context())),
+    outcomeOf(process().register({ email: newAddress, ...profile }, context())),
+  ]);
+  t.deepEqual(outcomes.sort(), ['email_taken', 'email_taken', 'passed']);
+  t.truthy(await reservations.holder(stores.digests.email('countess@example.net')));
+  for (const userId of [ada, bob]) t.truthy((await world.users.find(userId))?.resource.email);
+});
+
+/** A world whose process loses its store before the append with this number, counted from the confirmation on. */
+async function givenCrashBefore(append: number) {
+  let left = Infinity;
+  const world = await givenChange((store) => ({
+    ...store,
+    append: (stream, expected, events) => {
+      if (left === 0) return Promise.reject(new OutcomeUnknown('gone'));
+      left -= 1;
+      return store.append(stream, expected, events);
+    },
+  }));
+  left = append;
+  const { ada, code, context, confirmEmailChange } = world;
+  const outcome = await outcomeOf(confirmEmailChange({ userId: ada, code }, context()));
+  left = Infinity;
+  return { ...world, outcome };
+}
+
+test('What a crash leaves before the reservation is confirmed again; after it the reaction completes', async (t) => {
+  for (const appends of [0, 1, 2]) {
+    const { ada, code, context, users, react, outcome, ...world } = await givenCrashBefore(appends);
+    t.is(outcome, 'OutcomeUnknown');
+    t.deepEqual(await react(), appends < 2 ? [] : ['EmailChanged']);
+    if (appends < 2) await world.confirmEmailChange({ userId: ada, code }, context());
+    t.like((await users.find(ada))?.resource, { email: newAddress });
+    t.deepEqual(await react(), ['EmailReleased']);
+    t.deepEqual(await react(), []);
+  }
+});
+
+test('What a crash leaves after the reservation is released if another change was asked for since', async (t) => {
+  const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
+    await givenCrashBefore(2);
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
+  t.deepEqual(await react(), ['EmailReleased']);
+  t.truthy(await world.signUp(newAddress), 'the address is anybody’s');
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  t.like((await users.find(ada))?.resource, { email: 'ada@example.org' });
+});
+
+test('An address that is still reserved for an earlier change is asked for again, and ends well', async (t) => {
+  const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
+    await givenCrashBefore(2);
+  for (const email of ['ada@example.org', newAddress]) {
+    stores.clock.advance(60_000);
+    await requestEmailChange({ userId: ada, email }, context());
+  }
+  const digest = stores.digests.email('countess@example.net');
+  const reserved = await stores.handler.load(emailAggregate, digest);
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  t.like((await users.find(ada))?.resource, { email: newAddress });
+  const after = await stores.handler.load(emailAggregate, digest);
+  t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'by a reservation of its own');
+  t.deepEqual(await react(), ['EmailReleased'], 'only the former address is released');
+  t.is(await world.reservations.holder(digest), ada);
+});
+
+test('An address that was changed away and back belongs to its user throughout', async (t) => {
+  const { ada, stores, code, context, react, requestEmailChange, mailedCode, ...world } = await givenChange();
+  await world.confirmEmailChange({ userId: ada, code }, context());
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: 'ada@example.com' }, context());
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  // The release of the first change comes late
+  t.deepEqual(await react(), ['EmailReleased']);
+  t.is(await world.reservations.holder(stores.digests.email('ada@example.com')), ada);
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  t.truthy(await world.signUp(newAddress));
+});
+
+test('A nickname is changed, and the same one appends nothing', async (t) => {
+  const { context, signUp, changeProfile, events } = await given();
+  const ada = await signUp('ada@example.com');
+  const changed = await changeProfile({ userId: ada, nickname: ' Countess ' }, context());
+  t.like(changed.resource, { nickname: 'Countess', email: 'ada@example.com' });
+  const before = await events();
+  for (const nickname of ['Countess', undefined]) {
+    t.deepEqual(await changeProfile({ userId: ada, nickname }, context()), changed);
+  }
+  t.deepEqual(await events(), before);
+  for (const nickname of ['', 'x'.repeat(51), 'a\u0007']) {
+    t.is(await outcomeOf(changeProfile({ userId: ada, nickname }, context())), 'invalid_request');
+  }
+});
+
+test('An operator verifies an address, once', async (t) => {
+  const { context, signUp, verifyEmail, users, events } = await given();
+  const ada = await signUp('ada@example.com');
+  t.is(await verifyEmail({ email: 'ADA@example.com' }, context()), ada);
+  t.true((await users.find(ada))?.resource.email_verified);
+  const before = await events();
+  await verifyEmail({ email: 'ada@example.com' }, context());
+  t.deepEqual(await events(), before);
+  t.is(await outcomeOf(verifyEmail({ email: 'bob@example.com' }, context())), 'user_not_found');
+  t.is(await outcomeOf(verifyEmail({ email: 'bob' }, context())), 'invalid_request');
+});

@@ -1,0 +1,85 @@
+import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
+import { streamName } from '../../src/event-sourcing/decider.js';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import { emailAggregate, type EmailState } from '../../src/domain/email/email.js';
+import { hasAddress, userAggregate, type UserState } from '../../src/domain/user/user.js';
+
+/** What is wrong with whom the addresses belonged to, at any moment of the log; null when nothing is. */
+export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly string[]): string | null {
+  const users = new Map<string, UserState>();
+  for (const event of log) {
+    if (!event.stream.startsWith('user-')) continue;
+    const { decider, codec } = userAggregate;
+    const before = users.get(event.stream) ?? decider.initialState;
+    users.set(event.stream, decider.evolve(before, codec.decode(event)));
+    const held = [...users.values()].flatMap((user) =>
+      user.status === 'registered' ? [user.emailDigest] : [],
+    );
+    if (new Set(held).size < held.length) return `two users have one address after ${event.type}`;
+  }
+  const without = userIds.find((userId) => {
+    const status = users.get(streamName('user', userId))?.status;
+    return status !== 'registered' && status !== 'erased';
+  });
+  return without === undefined ? null : 'a user has no address';
+}
+
+/** A change that a user was told to have happened. */
+export interface Confirmed {
+  readonly userId: string;
+  readonly emailDigest: string;
+}
+
+/** What is wrong once all is quiet and the reactions have run; null when nothing is. */
+export function judgeRest(log: readonly StoredEvent[], confirmed: readonly Confirmed[]): string | null {
+  const users = foldAll(userAggregate, log);
+  const reservations = foldAll(emailAggregate, log);
+  const unreserved = [...users].some(([userId, user]) => {
+    if (user.status !== 'registered') return false;
+    const reservation = reservations.get(user.emailDigest);
+    return reservation?.status !== 'reserved' || reservation.userId !== userId;
+  });
+  if (unreserved) return 'a user has an address that is not reserved for them';
+  const left = [...reservations].find(([emailDigest, reservation]) =>
+    isLeft(emailDigest, reservation, users),
+  );
+  if (left !== undefined) return 'an address was neither changed to nor released';
+  const missing = confirmed.find((change) => !log.some((event) => isOf(change, event)));
+  return missing === undefined ? null : 'a change was confirmed that did not happen';
+}
+
+function isLeft(
+  emailDigest: string,
+  reservation: EmailState,
+  users: ReadonlyMap<string, UserState>,
+): boolean {
+  if (reservation.status === 'free') return false;
+  const user = users.get(reservation.userId);
+  // A registration that has not come to its end is given up by whoever needs its address.
+  if (user === undefined || user.status === 'abandoned') return false;
+  // An erased user's own address is released by what erases them.
+  if (user.status === 'erased' && user.emailDigest === emailDigest) return false;
+  return !hasAddress(user, emailDigest);
+}
+
+function isOf({ userId, emailDigest }: Confirmed, { type, stream, data }: StoredEvent): boolean {
+  return (
+    type === 'EmailChanged' && stream === streamName('user', userId) && data['email_digest'] === emailDigest
+  );
+}
+
+function foldAll<State, Command, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Command, Event>,
+  log: readonly StoredEvent[],
+): ReadonlyMap<string, State> {
+  const prefix = streamName(aggregate.category, '');
+  const { decider, codec } = aggregate;
+  const states = new Map<string, State>();
+  for (const event of log) {
+    if (!event.stream.startsWith(prefix)) continue;
+    const id = event.stream.slice(prefix.length);
+    states.set(id, decider.evolve(states.get(id) ?? decider.initialState, codec.decode(event)));
+  }
+  return states;
+}

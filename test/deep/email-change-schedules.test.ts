@@ -1,0 +1,85 @@
+import test from 'ava';
+import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import { emailAggregate } from '../../src/domain/email/email.js';
+import { runEmailChangeSchedule } from './email-change-schedules.js';
+
+// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
+const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
+const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
+const only = process.env['DEEP_SCHEDULE'];
+const schedules = Math.ceil(30_000 * budget);
+
+test(`An address belongs to one user, however it changes hands: ${String(schedules)} schedules`, async (t) => {
+  t.timeout(600_000);
+  t.log(`DEEP_SEED=${String(seed)}`);
+  const tally = new Map<string, number>();
+  const first = only === undefined ? 0 : Number(only);
+  const last = only === undefined ? schedules - 1 : first;
+  for (let schedule = first; schedule <= last; schedule += 1) {
+    const problem = await runEmailChangeSchedule(seed + schedule, {
+      tally,
+      ...(only === undefined ? {} : { traceTo: t.log }),
+    });
+    if (problem === null) continue;
+    t.fail(`${problem}: repeat with DEEP_SEED=${String(seed)} DEEP_SCHEDULE=${String(schedule)}`);
+    return;
+  }
+  t.log(Object.fromEntries(tally));
+  t.pass();
+  if (schedules < 2_000 || only !== undefined) return;
+  for (const what of [
+    ...['change confirmed', 'released', 'erased', 'asked too soon', 'rejected: email_taken'],
+    ...['rejected: email_change_code_refused', 'rejected: email_change_not_pending'],
+    ...['reaction finish-email-change', 'reaction release-former-address'],
+    ...['lost acknowledgement', 'late append', 'long pause'],
+    ...['crash before a read', 'crash before an append', 'crash after an append'],
+  ]) {
+    t.true((tally.get(what) ?? 0) > schedules / 1_000, `the schedules hardly ever met: ${what}`);
+  }
+});
+
+/** Releases whatever reservation there is by now. */
+const withoutExactRelease = (handler: CommandHandler): CommandHandler => ({
+  ...handler,
+  handle: async (target, command, context, options) => {
+    if (!isCommand(command, 'Release')) return handler.handle(target, command, context, options);
+    const { state } = await handler.load(emailAggregate, target.id);
+    const revision = state.status === 'reserved' ? state.revision : -1n;
+    return handler.handle(target, { ...command, revision }, context, options);
+  },
+});
+
+/** Relies on a reservation that the user has from an earlier change. */
+const withoutOwnReservation = (handler: CommandHandler): CommandHandler => ({
+  ...handler,
+  handle: async (target, command, context, options) => {
+    if (isCommand(command, 'Reserve')) {
+      const { state, revision } = await handler.load(emailAggregate, target.id);
+      const reserved = state.status === 'reserved' && 'userId' in command && state.userId === command.userId;
+      if (reserved) return { events: [], revision, documents: new Map() };
+    }
+    return handler.handle(target, command, context, options);
+  },
+});
+
+function isCommand(command: unknown, type: string): command is { readonly type: string } {
+  return typeof command === 'object' && command !== null && 'type' in command && command.type === type;
+}
+
+const sabotages: readonly [string, (handler: CommandHandler) => CommandHandler][] = [
+  ['the exact revision of what is released', withoutExactRelease],
+  ['a reservation of its own for each change', withoutOwnReservation],
+];
+
+for (const [what, sabotage] of sabotages) {
+  test(`The schedules find out that the code lacks ${what}`, async (t) => {
+    for (let schedule = 0; schedule < 30_000; schedule += 1) {
+      const problem = await runEmailChangeSchedule(seed + schedule, { tally: new Map(), sabotage });
+      if (problem === null) continue;
+      t.log(`schedule ${String(schedule)}: ${problem}`);
+      t.pass();
+      return;
+    }
+    t.fail('30,000 schedules found nothing');
+  });
+}

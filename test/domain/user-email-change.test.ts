@@ -1,0 +1,180 @@
+import test from 'ava';
+import type { UserEvent } from '../../src/domain/user/events.js';
+import { nextEmailChangeAt } from '../../src/domain/user/email-change.js';
+import { hasAddress, holdsAddress, type UserCommand, userAggregate } from '../../src/domain/user/user.js';
+import { changeId, digest, otherChangeId, otherDigest } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { emailChanged, emailChangeRequested, newEmail, userRegistered } from '../support/examples/user.js';
+import { given } from '../support/given.js';
+import { eventTime } from '../support/given-events.js';
+
+const thirdDigest = 'ef'.repeat(32);
+const expiresAt = new Date(emailChangeRequested.data.expires_at);
+/** When the event at this place of the stream was recorded. */
+const recordedAt = (index: number) => new Date(Date.parse(eventTime(index)) + 5);
+const later = (ms: number, from = recordedAt(1)) => new Date(from.getTime() + ms);
+
+const request: UserCommand = {
+  type: 'RequestEmailChange',
+  changeId,
+  email: newEmail,
+  emailDigest: otherDigest,
+  codeKeyId: 'c1',
+  expiresAt,
+  now: new Date(eventTime(1)),
+};
+const another: UserCommand = {
+  ...request,
+  changeId: otherChangeId,
+  email: sealedExample('ada@example.edu'),
+  emailDigest: thirdDigest,
+  now: later(60_000),
+};
+const anotherRequested: UserEvent = {
+  type: 'EmailChangeRequested',
+  data: { ...emailChangeRequested.data, change_id: otherChangeId, email_digest: thirdDigest },
+};
+const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', changeId, now });
+const attempted: UserEvent = { type: 'EmailChangeAttempted', data: { change_id: changeId } };
+const complete: UserCommand = { type: 'CompleteEmailChange', changeId, emailDigest: otherDigest };
+const asked = [userRegistered, emailChangeRequested] as const;
+
+test('A change of address is asked for once by one command', (t) => {
+  given(userAggregate, userRegistered).when(request).then(t, emailChangeRequested);
+  given(userAggregate).when(request).thenRejected(t, 'user_not_found');
+});
+
+test('The address that the user has is no change', (t) => {
+  given(userAggregate, userRegistered)
+    .when({ ...request, emailDigest: digest })
+    .thenRejected(t, 'address_unchanged');
+});
+
+test('A change is asked for a minute after the one before, and six times in an hour', (t) => {
+  const user = (...events: readonly UserEvent[]) => {
+    const { state } = given(userAggregate, userRegistered, ...events);
+    if (state.status !== 'registered') throw new Error(state.status);
+    return state;
+  };
+  given(userAggregate, ...asked)
+    .when({ ...another, now: later(59_999) })
+    .thenRejected(t, 'email_change_too_soon');
+  given(userAggregate, ...asked)
+    .when(another)
+    .then(t, {
+      ...anotherRequested,
+      data: { ...anotherRequested.data, email: sealedExample('ada@example.edu') },
+    });
+  t.is(nextEmailChangeAt(user(), new Date(0)), null);
+  t.deepEqual(nextEmailChangeAt(user(emailChangeRequested), later(59_999)), later(60_000));
+  t.is(nextEmailChangeAt(user(emailChangeRequested), later(60_000)), null);
+  const six = user(...Array.from({ length: 7 }, () => emailChangeRequested));
+  const seventh = recordedAt(2).getTime() + 3_600_000;
+  t.deepEqual(nextEmailChangeAt(six, later(120_000)), new Date(seventh), 'an hour after the second of seven');
+  t.is(nextEmailChangeAt(six, new Date(seventh)), null);
+});
+
+test('A try counts before the code is compared; there are five', (t) => {
+  const { decider } = userAggregate;
+  for (let tries = 0; tries < 5; tries += 1) {
+    const events = Array.from({ length: tries }, () => attempted);
+    t.deepEqual(decider.decide(attempt(later(0)), given(userAggregate, ...asked, ...events).state), [
+      attempted,
+    ]);
+  }
+  const five = Array.from({ length: 5 }, () => attempted);
+  given(userAggregate, ...asked, ...five)
+    .when(attempt(later(0)))
+    .thenRejected(t, 'code_attempts_used');
+});
+
+test('Tries of one change do not count for the next', (t) => {
+  const five = Array.from({ length: 5 }, () => attempted);
+  const { state } = given(userAggregate, ...asked, ...five, anotherRequested, attempted);
+  const next = { ...attempt(later(0)), changeId: otherChangeId } as const;
+  t.is(userAggregate.decider.decide(next, state).length, 1);
+});
+
+test('A code is good until the moment it expires', (t) => {
+  const { decider } = userAggregate;
+  const { state } = given(userAggregate, ...asked);
+  t.is(decider.decide(attempt(new Date(expiresAt.getTime() - 1)), state).length, 1);
+  given(userAggregate, ...asked)
+    .when(attempt(expiresAt))
+    .thenRejected(t, 'email_change_not_pending');
+});
+
+test('Only the change that is pending is tried and completed', (t) => {
+  for (const command of [attempt(later(0)), complete]) {
+    given(userAggregate, userRegistered).when(command).thenRejected(t, 'email_change_not_pending');
+    given(userAggregate, ...asked, anotherRequested)
+      .when(command)
+      .thenRejected(t, 'email_change_not_pending');
+  }
+});
+
+test('A completed change is the address, verified, and names the one before', (t) => {
+  given(userAggregate, ...asked)
+    .when(complete)
+    .then(t, emailChanged);
+  const { state } = given(userAggregate, ...asked, emailChanged);
+  t.like(state, { email: newEmail, emailDigest: otherDigest, emailVerified: true, emailChange: null });
+});
+
+test('A change that another has completed is complete', (t) => {
+  given(userAggregate, ...asked, emailChanged)
+    .when(complete)
+    .thenNothing(t);
+});
+
+test('A reservation counts for the address, and for the change that was asked for last', (t) => {
+  const { state } = given(userAggregate, ...asked);
+  t.true(holdsAddress(state, digest, null));
+  t.true(holdsAddress(state, otherDigest, changeId));
+  t.false(holdsAddress(state, otherDigest, otherChangeId));
+  t.false(holdsAddress(state, otherDigest, null));
+  t.false(hasAddress(state, otherDigest));
+  const superseded = given(userAggregate, ...asked, anotherRequested).state;
+  t.false(holdsAddress(superseded, otherDigest, changeId));
+  const changed = given(userAggregate, ...asked, emailChanged).state;
+  t.false(holdsAddress(changed, digest, null));
+  t.true(holdsAddress(changed, otherDigest, changeId));
+  t.true(hasAddress(changed, otherDigest));
+  const erased: UserEvent = { type: 'UserErased', data: {} };
+  t.false(holdsAddress(given(userAggregate, ...asked, erased).state, digest, null));
+});
+
+test('A change that was replaced does not come back, so that what was judged of it stays true', (t) => {
+  given(userAggregate, ...asked, anotherRequested)
+    .when({ ...request, now: later(3_600_000) })
+    .thenRejected(t, 'email_change_not_pending');
+});
+
+test('An address is verified once, and only while it is the address', (t) => {
+  const verify = { type: 'VerifyEmail', emailDigest: digest } as const;
+  const verified: UserEvent = { type: 'EmailVerified', data: { email_digest: digest } };
+  given(userAggregate, userRegistered).when(verify).then(t, verified);
+  given(userAggregate, ...asked, emailChanged)
+    .when(verify)
+    .thenRejected(t, 'address_changed');
+});
+
+test('A nickname is changed, and the same is no change', (t) => {
+  const nickname = sealedExample('Countess');
+  const changed: UserEvent = { type: 'ProfileChanged', data: { nickname } };
+  given(userAggregate, userRegistered).when({ type: 'ChangeProfile', nickname }).then(t, changed);
+  given(userAggregate, userRegistered).when({ type: 'ChangeProfile', nickname: undefined }).thenNothing(t);
+  given(userAggregate).when({ type: 'ChangeProfile', nickname: undefined }).thenRejected(t, 'user_not_found');
+});
+
+test('A user is erased once, and then is nobody', (t) => {
+  const erased: UserEvent = { type: 'UserErased', data: {} };
+  given(userAggregate, userRegistered).when({ type: 'Erase' }).then(t, erased);
+  given(userAggregate).when({ type: 'Erase' }).thenRejected(t, 'user_not_found');
+  t.deepEqual(given(userAggregate, ...asked, erased).state, { status: 'erased', emailDigest: digest });
+  for (const command of [request, complete, attempt(later(0))]) {
+    given(userAggregate, ...asked, erased)
+      .when(command)
+      .thenRejected(t, 'user_not_found');
+  }
+});

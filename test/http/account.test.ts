@@ -1,0 +1,133 @@
+import test from 'ava';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { otherThan } from '../support/authenticator-app.js';
+import { startTestService, type TestService } from '../support/http-service.js';
+import { asObject } from '../support/service-client.js';
+
+const me = '/api/v1/auth/me';
+const email = '/api/v1/auth/email';
+const headersOf = { 'content-type': 'application/json' };
+
+type Session = Readonly<Record<'authorization', string>>;
+
+function dataOf(answer: { readonly json: unknown }) {
+  return asObject(asObject(answer.json)['data']);
+}
+
+function patch(
+  { ask }: TestService,
+  session: Session,
+  json: unknown,
+  more: Readonly<Record<string, string>> = {},
+) {
+  return ask(me, { method: 'PATCH', json, headers: { ...headersOf, ...session, ...more } });
+}
+
+/** What was mailed to the new address of the account that has this one. */
+async function mailedCode({ commands, stores }: TestService, address: string): Promise<string> {
+  const userId = (await commands.reservations.holder(stores.digests.email(address))) ?? '';
+  const { state } = await stores.handler.load(userAggregate, userId);
+  const change = state.status === 'registered' ? state.emailChange : null;
+  if (change === null) throw new Error('nothing was mailed');
+  const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
+  return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+}
+
+test('a nickname is changed, guarded by the tag of what was read', async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  const read = await service.get(me, ada);
+  const tag = read.headers.get('etag') ?? '';
+  const changed = await patch(service, ada, { nickname: ' Countess ' }, { 'if-match': tag });
+  t.is(changed.status, 200, changed.text);
+  t.like(dataOf(changed), { nickname: 'Countess', email: 'ada@example.com' });
+  const again = await service.get(me, ada);
+  t.deepEqual(again.json, changed.json);
+  t.is(again.headers.get('etag'), changed.headers.get('etag'));
+  t.is((await patch(service, ada, { nickname: 'Lady' }, { 'if-match': tag })).status, 412);
+  t.deepEqual((await patch(service, ada, {})).json, changed.json, 'what is left out stays');
+  for (const body of [
+    { nickname: '' },
+    { nickname: 'x'.repeat(51) },
+    { nickname: null },
+    { email: 'x@example.com' },
+  ]) {
+    const refused = await patch(service, ada, body);
+    t.is(refused.status, 400, JSON.stringify(body));
+  }
+  t.is((await service.ask(me, { method: 'PATCH', json: {} })).status, 401);
+});
+
+test('an address is changed by the code that was mailed there', async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  await service.signUp('bob');
+  const asked = await service.post(email, { email: 'Countess@Example.net' }, ada);
+  t.is(asked.status, 200, asked.text);
+  t.deepEqual(asked.json, { code: 'ok', message: 'ok', data: { expires_in: 600, resend_after: 60 } });
+  t.like(dataOf(await service.get(me, ada)), { email: 'ada@example.com', email_verified: false });
+  const code = await mailedCode(service, 'ada@example.com');
+  for (const wrong of [otherThan(code), '', `${code} `, 'abcdef']) {
+    const refused = await service.post(`${email}/confirm`, { code: wrong }, ada);
+    t.is(refused.status, 401, JSON.stringify(wrong));
+    t.like(refused.json, { code: 'invalid_credentials' });
+  }
+  const confirmed = await service.post(`${email}/confirm`, { code }, ada);
+  t.is(confirmed.status, 204, confirmed.text);
+  t.is(confirmed.text, '');
+  t.like(dataOf(await service.get(me, ada)), { email: 'Countess@Example.net', email_verified: true });
+  t.like((await service.post(`${email}/confirm`, { code }, ada)).json, { code: 'invalid_credentials' });
+  t.notRegex(service.logLines.join(''), new RegExp(`ountess|${code}`));
+});
+
+test('addresses are refused: malformed 400, taken or one’s own 409, too soon 429', async (t) => {
+  const service = await startTestService(t);
+  const [ada] = [await service.signUp('ada'), await service.signUp('bob')];
+  const ask = async (body: unknown) => {
+    const answer = await service.post(email, body, ada);
+    return [answer.status, asObject(answer.json)['code'], answer.headers.get('retry-after')];
+  };
+  t.deepEqual(await ask({ email: 'nobody' }), [400, 'invalid_request', null]);
+  t.deepEqual(await ask({}), [400, 'invalid_request', null]);
+  t.deepEqual(await ask({ email: 'BOB@example.com' }), [409, 'email_taken', null]);
+  t.deepEqual(await ask({ email: 'ada@example.com' }), [409, 'email_taken', null]);
+  t.deepEqual(await ask({ email: 'ada@example.net' }), [200, 'ok', null]);
+  t.deepEqual(await ask({ email: 'ada@example.org' }), [429, 'too_many_attempts', '60']);
+  t.is((await service.post(email, { email: 'ada@example.org' })).status, 401);
+});
+
+test('five wrong codes use a change up', async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  await service.post(email, { email: 'ada@example.net' }, ada);
+  const code = await mailedCode(service, 'ada@example.com');
+  const confirm = async (typed: string) => {
+    const answer = await service.post(`${email}/confirm`, { code: typed }, ada);
+    return [answer.status, asObject(answer.json)['code']];
+  };
+  for (let n = 0; n < 5; n += 1) t.deepEqual(await confirm(otherThan(code)), [401, 'invalid_credentials']);
+  t.deepEqual(await confirm(code), [429, 'too_many_attempts']);
+  service.clock.advance(60_000);
+  await service.post(email, { email: 'ada@example.net' }, ada);
+  const next = await mailedCode(service, 'ada@example.com');
+  t.is((await service.post(`${email}/confirm`, { code: next }, ada)).status, 204);
+});
+
+test('without mail no code can be sent: 503, after 400 and before 409', async (t) => {
+  const service = await startTestService(t, { mailConfigured: false });
+  const ada = await service.signUp('ada');
+  t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
+  const refused = await service.post(email, { email: 'ada@example.com' }, ada);
+  t.is(refused.status, 503);
+  t.like(refused.json, { code: 'mail_not_configured' });
+});
+
+test('codes to new addresses are limited per client address', async (t) => {
+  const service = await startTestService(t, { rates: { email_change: { limit: 1, seconds: 600 } } });
+  const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
+  t.is((await service.post(email, { email: 'bob@example.com' }, ada)).status, 409);
+  t.is((await service.post(email, { email: 'ada@example.net' }, ada)).status, 200);
+  const refused = await service.post(email, { email: 'bob@example.net' }, bob);
+  t.is(refused.status, 429);
+  t.like(refused.json, { code: 'rate_limited' });
+});
