@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Lets schemathesis loose on the served process. All it knows of the service is /openapi.json, so whatever comes back must be
 # described there: no server error, no other status, content type or shape of a reply. Once as nobody, once as a registered
-# user with the agent secret and ids of its own making, once with the ids of a project and a storage that exist.
+# user with the agent secret and ids of its own making, once with the ids of a project and a storage that exist, and once
+# all that ends something: a session, an account, a project.
 #
 # FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation, a pass) repeat a run; arguments go to schemathesis.
 # Needs python3, 3.10 or newer, and curl. Exit status 75: schemathesis could not be installed.
@@ -26,11 +27,13 @@ fi
 scratch=$(mktemp -d)
 log=$scratch/service.log
 service=
+mail_catcher=
 
 finish() {
   local status=$?
   trap - EXIT
   if [ -n "$service" ]; then kill -TERM -- "-$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true; fi
+  if [ -n "$mail_catcher" ]; then kill "$mail_catcher" 2>/dev/null || true; fi
   if [ "$status" -ne 0 ]; then
     printf '\nWhat the service logged as more than routine:\n'
     grep -v '"level":30' "$log" | tail -n 30 || true
@@ -41,7 +44,20 @@ finish() {
 }
 trap finish EXIT
 
-port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+free_port() {
+  node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
+}
+# Takes mail and forgets it: without it whatever sends mail answers 503, and nothing behind that is tried.
+mail_port=$(free_port)
+node -e '
+  const { SMTPServer } = require("smtp-server");
+  const onData = (stream, session, done) => stream.resume().on("end", done);
+  new SMTPServer({ authOptional: true, disabledCommands: ["STARTTLS"], onData }).listen(Number(process.argv[1]), "127.0.0.1");
+' "$mail_port" &
+mail_catcher=$!
+export SMTP_URL=smtp://127.0.0.1:$mail_port
+
+port=$(free_port)
 url=http://127.0.0.1:$port
 export NODE_AGENT_SECRET=fuzz-agent-secret-$seed
 export DATA_DIR=$scratch/data
@@ -86,6 +102,9 @@ cat >"$scratch/nobody.toml" <<'EOF'
 [generation]
 database = "none"
 
+[auth]
+auto-signup = false
+
 [checks]
 positive_data_acceptance.enabled = false
 EOF
@@ -107,11 +126,19 @@ pass() { # title config examples [option...]
     --seed "$seed" --max-examples "$examples" --request-timeout 10 --no-color "$@")
 }
 
+# In a pass of their own: whoever runs into one of them has nothing left to try the others with.
+endings=(logout revokeSession eraseMe changePassword deleteProject removeMember)
+without_endings=() only_endings=()
+for operation in "${endings[@]}"; do
+  without_endings+=(--exclude-operation-id "$operation")
+  only_endings+=(--include-operation-id "$operation")
+done
+
 pass 'as nobody' "$scratch/nobody.toml" "$@"
 
 FUZZ_TOKEN=$(access_token somebody)
 export FUZZ_TOKEN
-pass 'as a user and an agent' "$scratch/somebody.toml" "$@"
+pass 'as a user and an agent' "$scratch/somebody.toml" "${without_endings[@]}" "$@"
 
 FUZZ_TOKEN=$(access_token owner)
 FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
@@ -121,7 +148,8 @@ FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
   "{\"name\":\"a\",\"provider\":\"s3\",\"bucket\":\"rushes\",\"region\":\"eu-central-1\",\"credentials\":{\"access_key\":\"AKIAFUZZ\",\"secret_key\":\"$credential\"}}" \
   -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 export FUZZ_PROJECT FUZZ_STORAGE
-pass 'as the owner of a project and a storage' "$scratch/known.toml" "$@"
+pass 'as the owner of a project and a storage' "$scratch/known.toml" "${without_endings[@]}" "$@"
+pass 'what ends sessions, accounts and projects' "$scratch/known.toml" "${only_endings[@]}" "$@"
 
 printf '\n-- afterwards\n'
 kill -0 "$service"

@@ -22,17 +22,17 @@ export function matchesNone(field: string | undefined, tag: string): boolean {
   return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
+/** What no resource has: the revision of a tag that is not one of ours. It is compared like any other, after the body's rules. */
+const neverRevision = -1n;
+
 /**
  * The revision that `If-Match` demands (RFC 9110, 13.1.1: strong comparison); undefined when it demands none.
- * @throws HttpError 412 for a tag that is not one of ours, 400 for what is not one entity tag
+ * @throws HttpError 400 for what is not one entity tag
  */
 export function revisionWanted(field: string | undefined): bigint | undefined {
   if (field === undefined || field.trim() === '*') return undefined;
   const tag = /^\s*(?<weak>W\/)?"(?<opaque>[\x21\x23-\x7e\x80-\xff]*)"\s*$/.exec(field)?.groups;
   if (tag === undefined) throw new HttpError('invalid_request', 'If-Match: one entity tag or * is expected');
   const revision = /^(\d{1,19})-[\w-]{22}$/.exec(tag['opaque'] ?? '')?.[1];
-  if (tag['weak'] !== undefined || revision === undefined) {
-    throw new HttpError('precondition_failed', 'If-Match: the resource has another entity tag');
-  }
-  return BigInt(revision);
+  return tag['weak'] !== undefined || revision === undefined ? neverRevision : BigInt(revision);
 }

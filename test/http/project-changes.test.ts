@@ -56,6 +56,14 @@ test('a change or deletion of an outdated revision is 412', async (t) => {
   const stale = { ...owner, 'if-match': tag };
   t.deepEqual(codeOf(await patch({ name: 'Lakes' }, stale)), [412, 'precondition_failed']);
   t.deepEqual(codeOf(await remove(stale)), [412, 'precondition_failed']);
+  const foreign = { ...owner, 'if-match': '"abc"' };
+  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, foreign)), [412, 'precondition_failed']);
+  t.deepEqual(codeOf(await remove(foreign)), [412, 'precondition_failed']);
+  // What is wrong with the body is told first.
+  const long = { name: 'x'.repeat(65) };
+  for (const headers of [stale, foreign]) {
+    t.deepEqual(codeOf(await patch(long, headers)), [400, 'invalid_request']);
+  }
   const found = await get(url, owner);
   t.like(found.json, { name: 'Rivers' });
   t.is((await remove({ ...owner, 'if-match': found.headers.get('etag') ?? '' })).status, 204);
