@@ -5,6 +5,7 @@ import type { AnyReaction } from '../event-sourcing/reaction.js';
 import { type ReactionRunner, startReactions } from '../event-sourcing/reaction-runner.js';
 import { makeAccountReactions } from './account-reactions.js';
 import { makeMailReactions } from './mail-reactions.js';
+import { makeProjectReactions } from './project-reactions.js';
 import type { Services } from './services.js';
 import { makeStorageReactions } from './storage-reactions.js';
 
@@ -13,6 +14,7 @@ function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'
   return [
     ...makeAccountReactions(services),
     ...makeMailReactions(services),
+    ...makeProjectReactions(services, runner),
     ...makeStorageReactions(services, runner),
   ];
 }

@@ -1,0 +1,127 @@
+import test, { type ExecutionContext } from 'ava';
+import { asObject, makeServiceClient, type ServiceClient, textOf } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { makeDataDirectory } from '../support/service-process.js';
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
+
+const password = 'Correct-Horse-9';
+const email = 'bob@example.com';
+type Headers = Readonly<Record<string, string>>;
+
+async function given(t: ExecutionContext) {
+  const data = await makeDataDirectory();
+  const smtp = await startSmtpServer();
+  const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
+  t.teardown(async () => {
+    await service.close();
+    await smtp.close();
+    await data.remove();
+  });
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('owner@example.com', password);
+  const made = await client.post('/api/v1/projects', { name: 'Rivers' }, owner.headers);
+  const url = `/api/v1/projects/${textOf(made.json(), 'id')}`;
+  return {
+    ...{ service, smtp, client, owner, url },
+    invite: () => client.post(`${url}/members`, { email, role: 'editor' }, owner.headers),
+    remove: (id: string, headers: Headers) =>
+      client.send(`${url}/members/${id}`, { method: 'DELETE', headers: { ...headers } }),
+    membersOf: async (headers: Headers) => {
+      const { items } = (await client.get(`${url}/members`, headers)).json();
+      return Array.isArray(items) ? items.map((item) => asObject(item)) : [];
+    },
+    /** Whether the address of the invitation can still be read. */
+    isKnown: async (invitationId: string) => {
+      const scope = { kind: 'invitation', projectId: url.split('/').at(-1) ?? '', invitationId } as const;
+      return service.services.sealer.seal(scope, 'email', 'x').then(
+        () => true,
+        (error: unknown) => !(error instanceof Error && error.name === 'KeyDestroyed'),
+      );
+    },
+  };
+}
+
+/** Signs in by a mailed code, which proves the address. */
+async function proveAddress(t: ExecutionContext, client: ServiceClient, smtp: TestSmtpServer): Promise<void> {
+  t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
+  let code = '';
+  // Among the mails there may be an invitation, which has none.
+  await eventually(t, () => {
+    const codes = smtp.mails.map(({ email: { text } }) => /\b[0-9]{6}\b/.exec(text ?? '')?.[0]);
+    code = codes.find((found) => found !== undefined) ?? '';
+    return Promise.resolve(code !== '');
+  });
+  t.is((await client.post('/api/v1/auth/email-code/login', { email, code })).status, 200);
+}
+
+async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) {
+      t.fail('it never came to be');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('an invited address is mailed, and its owner a member from the moment they prove it', async (t) => {
+  // Given an invitation
+  const { client, smtp, url, invite, membersOf, owner, isKnown } = await given(t);
+  const invited = await invite();
+  t.is(invited.status, 201, invited.text);
+  const invitationId = textOf(invited.json(), 'id');
+  const [mail] = await smtp.received(1);
+  t.deepEqual(mail?.to, [email]);
+  t.regex(mail?.email.text ?? '', /Rivers/);
+  // When an account registers with the address, then it is no member yet
+  const bob = await client.register(email, password);
+  t.is((await client.get(url, bob.headers)).status, 404);
+  t.true(await isKnown(invitationId));
+  // When it proves the address, then it is, and the invitation is forgotten
+  await proveAddress(t, client, smtp);
+  await eventually(t, async () => (await client.get(url, bob.headers)).status === 200);
+  t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
+  const members = await membersOf(owner.headers);
+  t.deepEqual(
+    members.map(({ status }) => status),
+    ['active', 'active'],
+  );
+  await eventually(t, async () => !(await isKnown(invitationId)));
+});
+
+test('a withdrawn invitation is forgotten and makes nobody a member', async (t) => {
+  const { client, smtp, url, invite, remove, owner, isKnown } = await given(t);
+  const invitationId = textOf((await invite()).json(), 'id');
+  t.is((await remove(invitationId, owner.headers)).status, 204);
+  const bob = await client.register(email, password);
+  await proveAddress(t, client, smtp);
+  await eventually(t, async () => !(await isKnown(invitationId)));
+  t.is((await client.get(url, bob.headers)).status, 404);
+  // When they are added now, then at once and without mail
+  const mails = smtp.mails.length;
+  t.like((await client.post(`${url}/members`, { email, role: 'viewer' }, owner.headers)).json(), {
+    id: bob.userId,
+    status: 'active',
+  });
+  t.is((await client.get(url, bob.headers)).status, 200);
+  t.is(smtp.mails.length, mails);
+});
+
+test('with its project an invitation is forgotten', async (t) => {
+  const { client, url, invite, owner, isKnown } = await given(t);
+  const invitationId = textOf((await invite()).json(), 'id');
+  const deleted = await client.send(url, { method: 'DELETE', headers: { ...owner.headers } });
+  t.is(deleted.status, 204);
+  await eventually(t, async () => !(await isKnown(invitationId)));
+});
+
+test('of two owners who leave at once over HTTP, one stays', async (t) => {
+  const { client, smtp, url, owner, remove } = await given(t);
+  const bob = await client.register(email, password);
+  await proveAddress(t, client, smtp);
+  const added = await client.post(`${url}/members`, { email, role: 'owner' }, owner.headers);
+  t.is(added.status, 201);
+  const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
+  t.deepEqual(outcomes.map(({ status }) => status).sort(), [204, 409]);
+});

@@ -1,0 +1,149 @@
+import test from 'ava';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
+import { makeAddMember } from '../../src/commands/add-member.js';
+import { makeVerifiedHolder } from '../../src/commands/verified-holder.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reaction.js';
+import {
+  makeAcceptNewInvitations,
+  makeAcceptOpenInvitations,
+} from '../../src/reactions/accept-invitations.js';
+import { makeRemoveErasedMembers } from '../../src/reactions/remove-erased-members.js';
+import { digest, otherProjectId, projectId, userId } from '../support/examples/ids.js';
+import { invitationId, memberId } from '../support/examples/project.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+import { simulateInvitations } from './support/simulate-invitations.js';
+
+// A few histories of those that `test/deep` tries by the thousand.
+
+test('whatever the order in which people are invited and prove their addresses, they become members', async (t) => {
+  const sum = { invited: 0, accepted: 0, crashes: 0 };
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { problem, invited, accepted, crashes } = await simulateInvitations(seed);
+    t.is(problem, null, `seed ${seed}`);
+    sum.invited += invited;
+    sum.accepted += accepted;
+    sum.crashes += crashes;
+  }
+  t.log(JSON.stringify(sum));
+  t.true(sum.accepted > 30 && sum.crashes > 2 && sum.invited > sum.accepted);
+});
+
+test('each invitation is accepted by a command of its own, the same whenever it is repeated', async (t) => {
+  const accepted: [string, CommandContext][] = [];
+  const found = [
+    { projectId, invitationId },
+    { projectId, invitationId: memberId(1) },
+    { projectId: otherProjectId, invitationId: memberId(2) },
+  ];
+  const reaction = makeAcceptOpenInvitations({
+    acceptInvitation: (input, context) => {
+      accepted.push([input.invitationId, context]);
+      return Promise.resolve();
+    },
+    members: { invitationsTo: () => Promise.resolve(found) },
+    projectsShowUpTo: () => true,
+  });
+  const context = givenContext(1, new Date(0));
+  const event = {
+    type: 'EmailVerified',
+    data: { email_digest: digest },
+    id: userId,
+    stream: `user-${userId}`,
+    revision: 1n,
+    metadata: { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' },
+    time: '',
+    recordedAt: new Date(0),
+    position: '1',
+  } as const;
+  await reaction.conclude(event, context, undefined);
+  await reaction.conclude(event, context, undefined);
+  t.is(new Set(accepted.map(([, { commandId }]) => commandId)).size, 3);
+  t.deepEqual(accepted.slice(0, 3), accepted.slice(3));
+});
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+
+/** A project, and an account of bob@example.com that has not proved the address. */
+async function givenBob() {
+  const stores = await givenStores();
+  const world = givenCommands(stores);
+  const created = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const client = { clientIp: null, userAgent: null };
+  const account = { email: 'bob@example.com', password: 'Correct-Horse-7', ...client };
+  const { user: bob } = await world.register(account, givenContext(2, at));
+  const target = { aggregate: userAggregate, id: bob.id };
+  const emailDigest = stores.digests.email('bob@example.com');
+  return {
+    ...{ stores, world, bob, target },
+    projectId: created.resource.id,
+    input: {
+      projectId: created.resource.id,
+      actorId: userId,
+      email: 'bob@example.com',
+      role: 'viewer',
+    } as const,
+    prove: () => stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, givenContext(3, at)),
+    roleOfBob: async () => (await world.projects.access(created.resource.id))?.roleOf(bob.id) ?? null,
+    /** Serves all that stands in the log by now. */
+    serve: async (reaction: AnyReaction) => {
+      for (const stored of (await stores.eventStore.readAll({ after: null, limit: 500 })).events) {
+        const event = eventFor(reaction, stored);
+        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+        await reaction.conclude(event, contextFor(reaction, event), undefined);
+      }
+    },
+  };
+}
+
+test('who proves the address while it is being invited is found by the invitation', async (t) => {
+  const { stores, world, input, prove, serve, roleOfBob } = await givenBob();
+  const { acceptInvitation, members } = world;
+  const acceptOpen = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
+  const look = makeVerifiedHolder({ ...stores, reservations: world.reservations });
+  // Given an address that is proved, and served, between the look for its account and the invitation
+  const verifiedHolder = async (digestOfAddress: string): Promise<string | null> => {
+    const found = await look(digestOfAddress);
+    await prove();
+    await serve(acceptOpen);
+    return found;
+  };
+  const addMember = makeAddMember({ ...stores, members, verifiedHolder, mailConfigured: true });
+  const invited = await addMember(input, givenContext(4, at));
+  t.is(invited.status, 'invited');
+  t.is(await roleOfBob(), null);
+  // When the invitation is served
+  await serve(makeAcceptNewInvitations({ acceptInvitation }));
+  // Then
+  t.is(await roleOfBob(), 'viewer');
+});
+
+test('who proves an address waits until the view shows what was invited before', async (t) => {
+  const { world, input, prove, serve, roleOfBob } = await givenBob();
+  const { acceptInvitation, addMember, members } = world;
+  await addMember(input, givenContext(4, at));
+  await prove();
+  let shown = false;
+  const reaction = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => shown });
+  await serve(reaction);
+  t.is(await roleOfBob(), null);
+  shown = true;
+  await serve(reaction);
+  t.is(await roleOfBob(), 'viewer');
+});
+
+test('who is added while their account is erased does not stay', async (t) => {
+  const { world, stores, target, input, prove, serve, roleOfBob, bob } = await givenBob();
+  const { addMember, removeErasedMember, createProject, projects } = world;
+  await prove();
+  await addMember(input, givenContext(4, at));
+  const own = await createProject({ ownerId: bob.id, name: 'Own' }, givenContext(5, at));
+  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  t.is(await roleOfBob(), 'viewer');
+  // Given an erasure that was decided before it could see these memberships
+  await stores.handler.handle(target, { type: 'Erase' }, givenContext(6, at));
+  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  t.is(await roleOfBob(), null);
+  t.is(await projects.access(own.resource.id), null);
+});
