@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { AnyReaction } from './reaction.js';
 import {
   type ReactionDeps,
@@ -36,6 +37,8 @@ export function startReactions(
     throw new Error('two reactions have one name; they would move one mark');
   }
   const stopping = new AbortController();
+  // Each of them listens; Node takes more than ten for a leak.
+  setMaxListeners(reactions.length, stopping.signal);
   const tasks = reactions.map((reaction) => startTask(reaction));
   return {
     statuses: () => tasks.map((task) => task.status()),
