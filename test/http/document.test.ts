@@ -201,6 +201,8 @@ test('the check against the document finds what breaks it', async (t) => {
     { ...reply, headers: new Headers({ 'x-request-id': '1', 'content-type': 'text/plain' }) },
     { ...reply, headers: new Headers({ 'content-type': 'application/json' }) },
     { ...reply, path: '/unknown', status: 200 },
+    { ...reply, path: '/unknown', status: 404, text: '{"code":"not_found","message":"","more":1}' },
+    { ...reply, path: '/unknown', status: 404, text: 'Not Found' },
   ];
   for (const one of broken) t.true(contractBreaches(document, one).length > 0, JSON.stringify(one));
   const unavailable = { ...reply, status: 503, text: '{"code":"overloaded","message":""}' };
@@ -209,7 +211,7 @@ test('the check against the document finds what breaks it', async (t) => {
     ...unavailable,
     headers: new Headers({ 'x-request-id': '1', 'content-type': 'application/json' }),
   };
-  t.is(contractBreaches(document, hasty).length, 1);
+  t.true(contractBreaches(document, hasty).includes('503 without Retry-After'));
 });
 
 test('requests are measured by method, pattern and status, on a listener of their own', async (t) => {

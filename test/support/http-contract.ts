@@ -19,7 +19,10 @@ const errorBody = z.strictObject({ code: z.string(), message: z.string() });
  * @returns what is wrong; empty when nothing is
  */
 export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply): readonly string[] {
-  const breaches = reply.headers.has('x-request-id') ? [] : ['X-Request-Id is missing'];
+  const breaches = [
+    ...(reply.headers.has('x-request-id') ? [] : ['X-Request-Id is missing']),
+    ...errorBreaches(reply),
+  ];
   const operation = operationFor(document, reply);
   if (operation === null) return [...breaches, ...breachesOfUnrouted(reply)];
   const response = operation.responses[String(reply.status)];
@@ -31,12 +34,36 @@ export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply
   ];
 }
 
+/** What every error reply owes, whatever the route: exactly `{code, message}`, and how long to wait where waiting helps. */
+export function errorBreaches({
+  method,
+  status,
+  headers,
+  text,
+}: Pick<ReceivedReply, 'method' | 'status' | 'headers' | 'text'>): readonly string[] {
+  if (status < 400) return [];
+  const waits = status === 429 || status === 503;
+  const isError = method === 'HEAD' || errorBody.safeParse(asJson(text)).success;
+  return [
+    ...(waits && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')
+      ? [`${status} without Retry-After`]
+      : []),
+    ...(isError ? [] : [`${status} whose body is no error: ${text.slice(0, 200)}`]),
+  ];
+}
+
+/** Undefined for what is no JSON. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Paths and methods that no route serves are answered like every error. */
-function breachesOfUnrouted({ method, status, text }: ReceivedReply): readonly string[] {
-  if (![400, 404, 405, 414].includes(status)) return [`an unknown route answered ${status}`];
-  return method === 'HEAD' || errorBody.safeParse(JSON.parse(text)).success
-    ? []
-    : ['the body is not an error'];
+function breachesOfUnrouted({ status }: ReceivedReply): readonly string[] {
+  return [400, 404, 405, 414].includes(status) ? [] : [`an unknown route answered ${status}`];
 }
 
 function operationFor(document: OpenApiDocument, { method, path }: ReceivedReply): Operation | null {

@@ -1,6 +1,7 @@
 import { callControl } from '../../src/control/control-client.js';
 import { controlSocketPath } from '../../src/control/protocol.js';
 import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
+import { errorBreaches } from './http-contract.js';
 
 export interface ServiceReply {
   readonly status: number;
@@ -20,7 +21,10 @@ export interface SignedIn {
   readonly headers: HeaderFields;
 }
 
-/** A client of a served process; every call has a time limit. Rejects when there is no answer. */
+/**
+ * A client of a served process; every call has a time limit. Rejects when there is no answer, and for an error that is not
+ * answered as every error is.
+ */
 export interface ServiceClient {
   get(path: string, headers?: HeaderFields): Promise<ServiceReply>;
   post(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
@@ -37,7 +41,10 @@ export function makeServiceClient(url: string): ServiceClient {
   const send = async (path: string, init: RequestInit): Promise<ServiceReply> => {
     const reply = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(answerMsMax), ...init });
     const text = await reply.text();
-    return { status: reply.status, text, headers: reply.headers, json: () => asObject(JSON.parse(text)) };
+    const { status, headers } = reply;
+    const breaches = errorBreaches({ method: init.method ?? 'GET', status, headers, text });
+    if (breaches.length > 0) throw new Error(`${path}: ${breaches.join('; ')}`);
+    return { status, text, headers, json: () => asObject(JSON.parse(text)) };
   };
   const post: ServiceClient['post'] = (path, body, headers = {}) =>
     send(path, {
