@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { StorageConfiguration } from './configuration.js';
 import type { StorageProvider } from './provider.js';
-import { serviceHost } from './region.js';
+import { publicServiceHost, serviceHost } from './region.js';
 
 /** Where a bucket is spoken to. */
 export interface BucketAddress {
@@ -9,6 +9,8 @@ export interface BucketAddress {
   readonly protocol: 'https:' | 'http:';
   /** The host that requests go to and that is signed, with a port unless it is the protocol's own. */
   readonly host: string;
+  /** The host for whoever is handed a URL: the same, but where `host` is known inside the provider's network only. */
+  readonly publicHost: string;
   /** What keys stand behind: `/` where the bucket is in the host, else `/<bucket>/`. */
   readonly pathPrefix: string;
   readonly bucket: string;
@@ -30,10 +32,12 @@ export function bucketAddress(
   );
   const protocol = origin.protocol === 'http:' ? 'http:' : 'https:';
   const inPath = isInPath(provider, bucket, origin.hostname);
+  const before = inPath ? '' : `${bucket}.`;
   return {
     provider,
     protocol,
-    host: inPath ? origin.host : `${bucket}.${origin.host}`,
+    host: before + origin.host,
+    publicHost: before + publicServiceHost(origin.host),
     pathPrefix: inPath ? `/${bucket}/` : '/',
     bucket,
     region,

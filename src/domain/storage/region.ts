@@ -44,6 +44,16 @@ export function serviceHost(
   return { known: false, region: null };
 }
 
+/**
+ * The name that everybody can resolve of a host that only the provider's own machines can: Alibaba's `-internal` endpoints and
+ * Tencent's `cos-internal`. Any other host stays as it is.
+ */
+export function publicServiceHost(host: string): string {
+  return host
+    .replace(/^((?:s3\.)?oss-[a-z0-9-]+?)-internal(\.aliyuncs\.com(?::\d+)?)$/, '$1$2')
+    .replace(/^cos-internal(\.[a-z0-9-]+\.(?:myqcloud\.com|tencentcos\.cn)(?::\d+)?)$/, 'cos$1');
+}
+
 /** A region's id: `oss-` in front, as Alibaba's console shows it, is cut off. @throws CommandRejected invalid_request */
 export function checkRegion(provider: StorageProvider, region: string): string {
   if (region === '') return '';

@@ -7,6 +7,8 @@ import { makeS3Signer } from './s3-signer.js';
 /** Where a storage's bucket is, and how its own domain in front of it is used (DESIGN 4.3, `delivery`). */
 export interface DeliveryAddress extends SignerAddress {
   readonly provider: 's3' | 'oss' | 'cos';
+  /** What URLs for others name in place of `host`. */
+  readonly publicHost: string;
   /** A host; `''` where there is none. */
   readonly cdnDomain: string;
   readonly mode: 'origin' | 'rewrite' | 'public';
@@ -14,8 +16,10 @@ export interface DeliveryAddress extends SignerAddress {
 
 /** Signs what one storage serves and takes. */
 export interface StorageUrls {
-  /** The bucket itself, for uploads and for requests of our own. */
+  /** The bucket itself, for requests of our own. */
   readonly bucket: StorageSigner;
+  /** A URL to write an object to; never through a domain in front of the bucket. */
+  uploadUrl(request: Omit<PresignRequest, 'method'>): string;
   /** A URL to fetch an object from, through the storage's own domain where it has one. Whole keys, without a leading slash. */
   mediaUrl(request: Omit<PresignRequest, 'method' | 'headers'>): string;
 }
@@ -24,29 +28,38 @@ const makers = { s3: makeS3Signer, oss: makeOssSigner, cos: makeCosSigner };
 
 /** Makes the signers of a storage. They keep keys that are derived from the secret, so they live as long as it may be in memory. */
 export function makeStorageUrls(address: DeliveryAddress, keys: StorageKeys): StorageUrls {
-  const { provider, host, cdnDomain, mode } = address;
+  const { provider, host, publicHost } = address;
   const make = makers[provider];
   const bucket = make(address, keys);
-  if (cdnDomain === '') {
-    return { bucket, mediaUrl: (request) => bucket.presign({ ...request, method: 'GET' }) };
-  }
+  const handedOut = publicHost === host ? bucket : make({ ...address, host: publicHost }, keys);
+  return {
+    bucket,
+    uploadUrl: (request) => handedOut.presign({ ...request, method: 'PUT' }),
+    mediaUrl: makeMediaUrl(address, handedOut, (named) => make(named, keys)),
+  };
+}
+
+function makeMediaUrl(
+  address: DeliveryAddress,
+  handedOut: StorageSigner,
+  make: (address: SignerAddress) => StorageSigner,
+): StorageUrls['mediaUrl'] {
+  const { protocol, publicHost, cdnDomain, mode } = address;
+  if (cdnDomain === '') return (request) => handedOut.presign({ ...request, method: 'GET' });
   switch (mode) {
     case 'origin': {
       // The domain is another name of the bucket, so it is what gets signed.
-      const named = make({ ...address, protocol: 'https:', host: cdnDomain, pathPrefix: '/' }, keys);
-      return { bucket, mediaUrl: (request) => named.presign({ ...request, method: 'GET' }) };
+      const named = make({ ...address, protocol: 'https:', host: cdnDomain, pathPrefix: '/' });
+      return (request) => named.presign({ ...request, method: 'GET' });
     }
     case 'rewrite': {
-      const origin = `${address.protocol}//${host}/`;
-      return {
-        bucket,
-        mediaUrl: (request) => {
-          const signed = bucket.presign({ ...request, method: 'GET' });
-          return `https://${cdnDomain}/${signed.slice(origin.length)}`;
-        },
+      const origin = `${protocol}//${publicHost}/`;
+      return (request) => {
+        const signed = handedOut.presign({ ...request, method: 'GET' });
+        return `https://${cdnDomain}/${signed.slice(origin.length)}`;
       };
     }
     case 'public':
-      return { bucket, mediaUrl: ({ key }) => `https://${cdnDomain}/${encodeKey(key)}` };
+      return ({ key }) => `https://${cdnDomain}/${encodeKey(key)}`;
   }
 }

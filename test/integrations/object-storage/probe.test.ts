@@ -35,6 +35,7 @@ function probe(place: Place) {
     provider: 's3',
     protocol,
     host: place.host ?? `127.0.0.1:${storage.port}`,
+    publicHost: place.host ?? `127.0.0.1:${storage.port}`,
     pathPrefix: '/media/',
     bucket: 'media',
     region: 'eu-west-1',

@@ -1,0 +1,219 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { contentDisposition, fileName, isShownSafely } from '../../src/commands/content-disposition.js';
+import { makeMediaLinks, type LinkedAsset } from '../../src/commands/media-links.js';
+import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
+import type { DeliveryMode } from '../../src/domain/storage/delivery.js';
+import { makeStorageUrls } from '../../src/integrations/object-storage/media-urls.js';
+import { projectId } from '../support/examples/ids.js';
+import { configuration, credentials as sealed } from '../support/examples/storage.js';
+
+const asset: LinkedAsset = {
+  name: 'Rhine at dawn',
+  object_key: '2026/rhine.mp4',
+  media_type: 'video/mp4',
+  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' }],
+};
+const disposition = 'inline' as const;
+const now = new Date('2026-11-21T14:03:59.999Z');
+
+function storageWith(changes: Partial<typeof configuration> = {}, delivery: DeliveryMode = 'origin') {
+  const configured = { ...configuration, cdn_domain: '', ...changes };
+  const address = {
+    ...bucketAddress(configured),
+    cdnDomain: configured.cdn_domain,
+    mode: delivery,
+  };
+  return {
+    urls: makeStorageUrls(address, { id: 'an-access-key', secret: 'a secret' }),
+    storage: {
+      status: 'active',
+      projectId,
+      configuration: configured,
+      credentials: { version: 1, sealed },
+      credentialsVersionMax: 1,
+      delivery,
+      test: null,
+    },
+  } as const;
+}
+
+test('Each file of an asset has a link, which names its type and what to save it as', (t) => {
+  const links = makeMediaLinks({ storage: storageWith(), asset, disposition, now, until: null });
+  t.deepEqual(
+    links.map(({ kind, method, media_type }) => [kind, method, media_type]),
+    [
+      ['original', 'GET', 'video/mp4'],
+      ['thumbnail', 'GET', 'image/jpeg'],
+    ],
+  );
+  const [own, thumbnail] = links.map(({ url }) => new URL(url));
+  t.is(own?.host, 'rivers-media.oss-cn-hangzhou.aliyuncs.com');
+  t.is(own?.pathname, '/videos/2026/2026/rhine.mp4');
+  t.is(own?.searchParams.get('response-content-type'), 'video/mp4');
+  t.is(
+    own?.searchParams.get('response-content-disposition'),
+    `inline; filename="Rhine at dawn.mp4"; filename*=UTF-8''Rhine%20at%20dawn.mp4`,
+  );
+  t.regex(thumbnail?.searchParams.get('response-content-disposition') ?? '', /"Rhine at dawn-thumbnail.jpg"/);
+});
+
+test('Links of one window are the same, and live 15 to 20 minutes', (t) => {
+  const linksAt = (time: string) =>
+    makeMediaLinks({ storage: storageWith(), asset, disposition, now: new Date(time), until: null });
+  const links = linksAt('2026-11-21T14:00:00.000Z');
+  t.is(links[0]?.expires_at, '2026-11-21T14:20:00.000Z');
+  t.deepEqual(linksAt('2026-11-21T14:04:59.999Z'), links);
+  t.is(linksAt('2026-11-21T14:05:00.000Z')[0]?.expires_at, '2026-11-21T14:25:00.000Z');
+  const query = new URL(links[0]?.url ?? '').searchParams;
+  t.is(query.get('x-oss-date'), '20261121T140000Z');
+  t.is(query.get('x-oss-expires'), '1200');
+});
+
+test('No link outlives what bounds it, not even in its last second', (t) => {
+  for (const until of [
+    '2026-11-21T14:10:00.000Z',
+    '2026-11-21T14:04:00.500Z',
+    '2026-11-21T14:04:00.000Z',
+    '2026-11-21T14:00:00.400Z',
+  ]) {
+    const end = new Date(until);
+    const before = new Date(Math.min(end.getTime() - 1, now.getTime()));
+    const [link] = makeMediaLinks({
+      storage: storageWith(),
+      asset,
+      disposition,
+      now: before,
+      until: end,
+    });
+    const query = new URL(link?.url ?? '').searchParams;
+    const signed = (query.get('x-oss-date') ?? '').replace(
+      /^(....)(..)(..)T(..)(..)(..)Z$/,
+      '$1-$2-$3T$4:$5:$6Z',
+    );
+    const life = Number(query.get('x-oss-expires')) * 1_000;
+    t.true(Date.parse(signed) + life <= end.getTime(), until);
+    t.is(Date.parse(signed) + life, Date.parse(link?.expires_at ?? ''), until);
+  }
+});
+
+test('Links go through the domain of the storage, as its delivery mode says', (t) => {
+  const through = (delivery: DeliveryMode) =>
+    makeMediaLinks({
+      storage: storageWith({ cdn_domain: 'cdn.example.com' }, delivery),
+      asset,
+      disposition,
+      now,
+      until: null,
+    }).map(({ url }) => new URL(url));
+  for (const mode of ['origin', 'rewrite', 'public'] as const) {
+    for (const url of through(mode)) t.is(url.host, 'cdn.example.com', mode);
+  }
+  t.is(through('public')[0]?.search, '');
+  const signature = (mode: DeliveryMode) => through(mode)[0]?.searchParams.get('x-oss-signature');
+  t.not(signature('origin'), signature('rewrite'));
+});
+
+test('A host that only the provider’s own machines know is in no link, and in no upload', (t) => {
+  const internal = {
+    'https://oss-cn-hangzhou-internal.aliyuncs.com': 'rivers-media.oss-cn-hangzhou.aliyuncs.com',
+    'https://oss-cn-hangzhou.aliyuncs.com': 'rivers-media.oss-cn-hangzhou.aliyuncs.com',
+  };
+  for (const [endpoint, host] of Object.entries(internal)) {
+    for (const mode of ['origin', 'rewrite'] as const) {
+      const storage = storageWith({ endpoint }, mode);
+      const [link] = makeMediaLinks({ storage, asset, disposition, now, until: null });
+      t.is(new URL(link?.url ?? '').host, host);
+      const upload = storage.urls.uploadUrl({ key: 'a', signedAt: now, expiresInSeconds: 60 });
+      t.is(new URL(upload).host, host);
+    }
+  }
+  const [open, closed] = Object.keys(internal).map((endpoint) => {
+    const storage = storageWith({ endpoint, cdn_domain: 'cdn.example.com' }, 'rewrite');
+    return makeMediaLinks({ storage, asset, disposition, now, until: null })[0]?.url;
+  });
+  t.is(open, closed);
+  const cos = { provider: 'cos', bucket: 'media-1250000000', region: 'ap-beijing' } as const;
+  t.is(
+    bucketAddress({ ...cos, endpoint: 'https://cos-internal.ap-beijing.tencentcos.cn' }).publicHost,
+    'media-1250000000.cos.ap-beijing.tencentcos.cn',
+  );
+  const s3 = { provider: 's3', bucket: 'media', region: 'cn-beijing' } as const;
+  t.is(
+    bucketAddress({ ...s3, endpoint: 'https://s3.oss-cn-beijing-internal.aliyuncs.com' }).publicHost,
+    'media.s3.oss-cn-beijing.aliyuncs.com',
+  );
+  // Whose name only looks like one of theirs.
+  t.is(
+    bucketAddress({ ...s3, endpoint: 'https://oss-x-internal.example.com' }).publicHost,
+    'oss-x-internal.example.com',
+  );
+});
+
+test('What a browser could run is never inline', (t) => {
+  for (const mediaType of [
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'application/xhtml+xml',
+    'image/svg+xml',
+    'image/SVG+XML;charset=utf-8',
+    'text/xml',
+    'application/atom+xml',
+    'text/javascript',
+    'application/javascript',
+    'application/x-shockwave-flash',
+    'multipart/related',
+    'message/rfc822',
+    'application/octet-stream',
+    'unknown/unknown',
+    'video/x+xml',
+    '',
+  ]) {
+    t.false(isShownSafely(mediaType), mediaType);
+    t.regex(contentDisposition('inline', { name: 'a', mediaType }), /^attachment;/);
+  }
+  for (const mediaType of [
+    'video/mp4',
+    'audio/mpeg',
+    'Image/PNG',
+    'text/plain; charset=utf-8',
+    'application/pdf',
+  ]) {
+    t.true(isShownSafely(mediaType), mediaType);
+    t.regex(contentDisposition('inline', { name: 'a', mediaType }), /^inline;/);
+    t.regex(contentDisposition('attachment', { name: 'a', mediaType }), /^attachment;/);
+  }
+});
+
+test('A file name says what it is in either encoding, and nothing besides', (t) => {
+  const named = (name: string) => contentDisposition('attachment', { name, mediaType: 'video/mp4' });
+  t.is(
+    named('Zürich 100%.mp4'),
+    `attachment; filename="Z_rich 100_.mp4"; filename*=UTF-8''Z%C3%BCrich%20100%25.mp4`,
+  );
+  t.is(
+    named('a"; filename=evil.exe\r\nX: y/../\\z\u202Egpj.exe'),
+    `attachment; filename="a_; filename=evil.exe__X_ y_.._` +
+      `_z_gpj.exe"; filename*=UTF-8''a%22%3B%20filename%3Devil.exe__X_%20y_.._` +
+      `_z_gpj.exe`,
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
+      const header = named(fileName(name, 'a.mp4', null));
+      const parts = /^attachment; filename="([^"\\%]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header);
+      if (parts === null || !/^[\x20-\x7e]*$/.test(header)) return false;
+      return Buffer.byteLength(decodeURIComponent(parts[2] ?? '')) <= 161;
+    }),
+  );
+});
+
+test('A file is named as its asset, with the extension of what is stored', (t) => {
+  const rendition = { kind: 'thumb', object_key: 'a/b.jpg' };
+  t.is(fileName('Rhine', 'a/rhine.mp4', null), 'Rhine.mp4');
+  t.is(fileName('rhine.MP4', 'a/rhine.mp4', null), 'rhine.mp4');
+  t.is(fileName('rhine.mp4', 'a/rhine.mp4', rendition), 'rhine-thumb.jpg');
+  t.is(fileName('rhine.mov', 'a/rhine.mp4', null), 'rhine.mov.mp4');
+  t.is(fileName('v1.2', 'a.b/rhine', null), 'v1.2');
+  t.is(fileName('.mp4', 'rhine.mp4', null), '.mp4.mp4');
+  t.is(fileName('日'.repeat(255), 'a.mp4', null), `${'日'.repeat(50)}.mp4`);
+});
