@@ -44,6 +44,10 @@ user
   .command('verify <email>')
   .description('count the address as proved to be the account’s')
   .action((email: string) => operate('user verify', { email }));
+user
+  .command('erase <userId>')
+  .description('delete the account, what is known of the person, and the projects that nobody else is in')
+  .action((userId: string) => operate('user erase', { user_id: userId }));
 
 program
   .command('project')

@@ -42,6 +42,8 @@ export interface SessionReader {
     page: Page,
     now: Date,
   ): Promise<readonly SessionResource[]>;
+  /** The ids of a user's sessions that were not revoked, newest first, whether or not they have ended otherwise. */
+  ids(userId: string, page: Page): Promise<readonly string[]>;
 }
 
 const readAtOnce = 200;
@@ -67,6 +69,10 @@ export function makeSessionReader({
         strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
         expiresAt: new Date(expires_at),
       };
+    },
+    ids: async (userId, page) => {
+      const where = { field: 'user_id', equals: userId };
+      return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
     },
     list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
   };

@@ -3,9 +3,12 @@ import { makeChangeProfile } from '../commands/change-profile.js';
 import { makeConfirmEmailChange } from '../commands/confirm-email-change.js';
 import { makeConfirmTotp } from '../commands/confirm-totp.js';
 import { makeEnrolTotp } from '../commands/enrol-totp.js';
+import { makeEraseUser } from '../commands/erase-user.js';
 import { makeFinishEmailChange } from '../commands/finish-email-change.js';
+import { makeFinishErasure } from '../commands/finish-erasure.js';
 import { makeIssueRecoveryCodes } from '../commands/issue-recovery-codes.js';
 import { makePassSecondFactor } from '../commands/pass-second-factor.js';
+import { makeRemoveErasedMember } from '../commands/remove-erased-member.js';
 import { makeRemoveTotp } from '../commands/remove-totp.js';
 import { makeReplaceRecoveryCodes } from '../commands/replace-recovery-codes.js';
 import { makeRequestEmailChange } from '../commands/request-email-change.js';
@@ -40,7 +43,7 @@ export function makeAccountCommands(deps: {
   readonly addressChangeCodes: MailedCodes;
   readonly mailConfigured: boolean;
 }) {
-  const { users } = deps.readers;
+  const { users, sessions, projects } = deps.readers;
   const sessionTokens = makeSessionTokens(deps);
   const secondFactors = makeSecondFactors({
     ...deps,
@@ -48,12 +51,16 @@ export function makeAccountCommands(deps: {
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
   const finishEmailChange = makeFinishEmailChange(deps);
+  const removeErasedMember = makeRemoveErasedMember(deps);
+  const finishErasure = makeFinishErasure({ ...deps, sessions, projects, removeErasedMember });
   return {
     changeProfile: makeChangeProfile({ ...deps, users }),
     verifyEmail: makeVerifyEmail(deps),
     requestEmailChange: makeRequestEmailChange(deps),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
     finishEmailChange,
+    eraseUser: makeEraseUser({ ...deps, projects, finishErasure }),
+    finishErasure,
     enrolTotp: makeEnrolTotp(deps),
     confirmTotp: makeConfirmTotp({ ...deps, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...deps, secondFactors }),

@@ -12,7 +12,7 @@ import { makeStorageReactions } from './storage-reactions.js';
 /** Every reaction. @param runner the running views, for reactions that need one to have come so far */
 function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'>): readonly AnyReaction[] {
   return [
-    ...makeAccountReactions(services),
+    ...makeAccountReactions(services, runner),
     ...makeMailReactions(services),
     ...makeProjectReactions(services, runner),
     ...makeStorageReactions(services, runner),

@@ -85,4 +85,4 @@ export const accessMatrix = {
 } as const satisfies Readonly<Record<string, Policy>>;
 
 /** Entries whose routes are being built. */
-export const notYetServed: ReadonlySet<string> = new Set(['eraseMe']);
+export const notYetServed: ReadonlySet<string> = new Set();

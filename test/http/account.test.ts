@@ -1,7 +1,8 @@
 import test from 'ava';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { otherThan } from '../support/authenticator-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import { givenContext } from '../support/given-stores.js';
+import { password, startTestService, type TestService } from '../support/http-service.js';
 import { asObject } from '../support/service-client.js';
 
 const me = '/api/v1/auth/me';
@@ -130,4 +131,42 @@ test('codes to new addresses are limited per client address', async (t) => {
   const refused = await service.post(email, { email: 'bob@example.net' }, bob);
   t.is(refused.status, 429);
   t.like(refused.json, { code: 'rate_limited' });
+});
+
+test('an account is deleted, and lets nobody in from then on', async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  const own = await service.makeProject(ada);
+  const deleted = await service.ask(me, { method: 'DELETE', headers: ada });
+  t.is(deleted.status, 204, deleted.text);
+  t.is(deleted.text, '');
+  for (const [method, path] of [
+    ['GET', me],
+    ['DELETE', me],
+    ['GET', `/api/v1/projects/${own}`],
+  ] as const) {
+    const refused = await service.ask(path, { method, headers: ada });
+    t.is(refused.status, 401, `${method} ${path}`);
+    t.like(refused.json, { code: 'invalid_token' });
+  }
+  const login = { email: 'ada@example.com', password };
+  t.is((await service.post('/api/v1/auth/login', login)).status, 401);
+  const again = await service.signUp('ada');
+  t.deepEqual((await service.get('/api/v1/projects', again)).json, { items: [], next_cursor: null });
+});
+
+test('who alone owns a project of several stays: 409', async (t) => {
+  const service = await startTestService(t);
+  const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
+  const project = await service.makeProject(ada);
+  const { commands, stores } = service;
+  await commands.verifyEmail({ email: 'bob@example.com' }, givenContext(7_000, stores.clock.now()));
+  const member = { email: 'bob@example.com', role: 'viewer' };
+  t.is((await service.post(`/api/v1/projects/${project}/members`, member, ada)).status, 201);
+  const refused = await service.ask(me, { method: 'DELETE', headers: ada });
+  t.is(refused.status, 409);
+  t.like(refused.json, { code: 'conflict' });
+  t.is((await service.get(me, ada)).status, 200);
+  t.is((await service.ask(me, { method: 'DELETE', headers: bob })).status, 204);
+  t.is((await service.ask(me, { method: 'DELETE', headers: ada })).status, 204);
 });

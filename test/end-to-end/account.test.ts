@@ -1,0 +1,215 @@
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { erased } from '../../src/keys/sealer.js';
+import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { totpCode } from '../support/authenticator-app.js';
+import { type Canaries, findCanaries, findCanariesInFiles } from '../support/canaries.js';
+import { asObject, makeServiceClient, type ServiceReply, textOf } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+import { startSmtpServer } from '../support/smtp-server.js';
+
+const person = {
+  email: 'canary.ada@example.org',
+  newEmail: 'canary.countess@example.net',
+  nickname: 'CanaryNickname',
+  newNickname: 'CanaryCountess',
+  password: 'Canary-Password-41',
+  agent: 'CanaryBrowser/7.3',
+};
+
+/** Two services over the same embedded stores, with a mail server and everything that they log. */
+async function given(t: ExecutionContext) {
+  const data = await makeDataDirectory();
+  const smtp = await startSmtpServer();
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const options = {
+    directory: data.path,
+    environment: { SMTP_URL: smtp.url },
+    log: { logger, flush: () => undefined },
+  };
+  const one = await startInProcess(options);
+  const two = await startInProcess({ ...options, stores: one.services.stores });
+  t.teardown(async () => {
+    await two.close();
+    await one.close();
+    await smtp.close();
+    await data.remove();
+  });
+  const events = async () => (await one.services.eventStore.readAll({ after: null, limit: 500 })).events;
+  /** Waits for an event that a reaction appends. */
+  const appended = async (type: string) => {
+    for (let tries = 0; tries < 200; tries += 1) {
+      if ((await events()).some((event) => event.type === type)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    t.fail(`${type} was not appended`);
+  };
+  return {
+    directory: data.path,
+    services: one.services,
+    clients: [makeServiceClient(one.url), makeServiceClient(two.url)] as const,
+    smtp,
+    lines,
+    events,
+    appended,
+  };
+}
+
+const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
+const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
+
+test('one code of the second factor passes once, whichever of two services it is shown to', async (t) => {
+  const { clients } = await given(t);
+  const [first] = clients;
+  const ada = await first.register(person.email, person.password);
+  const enrolled = await first.post('/api/v1/auth/2fa/totp', {}, ada.headers);
+  const secret = textOf(dataOf(enrolled), 'secret');
+  const confirmed = await first.post(
+    '/api/v1/auth/2fa/totp/confirm',
+    { code: totpCode(secret, new Date()) },
+    ada.headers,
+  );
+  t.is(confirmed.status, 200, confirmed.text);
+  const race = (body: Readonly<Record<string, string>>) =>
+    Promise.all(clients.map((client) => client.post('/api/v1/auth/2fa/verify', body, ada.headers)));
+  const statuses = (replies: readonly ServiceReply[]) => replies.map(({ status }) => status).sort();
+  t.deepEqual(statuses(await race({ code: totpCode(secret, new Date(), 1) })), [200, 401]);
+  const [recovery] = dataOf(confirmed)['recovery_codes'] as readonly string[];
+  t.deepEqual(statuses(await race({ recovery_code: recovery ?? '' })), [200, 401]);
+});
+
+test('strengthening replaces the refresh token, and the one before is answered with the same', async (t) => {
+  const { clients } = await given(t);
+  const [first, second] = clients;
+  const ada = await first.register(person.email, person.password);
+  const secret = textOf(dataOf(await first.post('/api/v1/auth/2fa/totp', {}, ada.headers)), 'secret');
+  const code = totpCode(secret, new Date());
+  await first.post('/api/v1/auth/2fa/totp/confirm', { code }, ada.headers);
+  // A session that has passed nothing yet
+  const weak = await second.login(person.email, person.password);
+  t.is((await first.get('/api/v1/auth/sessions', weak.headers)).status, 403);
+  const verify = { code: totpCode(secret, new Date(), 1) };
+  const verified = await first.post('/api/v1/auth/2fa/verify', verify, weak.headers);
+  const tokens = asObject(dataOf(verified)['tokens']);
+  const refreshed = await second.post('/api/v1/auth/refresh', { refresh_token: weak.refreshToken });
+  t.is(refreshed.status, 200, refreshed.text);
+  t.is(textOf(asObject(dataOf(refreshed)['tokens']), 'refresh_token'), textOf(tokens, 'refresh_token'));
+  const strong = { authorization: `Bearer ${textOf(tokens, 'access_token')}` };
+  t.is((await second.get('/api/v1/auth/sessions', strong)).status, 200);
+});
+
+test('an address is changed by a mailed code, and the one before is free', async (t) => {
+  const { clients, smtp, appended } = await given(t);
+  const [first, second] = clients;
+  const ada = await first.register(person.email, person.password);
+  const asked = await first.post('/api/v1/auth/email', { email: person.newEmail }, ada.headers);
+  t.is(asked.status, 200, asked.text);
+  const [mail] = await smtp.received(1);
+  t.deepEqual(mail?.to, [person.newEmail]);
+  const code = codeIn(mail?.email.text);
+  t.is((await second.post('/api/v1/auth/email/confirm', { code }, ada.headers)).status, 204);
+  t.like(dataOf(await first.get('/api/v1/auth/me', ada.headers)), {
+    email: person.newEmail,
+    email_verified: true,
+  });
+  await appended('EmailReleased');
+  t.not((await second.register(person.email, person.password)).userId, ada.userId);
+  t.is((await first.login(person.newEmail, person.password)).userId, ada.userId);
+});
+
+test('of an erased person nothing passes, nothing opens and nothing is to be found', async (t) => {
+  // Given a person who has used all there is, in a project of somebody else's too
+  const { directory, services, clients, smtp, lines, events } = await given(t);
+  const [first, second] = clients;
+  const agent = { 'user-agent': person.agent };
+  const ada = await first.register(person.email, person.password, { nickname: person.nickname });
+  const other = await second.login(person.email, person.password);
+  const headers = { ...ada.headers, ...agent };
+  const json = { ...headers, 'content-type': 'application/json' };
+  const patched = await first.send('/api/v1/auth/me', {
+    method: 'PATCH',
+    headers: json,
+    body: JSON.stringify({ nickname: person.newNickname }),
+  });
+  t.is(patched.status, 200, patched.text);
+  await first.post('/api/v1/auth/2fa/totp', {}, headers);
+  await first.post('/api/v1/auth/email', { email: person.newEmail }, headers);
+  const [mail] = await smtp.received(1);
+  await first.post('/api/v1/auth/email/confirm', { code: codeIn(mail?.email.text) }, headers);
+  await first.post('/api/v1/projects', { name: 'Her own' }, headers);
+  const bob = await first.register('bob@example.org', person.password);
+  const project = textOf((await first.post('/api/v1/projects', { name: 'Film' }, bob.headers)).json(), 'id');
+  const path = `/api/v1/projects/${project}`;
+  const added = await first.post(`${path}/members`, { email: person.newEmail, role: 'admin' }, bob.headers);
+  t.is(added.status, 201, added.text);
+  const issued = await first.post(`${path}/api-keys`, { name: 'k', scopes: ['storage:read'] }, headers);
+  const key = { 'x-api-key': textOf(issued.json(), 'key') };
+  t.is((await second.get(`${path}/storages`, key)).status, 200);
+  const sealed = (await events()).flatMap(({ stream, data }) => {
+    const hers = stream === `user-${ada.userId}` || data['user_id'] === ada.userId;
+    return Object.entries(hers ? data : {}).flatMap(([field, value]) => {
+      const parsed = sealedSchema.safeParse(value);
+      // The one value that is sealed under another name than its field's.
+      const name = field === 'secret' ? 'totp_secret' : field;
+      return parsed.success ? [{ field: name, value: parsed.data }] : [];
+    });
+  });
+  const open = () =>
+    Promise.all(
+      sealed.map(({ field, value }) =>
+        services.sealer.open({ kind: 'person', userId: ada.userId }, field, value),
+      ),
+    );
+  const before = await open();
+  for (const value of [person.email, person.newEmail, person.nickname, person.newNickname]) {
+    t.true(before.includes(value), `before, ${value} can be opened`);
+  }
+
+  // When the account is deleted
+  const deleted = await first.send('/api/v1/auth/me', { method: 'DELETE', headers });
+  t.is(deleted.status, 204, deleted.text);
+
+  // Then no session and no key passes, at once and in both services
+  for (const client of clients) {
+    for (const { headers: session } of [ada, other]) {
+      t.is((await client.get('/api/v1/auth/me', session)).status, 401);
+    }
+    t.is((await client.get(`${path}/storages`, key)).status, 401);
+    t.is((await client.post('/api/v1/auth/refresh', { refresh_token: other.refreshToken })).status, 401);
+  }
+  // nothing opens, in the log or in a view
+  t.deepEqual(new Set(await open()), new Set([erased]));
+  const members = await first.get(`${path}/members`, bob.headers);
+  t.is((members.json()['items'] as readonly unknown[]).length, 1);
+  const canaries: Canaries = Object.fromEntries(
+    Object.entries(person).map(([name, value]) => [name, Buffer.from(value)]),
+  );
+  t.deepEqual(findCanaries(canaries, 'log', Buffer.from(lines.join(''))), []);
+  t.deepEqual(findCanaries(canaries, 'replies', Buffer.from(members.text)), []);
+  t.deepEqual(await findCanariesInFiles(canaries, directory, ['keys.json']), []);
+  // and the address is anybody's
+  t.not((await second.register(person.newEmail, person.password)).userId, ada.userId);
+});
+
+test('operators verify addresses and erase accounts on the command line', async (t) => {
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const service = await startService({ directory: data.path, port: await freePort() });
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+  const ada = await client.register(person.email, person.password);
+  const run = (...args: string[]) => runCli(data.path, ['user', ...args]);
+
+  const verified = await run('verify', person.email);
+  t.is(verified.code, 0, verified.stderr);
+  t.like(dataOf(await client.get('/api/v1/auth/me', ada.headers)), { email_verified: true });
+  t.regex((await run('verify', 'nobody@example.org')).stderr, /there is no account with this address/);
+  t.regex((await run('erase', 'nobody')).stderr, /user_id/);
+
+  const erasure = await run('erase', ada.userId);
+  t.is(erasure.code, 0, erasure.stderr);
+  t.deepEqual(JSON.parse(erasure.stdout), { user_id: ada.userId });
+  t.is((await client.get('/api/v1/auth/me', ada.headers)).status, 401);
+});
