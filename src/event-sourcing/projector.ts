@@ -25,7 +25,7 @@ export interface ProjectorProgress {
   readonly lastEventAt: Date | null;
 }
 
-const cachedDocumentsMax = 20_000;
+const cachedDocumentsMax = 1_000;
 const checkpointIntervalMs = 1_000;
 /** At the head of the log, so many events of other views are worth a checkpoint. */
 const checkpointEvents = 500;
