@@ -2,7 +2,7 @@
 # Lets schemathesis loose on the served process. All it knows of the service is /openapi.json, so whatever comes back must be
 # described there: no server error, no other status, content type or shape of a reply. Once as nobody, once as a registered
 # user with the agent secret and ids of its own making, once with the ids of a project and a storage that exist, and once
-# all that ends something: a session, an account, a project.
+# all that ends something: a session, an account, a project, a storage.
 #
 # FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation, a pass) repeat a run; arguments go to schemathesis.
 # Needs python3, 3.10 or newer, and curl. Exit status 75: schemathesis could not be installed.
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${FUZZ_SEED:-1}
-examples=${FUZZ_EXAMPLES:-40}
+examples=${FUZZ_EXAMPLES:-25}
 pass_seconds=${FUZZ_PASS_SECONDS:-150}
 schemathesis_version=4.32.5
 hypothesis_version=6.170.15
@@ -127,7 +127,7 @@ pass() { # title config examples [option...]
 }
 
 # In a pass of their own: whoever runs into one of them has nothing left to try the others with.
-endings=(logout revokeSession eraseMe changePassword deleteProject removeMember)
+endings=(logout revokeSession eraseMe changePassword deleteProject removeMember deleteStorage)
 without_endings=() only_endings=()
 for operation in "${endings[@]}"; do
   without_endings+=(--exclude-operation-id "$operation")
@@ -149,7 +149,7 @@ FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
   -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 export FUZZ_PROJECT FUZZ_STORAGE
 pass 'as the owner of a project and a storage' "$scratch/known.toml" "${without_endings[@]}" "$@"
-pass 'what ends sessions, accounts and projects' "$scratch/known.toml" "${only_endings[@]}" "$@"
+pass 'what ends sessions, accounts, projects and storages' "$scratch/known.toml" "${only_endings[@]}" "$@"
 
 printf '\n-- afterwards\n'
 kill -0 "$service"
