@@ -257,6 +257,16 @@ test('An address that was changed away and back belongs to its user throughout',
   t.truthy(await world.signUp(newAddress));
 });
 
+test('A registration that is under way keeps its reservation', async (t) => {
+  const { stores, context, reservations } = await given();
+  const digest = stores.digests.email('eve@example.com');
+  const userId = '019b7d00-0000-7000-8000-000000000003';
+  await reservations.reserve(digest, { userId, changeId: null }, context());
+  t.false(await reservations.isLeft(digest, userId));
+  await reservations.release(digest, userId, context());
+  t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'reserved');
+});
+
 test('A nickname is changed, and the same one appends nothing', async (t) => {
   const { context, signUp, changeProfile, events } = await given();
   const ada = await signUp('ada@example.com');
