@@ -6,10 +6,11 @@ import { checkConfiguration } from '../domain/storage/configuration.js';
 import { checkCredentials } from '../domain/storage/credentials.js';
 import type { StorageProvider } from '../domain/storage/provider.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
-import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
+import { firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
 import type { ProjectReader } from '../../projections/projects/reader.js';
 import type { StorageReader, StorageResource } from '../../projections/storage-configs/reader.js';
 import type { SealCredentials } from './seal-credentials.js';
+import type { StoragePlaces } from './storage-places.js';
 
 /** The storage creation request of the API document, 2.2, and where it goes. */
 export interface CreateStorageInput {
@@ -37,13 +38,15 @@ export function makeCreateStorage({
   handler,
   sealCredentials,
   projects,
+  places,
   storages,
   allowsHttp,
 }: {
   readonly handler: CommandHandler;
   readonly sealCredentials: SealCredentials;
   readonly projects: Pick<ProjectReader, 'access'>;
-  readonly storages: Pick<StorageReader, 'ids' | 'after'>;
+  readonly places: StoragePlaces;
+  readonly storages: Pick<StorageReader, 'after'>;
   /** See `makeAllowedAddresses`. */
   readonly allowsHttp: (address: string) => boolean;
 }): CreateStorage {
@@ -64,7 +67,7 @@ export function makeCreateStorage({
     );
     const clear = checkCredentials(provider, input.credentials);
     const storageId = derivedId(context, 'storage');
-    await requireRoom(projectId, storageId);
+    await places.take(projectId, storageId);
     const version = firstCredentialsVersion;
     const sealed = await sealCredentials({ projectId, storageId, version }, clear);
     const { documents } = await handler.handle(
@@ -85,14 +88,6 @@ export function makeCreateStorage({
     if (project === null) return rejectProject('project_not_found', 'there is no such project');
     if (!project.entitlements.allow_s3) {
       rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
-    }
-  }
-
-  async function requireRoom(projectId: string, storageId: string): Promise<void> {
-    const ids = await storages.ids(projectId, storagesMax + 1);
-    // The storage itself is there already when the command is repeated.
-    if (ids.filter((id) => id !== storageId).length >= storagesMax) {
-      rejectStorage('storage_limit_reached', `a project has at most ${storagesMax} storages`);
     }
   }
 }

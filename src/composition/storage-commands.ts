@@ -12,11 +12,13 @@ import { makeProbeStorage } from '../commands/probe-storage.js';
 import { makeReplaceStorageCredentials } from '../commands/replace-storage-credentials.js';
 import { makeSealCredentials } from '../commands/seal-credentials.js';
 import { makeStorageOwnership } from '../commands/storage-ownership.js';
+import { makeStoragePlaces } from '../commands/storage-places.js';
 import { makeSwitchStorage } from '../commands/switch-storage.js';
 import type { Config } from '../config.js';
 import { makeAllowedAddresses } from '../domain/storage/allowed-addresses.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import type { StateStore } from '../event-sourcing/state-store.js';
 import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
 import { makeProbeStorage as makeProbe } from '../integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
@@ -31,6 +33,7 @@ export function makeStorageCommands(deps: {
   readonly handler: CommandHandler;
   readonly readers: Pick<Readers, 'projects' | 'storages' | 'assets'>;
   readonly sealer: Sealer;
+  readonly stateStore: StateStore;
 }) {
   const { config, clock } = deps;
   const { projects, storages, assets } = deps.readers;
@@ -47,7 +50,7 @@ export function makeStorageCommands(deps: {
   };
   const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(config.storageAllowedCidrs) });
   return {
-    createStorage: makeCreateStorage(common),
+    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces({ ...deps, storages }) }),
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),

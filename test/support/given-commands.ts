@@ -114,7 +114,7 @@ export function givenCommands(
     grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
     revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     ...makeStorageCommands({
-      ...{ handler, sealer, clock, readers },
+      ...{ handler, sealer, clock, readers, stateStore: stores.stateStore },
       config: { storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'] },
     }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
