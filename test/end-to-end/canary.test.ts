@@ -14,12 +14,14 @@ import {
   textOf,
 } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
+import { startSmtpServer } from '../support/smtp-server.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
 
 /** Secrets and personal data, as whoever uses the service might give them, rightly or wrongly. */
 const given = {
   email: 'canary.mail@example.org',
   nickname: 'CanaryNickname',
+  invitedEmail: 'canary.invited@example.org',
   password: 'Canary-Password-41',
   weakPassword: 'canaryweakpassword',
   accessKey: 'AKIACANARYACCESSKEY',
@@ -34,7 +36,9 @@ const given = {
 const control: Canaries = { 'project name': Buffer.from('canary project name') };
 
 test('secrets and personal data stand in no reply, log line or file but sealed', async (t) => {
-  // Given a served process
+  // Given a served process that can send mail
+  const smtp = await startSmtpServer();
+  t.teardown(() => smtp.close());
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const start = {
@@ -44,6 +48,7 @@ test('secrets and personal data stand in no reply, log line or file but sealed',
       NODE_AGENT_SECRET: given.agentSecret,
       TRUSTED_PROXIES: '127.0.0.0/8',
       LOG_LEVEL: 'debug',
+      SMTP_URL: smtp.url,
     },
   };
   const service = await startService(start);
@@ -53,13 +58,16 @@ test('secrets and personal data stand in no reply, log line or file but sealed',
 
   // When the whole path is gone, with every kind of mistake on the way
   const tokens = await goWholePath(t, client, directory.path);
+  const apiKey = await inviteAndIssue(t, makeServiceClient(service.url), tokens);
+  await smtp.received(1);
   await makeMistakes(client, tokens.accessToken, tokens.storages);
   replies.push({ place: 'raw replies', bytes: await sendBroken(start.port) });
   await service.kill();
-  const canaries = { ...given, accessToken: tokens.accessToken, refreshToken: tokens.refreshToken };
+  const canaries = { ...given, apiKey, accessToken: tokens.accessToken, refreshToken: tokens.refreshToken };
   const secrets = {
     ...Object.fromEntries(Object.entries(canaries).map(([name, value]) => [name, Buffer.from(value)])),
     'signature of the access token': Buffer.from(tokens.accessToken.split('.')[2] ?? ''),
+    'the API key without what is shown of it': Buffer.from(apiKey.slice(8, -4)),
     'a password hash': Buffer.from('$scrypt$'),
     ...(await keysOf(directory.path)),
   };
@@ -144,6 +152,27 @@ async function goWholePath(t: ExecutionContext, client: ServiceClient, directory
   return { accessToken: owner.accessToken, refreshToken: owner.refreshToken, storages };
 }
 
+/** Invites somebody and issues an API key, with replies that may show address and key. @returns the key */
+async function inviteAndIssue(
+  t: ExecutionContext,
+  client: ServiceClient,
+  { accessToken, storages }: Gone,
+): Promise<string> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const project = storages.replace('/storages', '');
+  const invitation = { email: given.invitedEmail, role: 'viewer' };
+  t.is((await client.post(`${project}/members`, invitation, headers)).status, 201);
+  const issued = await client.post(
+    `${project}/api-keys`,
+    { name: 'Export', scopes: ['storage:read'] },
+    headers,
+  );
+  const key = textOf(issued.json(), 'key');
+  t.is((await client.get(storages, { 'x-api-key': key })).status, 200);
+  t.is((await client.get(`${project}/members`, { 'x-api-key': key })).status, 403);
+  return key;
+}
+
 /** Requests that must fail, each with something in it that must not come back. */
 async function makeMistakes(client: ServiceClient, accessToken: string, storages: string): Promise<void> {
   const register = '/api/v1/auth/register';
@@ -197,6 +226,11 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
     ),
     client.post(storages, { ...storage(), name: 'other' }, { ...session, 'idempotency-key': 'canary-key' }),
     client.post(storages, storage(), { 'x-api-key': given.wrongApiKey, ...session }),
+    // An invitation, and an API key, with what is none of theirs
+    client.post(`${storages}/../members`, { email: given.invitedEmail, role: given.secretKey }, session),
+    client.post(`${storages}/../members`, { email: given.invitedEmail, role: 'viewer', password }, session),
+    client.post(`${storages}/../api-keys`, { name: given.secretKey, scopes: [given.secretKey] }, session),
+    client.post(`${storages}/../api-keys`, { name: '', key: given.secretKey }, session),
     client.post(storages, storage()),
   ]);
 }

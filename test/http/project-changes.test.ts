@@ -1,6 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
+import { totpCode } from '../support/authenticator-app.js';
+import { givenContext } from '../support/given-stores.js';
 import type { Answer } from '../support/http-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import { password, startTestService, type TestService } from '../support/http-service.js';
+import { asObject, textOf } from '../support/service-client.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -87,6 +90,43 @@ test('two-factor authentication is demanded only by an owner who has it', async 
   t.deepEqual(codeOf(await patch({ name: 'x', require_2fa: true })), [403, 'two_factor_required']);
   t.like((await get(url, owner)).json, { name: 'Launch', require_2fa: false });
   t.is((await patch({ require_2fa: false })).status, 200);
+});
+
+test('once it is demanded, whoever has no second factor is refused from the next request on, auditors too', async (t) => {
+  const scene = await startWithProject(t);
+  const { patch, get, post, url, owner, clock, join: joinAs, signUp, commands } = scene;
+  const viewer = await joinAs('viewer', 'viewer');
+  const auditor = await signUp('auditor');
+  const grant = { email: 'auditor@example.com', role: 'auditor' } as const;
+  await commands.grantPlatformRole(grant, givenContext(7_001, clock.now()));
+  const key = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);
+  t.is((await get(url, auditor)).status, 200);
+  // Given an owner who has turned it on
+  const enrolled = await post('/api/v1/auth/2fa/totp', {}, owner);
+  const secret = textOf(asObject(asObject(enrolled.json)['data']), 'secret');
+  const code = totpCode(secret, clock.now());
+  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, owner)).status, 200);
+  // When they demand it
+  t.like((await patch({ require_2fa: true })).json, { require_2fa: true });
+  // Then
+  t.is((await get(url, owner)).status, 200);
+  for (const headers of [viewer, auditor]) {
+    t.deepEqual(codeOf(await get(url, headers)), [403, 'two_factor_required']);
+  }
+  const apiKey = { 'x-api-key': (key.json as { key: string }).key };
+  t.is((await get(`${url}/storages`, apiKey)).status, 200, 'keys pass');
+  t.is((await patch({ require_2fa: false })).status, 200);
+  t.is((await get(url, viewer)).status, 200);
+  // And nothing of it is open to a session of theirs that has not passed the second factor
+  const signedIn = await commands.login(
+    { email: 'owner@example.com', password, clientIp: '127.0.0.1', userAgent: null },
+    givenContext(7_002, clock.now()),
+  );
+  const unproved = { authorization: `Bearer ${signedIn.tokens.access_token}` };
+  const addition = { email: 'new@example.com', role: 'viewer' };
+  t.deepEqual(codeOf(await post(`${url}/members`, addition, unproved)), [403, 'two_factor_required']);
+  t.deepEqual(codeOf(await post(`${url}/api-keys`, {}, unproved)), [403, 'two_factor_required']);
+  t.deepEqual(codeOf(await scene.remove(unproved)), [403, 'two_factor_required']);
 });
 
 test('of a deleted project nothing is reached any more, by nobody and by no key', async (t) => {
