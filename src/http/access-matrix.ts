@@ -83,6 +83,3 @@ export const accessMatrix = {
   // Nodes (4.6).
   listPeers: agentAccess,
 } as const satisfies Readonly<Record<string, Policy>>;
-
-/** Entries whose routes are being built. */
-export const notYetServed: ReadonlySet<string> = new Set();

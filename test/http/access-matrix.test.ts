@@ -1,5 +1,4 @@
 import test from 'ava';
-import { accessMatrix, notYetServed } from '../../src/http/access-matrix.js';
 import { checkAccessMatrix } from '../../src/http/check-routes.js';
 import { startTestService } from '../support/http-service.js';
 import { ruleName, runAccessMatrix } from './support/access-matrix-run.js';
@@ -10,16 +9,11 @@ test('every route is in the access matrix and has a rule in the design’s words
   t.notThrows(() => {
     checkAccessMatrix(routes);
   });
-  const ruled = Object.keys(rules);
-  t.deepEqual(
-    routes.map(ruleName).filter((name) => !ruled.includes(name)),
-    [],
-  );
-  t.is(ruled.length, Object.keys(accessMatrix).length);
-  t.is(ruled.length, new Set([...routes.map(({ name }) => name), ...notYetServed]).size);
+  t.deepEqual(routes.map(ruleName).sort(), Object.keys(rules).sort());
 });
 
-test('every route, called in every situation there is, lets through and refuses as the design says', async (t) => {
-  const calls = await runAccessMatrix(t);
+// A part of the product, the same in every run; test/deep calls all of it.
+test('routes, called in situations of all kinds, let through and refuse as the design says', async (t) => {
+  const calls = await runAccessMatrix(t, { share: 0.3, seed: 1 });
   t.true(calls > 5_000, `${calls}`);
 });

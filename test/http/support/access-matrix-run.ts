@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { z } from 'zod';
 import type { Route } from '../../../src/http/route.js';
+import { makeSeededRandom } from '../../support/clock.js';
 import { askInPipeline } from '../../support/http-pipeline.js';
 import type { PipelinedRequest } from '../../support/http-pipeline.js';
 import type { RawReply } from '../../support/http-replies.js';
@@ -23,23 +24,25 @@ interface Case {
 const unlimited = { limit: 1_000_000, seconds: 1 };
 
 /**
- * Calls every route in every situation, over HTTP and on stores in memory, and compares what it answers with the rules.
+ * Calls every route in every situation, or in a share of them that the seed draws, over HTTP and on stores in memory, and compares what it answers with the rules.
  * @returns how many calls were made
  */
-export async function runAccessMatrix(t: ExecutionContext): Promise<number> {
+export async function runAccessMatrix(
+  t: ExecutionContext,
+  { share, seed }: { readonly share: number; readonly seed: number },
+): Promise<number> {
   const service = await startTestService(t, {
     rates: { session: unlimited, api_key: unlimited },
     logger: pino({ level: 'silent' }),
   });
   const world = await makeAccessWorld(service);
+  const random = makeSeededRandom(seed);
   const cases = service.routes.flatMap((route) => {
     const rule = rules[ruleName(route)];
     if (rule === undefined) throw new Error(`no rule for ${ruleName(route)}`);
-    return situationsFor(route.path).map((situation): Case => ({
-      route,
-      situation,
-      ...caseFor(world, route, rule, situation),
-    }));
+    return situationsFor(route.path)
+      .filter(() => share === 1 || random() < share)
+      .map((situation): Case => ({ route, situation, ...caseFor(world, route, rule, situation) }));
   });
   const problems: string[] = [];
   for (let from = 0; from < cases.length; from += batch) {
