@@ -3,7 +3,6 @@ import { rejectSession } from '../domain/session/rejections.js';
 import {
   type RefreshTokenState,
   sessionAggregate,
-  type SessionState,
   type StartedSession,
   successorOf,
 } from '../domain/session/session.js';
@@ -41,7 +40,7 @@ export function makeRefresh({
     if (fields === null) return rejectSession('refresh_token_unknown', 'the refresh token is not valid');
     const { sessionId, generation } = fields;
     const presented = { generation, digest: refreshTokens.digest(token) };
-    const before = await load(sessionId, generation);
+    const before = await load(sessionId, generation, context);
     await requireUser(sessionId, before);
 
     const successor = refreshTokens.derive(token);
@@ -59,13 +58,12 @@ export function makeRefresh({
         now,
       },
       context,
-      // An old token may end the session.
-      { revokesAccess: generation !== before.refresh.generation },
     );
-    if (events.some(({ type }) => type === 'RefreshTokenReuseDetected')) rejectReused();
+    if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
+      await rejectReused(sessionId, context);
 
     // The log says what replaced the token: another process may have been faster, or use another key.
-    const session = await load(sessionId, generation);
+    const session = await load(sessionId, generation, context);
     const refresh = successorOf(session, presented, now);
     if (refresh === null) {
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
@@ -74,9 +72,27 @@ export function makeRefresh({
     return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
   };
 
-  async function load(sessionId: string, generation: number): Promise<StartedSession> {
+  async function load(
+    sessionId: string,
+    generation: number,
+    context: CommandContext,
+  ): Promise<StartedSession> {
     const { state } = await handler.load(sessionAggregate, sessionId);
-    return requireStarted(state, generation);
+    if (state.status === 'started') return state;
+    const reused =
+      state.status === 'revoked' && state.reason === 'refresh_token_reused' && generation < state.generation;
+    return reused ? rejectReused(sessionId, context) : rejectOver();
+  }
+
+  /** Whoever hears that the session has ended may rely on it: its documents are written before. */
+  async function rejectReused(sessionId: string, context: CommandContext): Promise<never> {
+    await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      { type: 'Revoke', reason: 'refresh_token_reused' },
+      context,
+      { revokesAccess: true },
+    );
+    return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
   }
 
   /** The user's stream may have ended the session. A user who ends it later is heard by the next request's authentication. */
@@ -98,24 +114,8 @@ export function makeRefresh({
   }
 }
 
-function requireStarted(state: SessionState, generation: number): StartedSession {
-  switch (state.status) {
-    case 'started':
-      return state;
-    case 'revoked':
-      if (state.reason === 'refresh_token_reused' && generation < state.generation) rejectReused();
-      return rejectOver();
-    case 'absent':
-      return rejectOver();
-  }
-}
-
 function idleEnd({ expiresAt }: StartedSession, now: Date): Date {
   return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, expiresAt.getTime()));
-}
-
-function rejectReused(): never {
-  return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
 }
 
 function rejectOver(): never {

@@ -321,3 +321,35 @@ test('Given a read-model store that is away, then signing out is not acknowledge
     });
   }
 });
+
+test('Given a reuse whose documents could not be written, then it is not told before they are', async (t) => {
+  let away = false;
+  const stores = await givenStores({
+    wrapDocuments: (store) => ({
+      ...store,
+      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
+    }),
+    mayLag: true,
+  });
+  const { register, refresh, refreshTokens, sessions } = givenCommands(stores);
+  let commandsSoFar = 0;
+  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
+  const { tokens } = await register({ ...credentials, ...client }, next());
+  const first = tokens.refresh_token;
+  const sessionId = refreshTokens.verify(first)?.sessionId ?? '';
+  away = true;
+  t.like(
+    await refresh({ refreshToken: first }, next()),
+    { token_type: 'Bearer' },
+    'a rotation does not wait',
+  );
+  stores.clock.advance(10_001);
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await t.throwsAsync(refresh({ refreshToken: first }, next()), { instanceOf: StoreUnavailable });
+  }
+  t.deepEqual((await eventsOf(stores, sessionId)).slice(2), ['RefreshTokenReuseDetected', 'SessionRevoked']);
+  t.not(await sessions.access(sessionId), null, 'its document is late');
+  away = false;
+  t.is(await outcomeOf(refresh({ refreshToken: first }, next())), 'refresh_token_reused');
+  t.is(await sessions.access(sessionId), null);
+});

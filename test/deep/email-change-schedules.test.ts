@@ -31,7 +31,7 @@ test(`An address belongs to one user, however it changes hands: ${String(schedul
     ...['change confirmed', 'released', 'erased', 'asked too soon', 'rejected: email_taken'],
     ...['rejected: email_change_code_refused', 'rejected: email_change_not_pending'],
     ...['reaction finish-email-change', 'reaction release-former-address'],
-    ...['lost acknowledgement', 'late append', 'long pause'],
+    ...['lost acknowledgement', 'late write', 'long pause'],
     ...['crash before a read', 'crash before an append', 'crash after an append'],
   ]) {
     t.true((tally.get(what) ?? 0) > schedules / 1_000, `the schedules hardly ever met: ${what}`);

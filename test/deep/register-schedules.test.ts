@@ -29,7 +29,7 @@ test(`One address is registered once: ${String(schedules)} schedules`, async (t)
   if (schedules < 1_000 || only !== undefined) return;
   for (const what of [
     ...['success', 'taken', 'unknown', 'given up', 'refused by one who failed'],
-    ...['lost acknowledgement', 'late append', 'long pause'],
+    ...['lost acknowledgement', 'late write', 'long pause'],
     ...['crash before a read', 'crash before an append', 'crash after an append'],
   ]) {
     t.true((tally.get(what) ?? 0) > schedules / 1_000, `the schedules hardly ever met: ${what}`);

@@ -1,8 +1,10 @@
 import type { Clock, Random } from '../../src/event-sourcing/clock.js';
 import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore, ExpectedRevision } from '../../src/event-sourcing/event-store.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import { makeMemoryEventStore } from '../support/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
 
 /** Chances per store call, and how time passes between two of them. */
 export interface Weather {
@@ -12,9 +14,9 @@ export interface Weather {
   readonly refuse: number;
   /** The append happens, its acknowledgement is lost. */
   readonly loseAcknowledgement: number;
-  /** The append is given up by its caller and happens at some later moment, or never. */
+  /** The write is given up by its caller and happens at some later moment, or never. */
   readonly delay: number;
-  /** Between two steps more time passes than a registration may take. */
+  /** Between two steps more time passes than a registration, or a second use of a refresh token, may take. */
   readonly longPause: number;
 }
 
@@ -25,15 +27,16 @@ interface Turn {
   readonly resume: () => void;
 }
 
-interface DelayedAppend {
-  readonly stream: string;
-  readonly expected: ExpectedRevision;
-  readonly events: readonly NewEvent[];
+/** A write that its caller has given up. */
+interface Delayed {
+  readonly what: string;
+  readonly apply: () => Promise<unknown>;
 }
 
 /** What a simulated process sees of the world, and how it ends. */
 export interface SimulatedProcess {
   readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
 }
 
@@ -43,6 +46,7 @@ export type Tally = Map<string, number>;
 export interface Simulation {
   /** The store without faults, to look at afterwards. */
   readonly store: EventStore;
+  readonly documents: ReadModelStore;
   readonly random: Random;
   /** Counts the steps so far: the order of all that happened. */
   step(): number;
@@ -64,11 +68,11 @@ export interface Simulation {
   setWeather(weather: Weather): void;
 }
 
-/** More time than a registration may take, in ms. */
+/** In ms. */
 const longPauseMs = 61_000;
 
 /**
- * Processes over one event store, interleaved at every store call by a seeded scheduler, on a clock that only the
+ * Processes over one event store and one read-model store, interleaved at every call by a seeded scheduler, on a clock that only the
  * scheduler moves. At any moment one process runs, and all others wait for their turn.
  */
 export function makeSimulation(deps: {
@@ -84,9 +88,10 @@ export function makeSimulation(deps: {
   let wake: () => void = () => undefined;
   let broken: unknown = null;
   const waiting: Turn[] = [];
-  const delayed: DelayedAppend[] = [];
+  const delayed: Delayed[] = [];
   const storeClock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
   const store = makeMemoryEventStore({ clock: storeClock, random });
+  const documents = makeMemoryReadModelStore();
 
   const chance = (probability: number): boolean => probability > 0 && random() < probability;
   const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
@@ -94,6 +99,7 @@ export function makeSimulation(deps: {
 
   return {
     store,
+    documents,
     random,
     step: () => steps,
     nowMs: () => now,
@@ -147,8 +153,9 @@ export function makeSimulation(deps: {
         if (chance(weather.crash)) await crash('before an append');
         if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
         if (chance(weather.delay)) {
-          trace(`${name} gives up on ${describe(events)}, which is still under way`);
-          delayed.push({ stream, expected, events });
+          const what = `${describe(events)} to ${stream} after ${String(expected)}`;
+          trace(`${name} gives up on ${what}, which is still under way`);
+          delayed.push({ what, apply: () => store.append(stream, expected, events) });
           throw new OutcomeUnknown('simulated');
         }
         const appended = await store.append(stream, expected, events);
@@ -163,9 +170,31 @@ export function makeSimulation(deps: {
         return appended;
       },
     };
+    const readModelStore: ReadModelStore = {
+      ...documents,
+      get: async (collection, id) => {
+        await turn();
+        if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
+        return documents.get(collection, id);
+      },
+      write: async (collection, writes) => {
+        await turn();
+        if (chance(weather.crash)) await crash('before a document');
+        if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
+        if (chance(weather.delay)) {
+          const what = `documents of ${collection}`;
+          trace(`${name} gives up on ${what}`);
+          delayed.push({ what, apply: () => documents.write(collection, writes) });
+          throw new OutcomeUnknown('simulated');
+        }
+        const outcomes = await documents.write(collection, writes);
+        trace(`${name} writes ${collection}: ${outcomes.join(', ')}`);
+        return outcomes;
+      },
+    };
     // Does not wake the scheduler: whoever starts a process is still at work itself.
     new Promise<void>((resume) => waiting.push({ resume }))
-      .then(() => main({ eventStore, clock }))
+      .then(() => main({ eventStore, readModelStore, clock }))
       .catch((error: unknown) => {
         broken ??= error;
       })
@@ -196,13 +225,12 @@ export function makeSimulation(deps: {
   }
 
   function applyDelayed(): void {
-    const [append] = delayed.splice(Math.floor(random() * delayed.length), 1);
-    if (append === undefined || chance(0.3)) return;
-    const { stream, expected, events } = append;
-    void store.append(stream, expected, events).then(
+    const [write] = delayed.splice(Math.floor(random() * delayed.length), 1);
+    if (write === undefined || chance(0.3)) return;
+    void write.apply().then(
       () => {
-        trace(`late: ${describe(events)} to ${stream} after ${String(expected)}`);
-        count('late append');
+        trace(`late: ${write.what}`);
+        count('late write');
       },
       () => undefined,
     );

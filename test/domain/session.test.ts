@@ -1,8 +1,13 @@
 import test from 'ava';
 import type { SessionEvent } from '../../src/domain/session/events.js';
-import { refreshGraceMs, sessionAggregate, successorOf } from '../../src/domain/session/session.js';
+import {
+  refreshGraceMs,
+  requestMsMax,
+  sessionAggregate,
+  successorOf,
+} from '../../src/domain/session/session.js';
 import { rotatedTo, sessionRevoked, sessionStarted, tokenDigest } from '../support/examples/session.js';
-import { eventTime } from '../support/given-events.js';
+import { eventTime, firstEventAt, recordEvents } from '../support/given-events.js';
 import { given } from '../support/given.js';
 
 const start = { type: 'Start', start: sessionStarted.data } as const;
@@ -77,26 +82,35 @@ test('The grace counts from each token’s own replacement, also when its succes
   t.deepEqual([1, 2, 3].map(successor), [2, 3, undefined]);
 });
 
-test('No more tokens are remembered than can be within the grace, and 20 at most', (t) => {
-  const events = [sessionStarted, ...Array.from({ length: 40 }, (_, index) => rotatedTo(index + 2))];
-  const { state } = given(sessionAggregate, ...events);
-  t.true(state.status === 'started' && state.replaced.length === 11);
-  // Forty within one moment.
-  const [first, ...rotations] = events;
-  const { decider } = sessionAggregate;
-  const at = recorded(0);
-  const record = (event: SessionEvent) => ({
-    ...event,
-    ...{ id: 'e', stream: 'session-1', revision: 0n, time: at.toISOString(), recordedAt: at },
-    metadata: {
-      ...{ command_id: 'c', causation_id: 'c', correlation_id: 'c' },
-      ...{ actor: 'anonymous', time: at.toISOString() },
-    },
-  });
-  const crowded = [first, ...rotations]
-    .filter((event) => event !== undefined)
-    .reduce((folded, event) => decider.evolve(folded, record(event)), decider.initialState);
-  t.true(crowded.status === 'started' && crowded.replaced.length === 20);
+test('Tokens are remembered for as long as a request with one may be under way, and 20 at most', (t) => {
+  const fold = (everyMs: number) => {
+    const events = [sessionStarted, ...Array.from({ length: 40 }, (_, index) => rotatedTo(index + 2))];
+    return events.reduce((state, event, index) => {
+      const at = new Date(Date.parse(firstEventAt) + index * everyMs);
+      const [stored] = recordEvents(sessionAggregate, 'example', [event]);
+      if (stored === undefined) throw new Error('one event is one record');
+      const recordedEvent = sessionAggregate.codec.decode({ ...stored, recordedAt: at });
+      return sessionAggregate.decider.evolve(state, recordedEvent);
+    }, sessionAggregate.decider.initialState);
+  };
+  const remembered = (everyMs: number) => {
+    const state = fold(everyMs);
+    return state.status === 'started' ? state.replaced.length : NaN;
+  };
+  t.is(remembered(600_000), 1);
+  t.is(remembered(10_000), (refreshGraceMs + requestMsMax) / 10_000 + 1);
+  t.is(remembered(1), 20);
+});
+
+test('A request that waited for long is judged by when it came', (t) => {
+  // Generation 1 was replaced by event 1, and 2 a minute later; the request came just before.
+  const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
+  const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
+  if (stored === undefined) return t.fail();
+  const late = sessionAggregate.codec.decode({ ...stored, recordedAt: recorded(1, requestMsMax) });
+  const later = sessionAggregate.decider.evolve(state, late);
+  t.deepEqual(sessionAggregate.decider.decide(refresh(1, recorded(0)), later), []);
+  return undefined;
 });
 
 test('A token of a generation that is to come, or of another spelling, is none of the session', (t) => {

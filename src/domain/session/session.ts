@@ -10,7 +10,7 @@ import { rejectSession } from './rejections.js';
 import { evolve, type SessionState, type StartedSession, successorOf } from './state.js';
 import { sessionCategory } from './stream.js';
 
-export { refreshGraceMs, successorOf } from './state.js';
+export { refreshGraceMs, requestMsMax, successorOf } from './state.js';
 export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
 
 /** A refresh token as the session keeps it. */

@@ -40,6 +40,9 @@ export interface RefreshTokenState {
 /** How long a replaced refresh token is still answered with its successor (DESIGN 3, Refresh tokens). */
 export const refreshGraceMs = 10_000;
 
+/** A request is judged by when it came, and may be decided that much later. */
+export const requestMsMax = 60_000;
+
 /** More refreshes than this within the grace are no client's retries. */
 const replacedMax = 20;
 
@@ -99,13 +102,14 @@ interface RefreshTokenData {
   readonly idle_expires_at: string;
 }
 
-/** The present token gives way; of those before it stay the ones whose grace was not over when the new one came. */
+/** The present token gives way; of those before it stay the ones that a request under way may still present within the grace. */
 function replace(
   { refresh, replaced }: StartedSession,
   issued: RefreshTokenState,
 ): Pick<StartedSession, 'refresh' | 'replaced'> {
   const known = [...replaced, refresh];
-  const remembered = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, issued.issuedAt));
+  const requestedAt = new Date(issued.issuedAt.getTime() - requestMsMax);
+  const remembered = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, requestedAt));
   return { refresh: issued, replaced: remembered.slice(-replacedMax) };
 }
 

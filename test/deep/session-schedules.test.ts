@@ -1,0 +1,97 @@
+import test from 'ava';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import { runSchedule } from './session-schedules.js';
+import type { Sabotage } from './session-world.js';
+
+// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
+const seed = Number(process.env['DEEP_SEED'] ?? '20260103');
+const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
+const only = process.env['DEEP_SCHEDULE'];
+const schedules = Math.ceil(8_000 * budget);
+
+test(`What ends sessions beats what goes on beside it: ${String(schedules)} schedules`, async (t) => {
+  t.timeout(600_000);
+  t.log(`DEEP_SEED=${String(seed)}`);
+  const tally = new Map<string, number>();
+  const first = only === undefined ? 0 : Number(only);
+  const last = only === undefined ? schedules - 1 : first;
+  for (let schedule = first; schedule <= last; schedule += 1) {
+    const problem = await runSchedule(seedOf(schedule), {
+      tally,
+      ...(only === undefined ? {} : { traceTo: t.log }),
+    });
+    if (problem === null) continue;
+    t.fail(`${problem}: repeat with DEEP_SEED=${String(seed)} DEEP_SCHEDULE=${String(schedule)}`);
+    return;
+  }
+  t.log(Object.fromEntries(tally));
+  t.pass();
+  if (schedules < 1_000 || only !== undefined) return;
+  for (const what of [
+    ...['refresh passed', 'refresh session_over', 'refresh refresh_token_reused', 'authenticate passed'],
+    ...['authenticate invalid_token', 'strengthen passed', 'login passed', 'refused after an ending'],
+    ...['logout passed', 'logout-all passed', 'password passed', 'password unknown'],
+    ...['lost acknowledgement', 'late write', 'long pause', 'crash before a document'],
+  ]) {
+    t.true((tally.get(what) ?? 0) > schedules / 1_000, `the schedules hardly ever met: ${what}`);
+  }
+});
+
+const withoutWaiting: Sabotage = (handler) => ({
+  ...handler,
+  handle: (target, command, context) => handler.handle(target, command, context),
+});
+
+/** As if the refresh did not look at its user. */
+const withoutEpoch: Sabotage = (handler) => ({
+  ...handler,
+  load: async <State, Command, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+  ) => {
+    const loaded = await handler.load(aggregate, id);
+    const { state } = loaded;
+    return isRegistered(state) ? { ...loaded, state: { ...state, epoch: 0 } } : loaded;
+  },
+});
+
+/** As if the answer were made from the command and not from the log. */
+const withoutExactRevision: Sabotage = (handler) => ({
+  ...handler,
+  handle: async (target, command, context, options) => {
+    const { aggregate } = target;
+    // Decides on what stood there before somebody else came.
+    const stale = await handler.load(aggregate, target.id);
+    const decider = { ...aggregate.decider, decide: () => aggregate.decider.decide(command, stale.state) };
+    return handler.handle({ ...target, aggregate: { ...aggregate, decider } }, command, context, options);
+  },
+});
+
+function isRegistered(state: unknown): state is { readonly epoch: number } {
+  return typeof state === 'object' && state !== null && 'epoch' in state && 'passwordHash' in state;
+}
+
+const sabotages: readonly [string, Sabotage][] = [
+  ['waiting for the documents', withoutWaiting],
+  ['the user’s epoch', withoutEpoch],
+  ['deciding on what the log says now', withoutExactRevision],
+];
+
+for (const [what, sabotage] of sabotages) {
+  test(`The schedules find out that the code lacks ${what}`, async (t) => {
+    for (let schedule = 0; schedule < 5_000; schedule += 1) {
+      const problem = await runSchedule(seedOf(schedule), { tally: new Map(), sabotage });
+      if (problem === null) continue;
+      t.log(`schedule ${String(schedule)}: ${problem}`);
+      t.pass();
+      return;
+    }
+    t.fail('5,000 schedules found nothing');
+  });
+}
+
+/** Spreads the numbers of schedules over the seeds (Knuth's multiplicative hashing). */
+function seedOf(schedule: number): number {
+  return (seed + Math.imul(schedule + 1, 2_654_435_761)) >>> 0;
+}

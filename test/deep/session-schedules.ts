@@ -1,0 +1,235 @@
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
+import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
+import { CommandRejected, Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { HttpError } from '../../src/http/http-error.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { userId } from '../support/examples/ids.js';
+import { type Attempt, eventsOf, judge } from './session-history.js';
+import {
+  credentials,
+  makeSessionWorld,
+  refreshTokens,
+  type Sabotage,
+  type SessionProcess,
+} from './session-world.js';
+import { calm, makeSimulation, type Simulation, type Tally, type Weather } from './register-simulation.js';
+
+const clientIp = credentials.clientIp;
+
+/** A session as its client knows it: the newest refresh token that it was given. */
+interface Client {
+  readonly sessionId: string;
+  token: string;
+}
+
+type Kind = Attempt['kind'];
+
+const kinds: readonly Kind[] = [
+  ...(['refresh', 'refresh', 'refresh', 'authenticate', 'authenticate', 'authenticate'] as const),
+  ...(['strengthen', 'login', 'logout', 'logout-all', 'password'] as const),
+];
+const endingKinds: readonly Kind[] = ['logout', 'logout-all', 'password'];
+
+function chooseWeather(chance: (probability: number) => boolean): Weather {
+  if (chance(0.25)) return calm;
+  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
+  return {
+    crash: sometimes(0.02),
+    refuse: sometimes(0.06),
+    loseAcknowledgement: sometimes(0.2),
+    delay: sometimes(0.08),
+    longPause: sometimes(0.03),
+  };
+}
+
+/**
+ * Runs one schedule: clients of two sessions of one user refresh, strengthen, sign in, sign out and change the password at once.
+ * Returns what is wrong with its history, or null.
+ * @param seed decides everything
+ */
+export async function runSchedule(
+  seed: number,
+  {
+    tally,
+    sabotage = (handler) => handler,
+    traceTo = null,
+  }: {
+    readonly tally: Tally;
+    readonly sabotage?: Sabotage;
+    readonly traceTo?: ((line: string) => void) | null;
+  },
+): Promise<string | null> {
+  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
+  const { random, chance } = simulation;
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new Error('nothing to pick from');
+    return item;
+  };
+  const world = await makeSessionWorld(simulation, sabotage);
+  let commands = 0;
+  const attempts: Attempt[] = [];
+  const clients = (await world.setUp(2, makeContext)).map(clientOf);
+  const weather = chooseWeather(chance);
+  simulation.setWeather(weather);
+  const count = 4 + Math.floor(random() * 6);
+  // Some schedules end nothing, to see that nothing ends by itself.
+  const choices = chance(0.2) ? kinds.filter((kind) => !endingKinds.includes(kind)) : kinds;
+  for (let index = 0; index < count; index += 1) plan(pick(choices), pick(clients));
+  await simulation.run();
+  const log = await readLog(simulation);
+  return judge({ attempts, log, undisturbed: weather === calm }, tally) ?? (await checkAftermath(log));
+
+  function makeContext(): CommandContext {
+    commands += 1;
+    const commandId = `018f0000-0000-7000-8000-${String(commands).padStart(12, '0')}`;
+    const time = new Date(simulation.nowMs());
+    return { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
+  }
+
+  /** Begins some turns later, so that it may come before, beside or after the others. */
+  function plan(kind: Kind, client: Client): void {
+    const waits = Math.floor(random() * 25);
+    simulation.start(
+      `planning ${kind}`,
+      async ({ clock }) => {
+        for (let wait = 0; wait < waits; wait += 1) await clock.sleep(0);
+        begin(kind, client, client.token, 1);
+      },
+      { skewMs: 0, onCrash: () => undefined },
+    );
+  }
+
+  function begin(kind: Kind, client: Client, token: string, number: number): void {
+    const context = makeContext();
+    const { sessionId } = client;
+    const attempt: Attempt = {
+      name: `${kind} ${String(attempts.length + 1)}`,
+      ...{ kind, commandId: context.commandId, sessionId, presented: kind === 'refresh' ? token : null },
+      ...{ startedAt: simulation.step(), startedMs: simulation.nowMs() },
+      ...{ endedAt: Infinity, outcome: 'unknown', answer: null },
+    };
+    attempts.push(attempt);
+    const again = (): void => {
+      if (number < 3 && chance(0.6)) begin(kind, client, token, number + 1);
+    };
+    // A client that does not wait for its answer, or a thief.
+    if (kind === 'refresh' && number === 1 && chance(0.3)) begin(kind, client, token, 2);
+    simulation.trace(`${attempt.name} by ${sessionId.slice(-4)} begins`);
+    simulation.start(
+      attempt.name,
+      async (process) => {
+        try {
+          attempt.answer = await ask({ kind, client, token }, world.process(process), context);
+          attempt.outcome = 'passed';
+          if (attempt.answer !== null && isNewer(attempt.answer, client.token)) client.token = attempt.answer;
+        } catch (error) {
+          attempt.outcome = outcomeOf(error);
+          if (attempt.outcome === 'unknown') again();
+        }
+        attempt.endedAt = simulation.step();
+        simulation.trace(`${attempt.name} ends: ${attempt.outcome}`);
+        if (kind === 'refresh' && attempt.answer !== null && chance(0.4))
+          begin(kind, client, attempt.answer, 1);
+      },
+      { skewMs: 0, onCrash: again },
+    );
+  }
+
+  /** @returns the refresh token of the answer */
+  async function ask(
+    {
+      kind,
+      client: { sessionId },
+      token,
+    }: { readonly kind: Kind; readonly client: Client; readonly token: string },
+    process: SessionProcess,
+    context: CommandContext,
+  ): Promise<string | null> {
+    switch (kind) {
+      case 'refresh':
+        return (await process.refresh({ refreshToken: token }, context)).refresh_token;
+      case 'authenticate':
+        await process.authenticate(sessionId);
+        return null;
+      case 'strengthen': {
+        // As the gate does before.
+        await process.authenticate(sessionId);
+        const factor = { code: '000000' };
+        const tokens = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
+        return tokens.refresh_token;
+      }
+      case 'login': {
+        const { tokens } = await process.login(credentials, context);
+        const client = clientOf(tokens.refresh_token);
+        clients.push(client);
+        if (chance(0.7)) plan(pick(['refresh', 'authenticate']), client);
+        return null;
+      }
+      case 'logout':
+      case 'logout-all':
+        await process.logout({ userId, sessionId, all: kind === 'logout-all' }, context);
+        return null;
+      case 'password': {
+        const { sessionEpoch: epoch, methods, authenticatedAt } = await process.authenticate(sessionId);
+        const session = { id: sessionId, epoch, methods, authenticatedAt };
+        const [currentPassword, newPassword] = [credentials.password, 'Better-Horse-8'];
+        await process.changePassword({ userId, session, currentPassword, newPassword, clientIp }, context);
+        return null;
+      }
+    }
+  }
+
+  /** Once all is quiet, a client whose session has not ended goes on with its newest token, and no other does. */
+  async function checkAftermath(log: readonly StoredEvent[]): Promise<string | null> {
+    simulation.setWeather(calm);
+    const late: [Attempt, boolean][] = [];
+    for (const client of clients) {
+      const { generation } = refreshTokens.verify(client.token) ?? { generation: 0 };
+      if (generation !== generationsOf(log, client.sessionId)) continue;
+      begin('refresh', client, client.token, 2);
+      const attempt = attempts.at(-1);
+      if (attempt !== undefined) late.push([attempt, isAlive(log, client.sessionId)]);
+    }
+    await simulation.run();
+    for (const [{ name, outcome }, alive] of late) {
+      if ((outcome === 'passed') !== alive) return `${name}, when all was quiet, ended in ${outcome}`;
+    }
+    return null;
+  }
+}
+
+function clientOf(token: string): Client {
+  return { token, sessionId: refreshTokens.verify(token)?.sessionId ?? '' };
+}
+
+function isNewer(token: string, other: string): boolean {
+  const [one, two] = [refreshTokens.verify(token), refreshTokens.verify(other)];
+  return (one?.generation ?? 0) > (two?.generation ?? 0);
+}
+
+function generationsOf(log: readonly StoredEvent[], sessionId: string): number {
+  const issuing = ['SessionStarted', 'RefreshTokenRotated', 'SessionStrengthened'];
+  return eventsOf(log, sessionId).filter(({ type }) => issuing.includes(type)).length;
+}
+
+/** By the log alone: not revoked, and of the user's epoch or kept by its last change. */
+function isAlive(log: readonly StoredEvent[], sessionId: string): boolean {
+  const events = eventsOf(log, sessionId);
+  const raising = log.filter(({ type }) => type === 'PasswordChanged' || type === 'SessionsRevoked');
+  const kept = raising.at(-1)?.data['kept_session_id'] === sessionId;
+  const epoch = Number(events[0]?.data['epoch']);
+  return !events.some(({ type }) => type === 'SessionRevoked') && (kept || epoch >= raising.length);
+}
+
+/** @throws what is no answer of the service */
+function outcomeOf(error: unknown): string {
+  if (error instanceof CommandRejected) return String(error.code);
+  if (error instanceof HttpError) return error.code;
+  if (error instanceof StoreUnavailable || error instanceof Overloaded) return 'unknown';
+  throw error;
+}
+
+async function readLog({ store }: Simulation): Promise<readonly StoredEvent[]> {
+  return (await store.readAll({ after: null, limit: 1_000 })).events;
+}

@@ -1,0 +1,173 @@
+import type { CommandContext, CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import { makeDocumentWriter } from '../../src/event-sourcing/document-writer.js';
+import { makeGenerations } from '../../src/event-sourcing/generations.js';
+import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
+import { makeViews } from '../../src/event-sourcing/make-views.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { makeChangePassword } from '../../src/commands/change-password.js';
+import { makeLogin } from '../../src/commands/login.js';
+import { makeLogout } from '../../src/commands/logout.js';
+import { makePassSecondFactor } from '../../src/commands/pass-second-factor.js';
+import { makeRefresh } from '../../src/commands/refresh.js';
+import { makeSessionTokens } from '../../src/commands/session-tokens.js';
+import { makeStartSession } from '../../src/commands/start-session.js';
+import { type AccessReaders, makeAuthenticator } from '../../src/http/authenticate.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import type { GuardedTries } from '../../src/security/guarded-tries.js';
+import { makeSessionReader, type SessionReader } from '../../projections/sessions/reader.js';
+import { sessionsProjection } from '../../projections/sessions/projection.js';
+import { makeUserReader, type UserReader } from '../../projections/users/reader.js';
+import { usersProjection } from '../../projections/users/projection.js';
+import { digest, userId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { register } from '../support/examples/user.js';
+import type { SimulatedProcess, Simulation } from './register-simulation.js';
+
+/** Spoils the command handler, to see that the checks notice. */
+export type Sabotage = (handler: CommandHandler) => CommandHandler;
+
+const email = 'ada@example.com';
+const password = 'Correct-Horse-7';
+const client = { clientIp: '192.0.2.1', userAgent: null };
+const recoveryCodes = Array.from({ length: 8 }, (_, index) => String(index).repeat(64));
+
+export const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
+
+/** What the clients of a process may ask for. */
+export type SessionProcess = ReturnType<Awaited<ReturnType<typeof makeSessionWorld>>['process']>;
+
+/** The use cases of sessions, and authentication, as production builds them; hashing, sealing and signing cost nothing. */
+export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotage) {
+  const { random, documents, store } = simulation;
+  // Nobody changes the registry here, and the simulation's time leaps.
+  const still = { now: () => new Date(0), sleep: () => new Promise<void>(() => undefined) };
+  const projections = [usersProjection, sessionsProjection];
+  const generations = makeGenerations({ projections, readModelStore: documents, clock: still });
+  await generations.start();
+  let sealed = 0;
+  let factorsUsed = 0;
+  const sealer = {
+    // No two hashes of a password are the same.
+    seal: () => Promise.resolve(sealedExample(`sealed ${String((sealed += 1))}`)),
+    open: (_scope: unknown, field: string) => Promise.resolve(field === 'email' ? email : 'opened'),
+  };
+  const right = { matches: true, needsRehash: false };
+  const passwords = {
+    hash: () => Promise.resolve('a hash'),
+    verify: () => Promise.resolve(right),
+    verifyNone: () => Promise.resolve({ matches: false, needsRehash: false }),
+  };
+  const tries: GuardedTries = {
+    run: async (_of, check) => {
+      const value = await check();
+      return value === null ? { outcome: 'failed' } : { outcome: 'passed', value };
+    },
+  };
+  const accessTokens = {
+    sign: () => Promise.resolve({ token: '', expiresAt: new Date(0), expiresInSeconds: 600 }),
+  };
+  return { process: makeProcess, setUp };
+
+  function makeProcess({ eventStore, readModelStore, clock }: SimulatedProcess) {
+    const documentWriter = makeDocumentWriter({
+      ...{ generations, readModelStore, clock: still },
+      // The projector would follow; here nobody does, so that every late document shows.
+      onFailure: () => undefined,
+    });
+    const handler = sabotage(makeCommandHandler({ eventStore, documentWriter, clock, random }));
+    const views = makeViews({ generations, readModelStore, eventStore });
+    const readers = {
+      users: makeUserReader({ views, sealer }),
+      sessions: makeSessionReader({ views, sealer }),
+    };
+    const digests = { ip: () => digest, email: () => digest };
+    const deps = { handler, sealer, digests, passwords, tries, accessTokens, refreshTokens };
+    return {
+      login: makeLogin({
+        ...{ ...deps, ...readers, startSession: makeStartSession(deps), onRehashFailed: () => undefined },
+        findAccount: async () => {
+          const { state: user } = await handler.load(userAggregate, userId);
+          return user.status === 'registered' ? { userId, user } : null;
+        },
+      }),
+      refresh: makeRefresh(deps),
+      logout: makeLogout(deps),
+      changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),
+      passSecondFactor: makePassSecondFactor({
+        ...{ ...deps, sessionTokens: makeSessionTokens(deps) },
+        secondFactors: {
+          pass: (_of, _typed, use) => {
+            const next = recoveryCodes[factorsUsed % recoveryCodes.length] ?? '';
+            factorsUsed += 1;
+            return use({ kind: 'recovery-code', digest: next });
+          },
+        },
+      }),
+      /** Who presents an access token of the session. @throws HttpError 401 */
+      authenticate: (sessionId: string) =>
+        makeAuthenticator({
+          accessTokens: {
+            verify: () => {
+              const at = clock.now();
+              const times = { issuedAt: at, expiresAt: at, authenticatedAt: at };
+              const claims = { userId, sessionId, tokenId: 'a token', methods: ['pwd'], ...times };
+              return Promise.resolve({ valid: true, claims });
+            },
+          },
+          readers: {
+            ...oneAfterTheOther(readers),
+            projects: { apiKey: () => Promise.resolve(null) },
+          },
+          clock,
+        }).session('an access token'),
+    };
+  }
+
+  /** Registers the user, with TOTP on, and signs them in so many times. */
+  async function setUp(sessions: number, context: () => CommandContext): Promise<readonly string[]> {
+    const clock = { now: () => new Date(simulation.nowMs()), sleep: () => Promise.resolve() };
+    const documentWriter = makeDocumentWriter({
+      ...{ generations, readModelStore: documents, clock: still },
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+    const handler = makeCommandHandler({ eventStore: store, documentWriter, clock, random });
+    const user = { aggregate: userAggregate, id: userId };
+    const enrolmentId = context().commandId;
+    const secret = sealedExample('a secret');
+    await handler.handle(user, register, context());
+    await handler.handle(user, { type: 'EnrolTotp', enrolmentId, secret }, context());
+    await handler.handle(user, { type: 'ConfirmTotp', enrolmentId, step: 1, recoveryCodes }, context());
+    const { login } = makeProcess({ eventStore: store, readModelStore: documents, clock });
+    const tokens: string[] = [];
+    for (let session = 0; session < sessions; session += 1) {
+      tokens.push((await login({ email, password, ...client }, context())).tokens.refresh_token);
+    }
+    return tokens;
+  }
+}
+
+/** A simulated process has one call of a store under way at a time. */
+function oneAfterTheOther({
+  sessions,
+  users,
+}: {
+  readonly sessions: SessionReader;
+  readonly users: UserReader;
+}): Pick<AccessReaders, 'sessions' | 'users'> {
+  let first: Promise<unknown> = Promise.resolve();
+  return {
+    sessions: {
+      access: (sessionId) => {
+        const access = sessions.access(sessionId);
+        first = access;
+        return access;
+      },
+    },
+    users: { access: (user) => first.then(() => users.access(user)) },
+  };
+}
+
+export const credentials = { email, password, ...client };
