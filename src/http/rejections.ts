@@ -54,4 +54,12 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   share_password_wrong: 'invalid_credentials',
   share_password_changed: 'conflict',
   node_not_found: 'not_found',
+  order_not_found: 'not_found',
+  order_not_open: 'conflict',
+  order_limit_reached: 'conflict',
+  plan_not_available: 'invalid_request',
+  review_not_open: 'conflict',
+  payment_callback_not_found: 'not_found',
+  transaction_of_another_order: 'conflict',
+  transaction_linked: 'conflict',
 };

@@ -1,0 +1,15 @@
+import { CommandRejected } from '../../event-sourcing/errors.js';
+
+export type OrderRejection =
+  | 'order_not_found'
+  /** It has been paid, canceled, or has expired. */
+  | 'order_not_open'
+  | 'order_limit_reached'
+  /** There is no such plan, or it has no price in this currency. */
+  | 'plan_not_available'
+  /** Nothing of this order waits for a decision. */
+  | 'review_not_open';
+
+export function rejectOrder(code: OrderRejection, message: string): never {
+  throw new CommandRejected<OrderRejection>(code, message);
+}

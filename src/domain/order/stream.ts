@@ -1,0 +1,2 @@
+/** Streams `order-<order id>`. */
+export const orderCategory = 'order';

@@ -1,0 +1,11 @@
+import { CommandRejected } from '../../event-sourcing/errors.js';
+
+export type TransactionRejection =
+  /** It has paid another order. */
+  | 'transaction_of_another_order'
+  /** It belongs to an order by now, so nothing needs to wait. */
+  | 'transaction_linked';
+
+export function rejectTransaction(code: TransactionRejection, message: string): never {
+  throw new CommandRejected<TransactionRejection>(code, message);
+}

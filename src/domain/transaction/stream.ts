@@ -1,0 +1,2 @@
+/** Streams `transaction-<provider>-<SHA-256 of the platform's id>`. */
+export const transactionCategory = 'transaction';

@@ -1,0 +1,221 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { OrderEvent } from '../../src/domain/order/events.js';
+import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
+import {
+  isDue,
+  orderAggregate,
+  type OrderCommand,
+  type OrderState,
+  orderStatus,
+  refundedAmount,
+  type ReportedFact,
+} from '../../src/domain/order/order.js';
+import type { RecordedFact } from '../../src/domain/payment.js';
+import { orderId, userId } from '../support/examples/ids.js';
+import { given } from '../support/given.js';
+
+const place = {
+  type: 'Place',
+  userId,
+  projectId: null,
+  planId: 'capacity-100g',
+  grant: { capacity_bytes: 107_374_182_400 },
+  provider: 'standard',
+  amount: 999,
+  currency: 'USD',
+  expiresAt: new Date('2026-01-03T03:04:05.000Z'),
+} as const satisfies OrderCommand;
+
+const placed: OrderEvent = {
+  type: 'OrderPlaced',
+  data: {
+    user_id: userId,
+    project_id: null,
+    plan_id: 'capacity-100g',
+    grant: { capacity_bytes: 107_374_182_400 },
+    provider: 'standard',
+    amount: 999,
+    currency: 'USD',
+    expires_at: '2026-01-03T03:04:05.000Z',
+  },
+};
+
+const paid: RecordedFact = { kind: 'paid', amount: 999, currency: 'USD' };
+const instantAt = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
+
+function reportOf(
+  fact: RecordedFact,
+  name = 'c1',
+  minute = 0,
+  transactionId: string | null = 't1',
+): OrderCommand {
+  return { type: 'Report', report: { callback: name, transactionId, fact, at: instantAt(minute) } };
+}
+
+/** The order after commands, each decided on what the ones before have left. */
+function after(...commands: readonly OrderCommand[]): OrderState {
+  const events: OrderEvent[] = [placed];
+  for (const command of commands) {
+    const { state } = given(orderAggregate, ...events);
+    events.push(...orderAggregate.decider.decide(command, state));
+  }
+  return given(orderAggregate, ...events).state;
+}
+
+function seen(state: OrderState) {
+  if (state.status === 'absent') throw new Error('there is no order');
+  return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
+}
+
+test('An order is placed once', (t) => {
+  given(orderAggregate).when(place).then(t, placed);
+  t.like(seen(after()), { status: 'created', refunded: 0, due: false });
+});
+
+test('A payment of the right amount and currency is captured, once', (t) => {
+  given(orderAggregate, placed)
+    .when(reportOf(paid))
+    .then(t, {
+      type: 'PaymentCaptured',
+      data: {
+        callback: 'c1',
+        transaction_id: 't1',
+        amount: 999,
+        currency: 'USD',
+        at: instantAt(0).toISOString(),
+      },
+    });
+  t.like(seen(after(reportOf(paid))), { status: 'paid', due: true });
+});
+
+test('Another amount or currency is for people to look at', (t) => {
+  const wrong: readonly RecordedFact[] = [
+    { kind: 'paid', amount: 998, currency: 'USD' },
+    { kind: 'paid', amount: 999, currency: 'JPY' },
+  ];
+  for (const fact of wrong) t.like(seen(after(reportOf(fact))), { status: 'review', due: false });
+  const resolved = (action: 'apply' | 'dismiss'): OrderCommand => ({
+    type: 'ResolveReview',
+    callback: 'c1',
+    action,
+    noteDigest: null,
+  });
+  const [fact] = wrong;
+  if (fact === undefined) return t.fail();
+  t.like(seen(after(reportOf(fact), resolved('apply'))), { status: 'paid', due: true });
+  t.like(seen(after(reportOf(fact), resolved('dismiss'))), { status: 'created', due: false });
+});
+
+test('An order that nobody has paid in time expires, and revives when it is paid all the same', (t) => {
+  const expire = (time: string): OrderCommand => ({ type: 'Expire', now: new Date(time) });
+  t.is(seen(after(expire('2026-01-03T03:04:04.999Z'))).status, 'created');
+  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'))).status, 'expired');
+  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'), reportOf(paid))).status, 'paid');
+  t.is(seen(after(reportOf(paid), expire('2026-01-03T03:04:05.000Z'))).status, 'paid');
+});
+
+test('An open order is canceled, a paid one is not', (t) => {
+  t.is(seen(after({ type: 'Cancel' })).status, 'canceled');
+  const { state } = given(orderAggregate, placed);
+  const captured = orderAggregate.decider.decide(reportOf(paid), state);
+  given(orderAggregate, placed, ...captured)
+    .when({ type: 'Cancel' })
+    .thenRejected(t, 'order_not_open');
+});
+
+test('What was bought is granted while a capture stands, and grants and revocations alternate', (t) => {
+  const all: RecordedFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
+  const marks: readonly OrderCommand[] = [{ type: 'MarkFulfilled' }, { type: 'MarkRevoked' }];
+  t.is(seen(after(...marks)).status, 'created');
+  t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
+  const refunded = after(reportOf(paid), ...marks, reportOf(all, 'c2', 1), ...marks);
+  t.like(seen(refunded), { status: 'refunded', refunded: 999, due: false });
+  t.false(refunded.status === 'placed' && refunded.isGranted);
+});
+
+test('Refunds that failed after a total are no refunds', (t) => {
+  const total: RecordedFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
+  const failed: RecordedFact = {
+    kind: 'refund',
+    refund_id: 'r1',
+    status: 'failed',
+    amount: 200,
+    currency: 'USD',
+  };
+  t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 1), reportOf(failed, 'c3', 2))).refunded, 300);
+  t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 2), reportOf(failed, 'c3', 1))).refunded, 500);
+});
+
+const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
+  fc.constantFrom<RecordedFact>(
+    { kind: 'pending' },
+    { kind: 'failed' },
+    { kind: 'expired' },
+    { kind: 'canceled' },
+    { kind: 'nothing' },
+    paid,
+    { kind: 'paid', amount: 1, currency: 'USD' },
+  ),
+  fc.record({
+    kind: fc.constant('refunded-in-total' as const),
+    amount: fc.constantFrom(0, 300, 999, 2_000),
+    currency: fc.constantFrom('USD', 'EUR'),
+  }),
+  fc.record({
+    kind: fc.constant('refund' as const),
+    refund_id: fc.constantFrom('r1', 'r2'),
+    status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
+    amount: fc.constantFrom(300, 999),
+    currency: fc.constant('USD'),
+  }),
+  fc.record({
+    kind: fc.constant('dispute' as const),
+    dispute_id: fc.constantFrom('d1', 'd2'),
+    status: fc.constantFrom('open' as const, 'won' as const, 'lost' as const),
+  }),
+);
+
+const reports = fc
+  .array(
+    fc.record({
+      transactionId: fc.constantFrom('t1', 't2'),
+      fact,
+      at: fc.integer({ min: 0, max: 3 }).map(instantAt),
+    }),
+    { maxLength: 8 },
+  )
+  .map((list) => list.map((report, index): ReportedFact => ({ ...report, callback: `c${index}` })));
+
+test('Whatever the order of arrival and however often, the same messages make the same order', (t) => {
+  const property = fc.property(
+    reports.chain((list) => {
+      // Some come twice.
+      const delivered = fc.shuffledSubarray(list).chain((repeated) => {
+        const all = [...list, ...repeated];
+        return fc.shuffledSubarray(all, { minLength: all.length });
+      });
+      return fc.tuple(fc.constant(list), delivered);
+    }),
+    ([list, delivered]) => {
+      const command = (report: ReportedFact): OrderCommand => ({ type: 'Report', report });
+      const once = seen(after(...list.map(command)));
+      t.deepEqual(seen(after(...delivered.map(command))), once);
+      t.true(once.refunded <= 2 * 999);
+    },
+  );
+  fc.assert(property, { numRuns: 1_500, seed: 20_260_102 });
+});
+
+test('An order’s number leads to its id, however it is typed', (t) => {
+  const number = orderNumber(orderId);
+  t.is(number.length, 26);
+  t.is(parseOrderNumber(number), orderId);
+  t.is(parseOrderNumber(number.toLowerCase()), orderId);
+  for (const id of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+    t.is(parseOrderNumber(orderNumber(id)), id);
+  }
+  for (const bad of ['', 'x', `${number}0`, number.slice(1), number.replace(/^./, '8'), 'U'.repeat(26)]) {
+    t.is(parseOrderNumber(bad), null);
+  }
+});
