@@ -1,0 +1,185 @@
+import type { ExecutionContext } from 'ava';
+import { totpCode } from './authenticator-app.js';
+import {
+  asObject,
+  type HeaderFields,
+  makeServiceClient,
+  type ServiceClient,
+  type ServiceReply,
+  type SignedIn,
+  signedIn,
+  textOf,
+} from './service-client.js';
+import type { TestSmtpServer } from './smtp-server.js';
+
+/** What the story is told to: two services over the same stores, which may end without warning and start again. */
+export interface StoryPlace {
+  /** Where the two listen now. */
+  readonly urls: () => readonly [string, string];
+  readonly smtp: TestSmtpServer;
+  /** Ends both and starts them again on what is stored. */
+  readonly restart: () => Promise<void>;
+}
+
+const ada = { email: 'ada@example.org', password: 'Correct-Horse-7', next: 'Another-Horse-8' };
+const bob = { email: 'bob@example.net', password: 'Correct-Horse-9' };
+
+/**
+ * The life of two accounts through the service, each step at the one process or the other, so that what one has acknowledged
+ * must hold in the other: signing in and refreshing, codes by mail, the second factor, another password, an invitation that
+ * is accepted after a restart, an API key, and erasure.
+ */
+export async function tellAccountsStory(
+  t: ExecutionContext,
+  { urls, smtp, restart }: StoryPlace,
+): Promise<void> {
+  const clients = (): readonly [ServiceClient, ServiceClient] => {
+    const [one, two] = urls();
+    return [makeServiceClient(one), makeServiceClient(two)];
+  };
+  let [first, second] = clients();
+
+  // Registered at one, ada signs in at the other; her token is used at both at once, and has one successor
+  const registered = await first.register(ada.email, ada.password);
+  const early = await second.login(ada.email, ada.password);
+  t.is(early.userId, registered.userId);
+  await expect(t, 401, second.post('/api/v1/auth/login', { email: ada.email, password: ada.next }));
+  const refresh = { refresh_token: registered.refreshToken };
+  const refreshed = await Promise.all(
+    [first, second, first, second].map((client) =>
+      expect(t, 200, client.post('/api/v1/auth/refresh', refresh)),
+    ),
+  );
+  t.is(new Set(refreshed.map((reply) => tokenOf(reply, 'refresh_token'))).size, 1);
+
+  // A mailed code signs in once, and proves the address
+  const code = await mailedCode(t, first, smtp, ada.email);
+  const byCode = await expect(
+    t,
+    200,
+    second.post('/api/v1/auth/email-code/login', { email: ada.email, code }),
+  );
+  t.true(asObject(dataOf(byCode)['user'])['email_verified']);
+  await expect(t, 401, first.post('/api/v1/auth/email-code/login', { email: ada.email, code }));
+
+  // With the second factor on, other sessions reach nothing before they have passed it; a code passes once
+  const { headers: codeHeaders } = signedIn(byCode.json());
+  const enrolled = await expect(t, 201, first.post('/api/v1/auth/2fa/totp', {}, codeHeaders));
+  const secret = textOf(dataOf(enrolled), 'secret');
+  const confirmation = { code: totpCode(secret, new Date()) };
+  await expect(t, 200, second.post('/api/v1/auth/2fa/totp/confirm', confirmation, codeHeaders));
+  await expect(t, 403, first.get('/api/v1/projects', early.headers));
+  const verify = { code: totpCode(secret, new Date(), 1) };
+  const passed = await Promise.all(
+    [first, second].map((client) => client.post('/api/v1/auth/2fa/verify', verify, early.headers)),
+  );
+  t.deepEqual(passed.map(({ status }) => status).sort(), [200, 401]);
+  const strong = headersOf(passed.find(({ status }) => status === 200) ?? byCode);
+  await expect(t, 200, second.get('/api/v1/projects', strong));
+
+  // Another password ends all sessions but the one that asks, at once and in both
+  const change = { current_password: ada.password, new_password: ada.next };
+  await expect(t, 204, first.post('/api/v1/auth/password', change, strong));
+  for (const client of [first, second]) {
+    await expect(t, 401, client.get('/api/v1/auth/me', codeHeaders));
+    await expect(t, 200, client.get('/api/v1/auth/me', strong));
+  }
+  await expect(t, 401, second.post('/api/v1/auth/login', { email: ada.email, password: ada.password }));
+  const successor = { refresh_token: tokenOf(refreshed[0] ?? byCode, 'refresh_token') };
+  await expect(t, 401, second.post('/api/v1/auth/refresh', successor));
+
+  // An invited address is mailed, and its account no member before the address is proved
+  const made = await expect(t, 201, second.post('/api/v1/projects', { name: 'Film' }, strong));
+  const project = `/api/v1/projects/${textOf(made.json(), 'id')}`;
+  const invitation = { email: bob.email, role: 'admin' };
+  t.like((await expect(t, 201, first.post(`${project}/members`, invitation, strong))).json(), {
+    status: 'invited',
+  });
+  const bobs = await second.register(bob.email, bob.password);
+  const bobsCode = await mailedCode(t, second, smtp, bob.email);
+  await expect(t, 404, first.get(project, bobs.headers));
+
+  // When both processes end and start again, then nothing acknowledged is lost, and nothing is mailed again
+  const mailsBefore = smtp.mails.length;
+  await restart();
+  [first, second] = clients();
+  await expect(t, 200, first.get(project, strong));
+  await expect(t, 401, first.get('/api/v1/auth/me', codeHeaders));
+  const prove = { email: bob.email, code: bobsCode };
+  await expect(t, 200, first.post('/api/v1/auth/email-code/login', prove));
+  await eventually(t, async () => (await second.get(project, bobs.headers)).status === 200);
+  t.is(smtp.mails.length, mailsBefore);
+
+  // A key of his works in both
+  const issue = { name: 'Nightly', scopes: ['storage:read'] };
+  const issued = await expect(t, 201, second.post(`${project}/api-keys`, issue, bobs.headers));
+  const key = { 'x-api-key': textOf(issued.json(), 'key') };
+  await expect(t, 200, first.get(`${project}/storages`, key));
+
+  // When he deletes his account, then at once nothing of his passes anywhere, and his address is free
+  await expect(t, 204, erase(first, bobs));
+  for (const client of [first, second]) {
+    await expect(t, 401, client.get('/api/v1/auth/me', bobs.headers));
+    await expect(t, 401, client.post('/api/v1/auth/refresh', { refresh_token: bobs.refreshToken }));
+    await expect(t, 401, client.get(`${project}/storages`, key));
+    await expect(t, 401, client.post('/api/v1/auth/login', { email: bob.email, password: bob.password }));
+  }
+  const members = (await expect(t, 200, second.get(`${project}/members`, strong))).json()['items'];
+  t.is(Array.isArray(members) ? members.length : 0, 1);
+  t.not((await second.register(bob.email, bob.password)).userId, bobs.userId);
+}
+
+function erase(client: ServiceClient, { headers }: SignedIn): Promise<ServiceReply> {
+  return client.send('/api/v1/auth/me', { method: 'DELETE', headers: { ...headers } });
+}
+
+async function expect(
+  t: ExecutionContext,
+  status: number,
+  asked: Promise<ServiceReply>,
+): Promise<ServiceReply> {
+  const reply = await asked;
+  t.is(reply.status, status, reply.text);
+  return reply;
+}
+
+/** Asks for a login code and reads it in the mail to that address. */
+async function mailedCode(
+  t: ExecutionContext,
+  client: ServiceClient,
+  smtp: TestSmtpServer,
+  email: string,
+): Promise<string> {
+  await expect(t, 200, client.post('/api/v1/auth/email-code/send', { email }));
+  let code: string | undefined;
+  await eventually(t, () => {
+    const texts = smtp.mails.filter(({ to }) => to.includes(email)).map((mail) => mail.email.text ?? '');
+    code = texts.map((text) => /\b[0-9]{6}\b/.exec(text)?.[0]).find((found) => found !== undefined);
+    return Promise.resolve(code !== undefined);
+  });
+  return code ?? '';
+}
+
+/** For what a reaction brings about. */
+async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) {
+      t.fail('it never came to be');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function dataOf(reply: ServiceReply): ReturnType<typeof asObject> {
+  return asObject(reply.json()['data']);
+}
+
+function tokenOf(reply: ServiceReply, name: 'access_token' | 'refresh_token'): string {
+  return textOf(asObject(dataOf(reply)['tokens']), name);
+}
+
+function headersOf(reply: ServiceReply): HeaderFields {
+  return { authorization: `Bearer ${tokenOf(reply, 'access_token')}` };
+}
