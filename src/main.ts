@@ -214,7 +214,7 @@ function probesOf({ stores }: Services): Parameters<typeof makeHealth>[0]['probe
 function announce(config: Config, port: number): void {
   const url = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
   process.stderr.write(
-    `Stowage listens on ${url} (${url}/docs)\n` +
+    `Stowage listens on ${url} (${url}/docs), process ${process.pid}\n` +
       `Try: curl ${url}/api/v1/auth/register -H 'content-type: application/json' ` +
       `-d '{"email":"ada@example.org","password":"Correct-Horse-9"}'\n`,
   );

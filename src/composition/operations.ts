@@ -12,7 +12,7 @@ import { makeKeyOperations } from './key-operations.js';
 import type { Services } from './services.js';
 
 const nothing = z.strictObject({});
-const projectGrant = z.strictObject({ project_id: z.uuid(), entitlement });
+const projectGrant = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
 const platformRoleOf = z.strictObject({ email: z.string(), role: platformRole });
 const nodeDescription = z.strictObject({
   name: z.string(),

@@ -15,9 +15,14 @@ export function validate<Output>(
   value: unknown,
   { where = '', code = 'invalid_request' }: { readonly where?: string; readonly code?: ErrorCode } = {},
 ): Output {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: nameMissing });
   if (result.success) return result.data;
   throw new HttpError(code, describe(result.error, where));
+}
+
+/** JSON has no `undefined` that its author could look for. */
+function nameMissing({ input }: { readonly input?: unknown }): string | undefined {
+  return input === undefined ? 'is missing' : undefined;
 }
 
 function describe(error: z.ZodError, where: string): string {

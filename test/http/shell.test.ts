@@ -197,7 +197,7 @@ test('queries and bodies are parsed by their schemas, and the message names the 
     ['?limit=', { name: 'a' }, /^query\.limit: /],
     ['?limit=1&limit=2', { name: 'a' }, /twice/],
     ['', { name: 7 }, /^name: /],
-    ['', {}, /^name: /],
+    ['', {}, /^name: is missing$/],
     ['', { name: 'a', nickname: 'x' }, /nickname/],
     ['', [], /object/],
     ['', null, /object/],
