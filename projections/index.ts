@@ -3,6 +3,8 @@ import { assetsProjection } from './assets/projection.js';
 import { peerNodesProjection } from './peer-nodes/projection.js';
 import { projectsProjection } from './projects/projection.js';
 import { sessionsProjection } from './sessions/projection.js';
+import { shareAccessesProjection } from './share-accesses/projection.js';
+import { sharesProjection } from './shares/projection.js';
 import { storageConfigsProjection } from './storage-configs/projection.js';
 import { usersProjection } from './users/projection.js';
 
@@ -13,5 +15,7 @@ export const projections: readonly AnyProjection[] = [
   projectsProjection,
   storageConfigsProjection,
   assetsProjection,
+  sharesProjection,
+  shareAccessesProjection,
   peerNodesProjection,
 ];

@@ -49,6 +49,8 @@ export interface Config {
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
   readonly defaultCapacityBytes: number;
   readonly limits: Limits;
+  /** Where people open a share: a URL with `{token}` in place of its token. */
+  readonly shareUrlTemplate: string;
   /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
   readonly storageAllowedCidrs: readonly string[];
   /** `NODE_ENV` is `production`. */
@@ -85,6 +87,13 @@ const cidrList = z
   );
 
 const origin = z.string().refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
+
+const shareUrlTemplate = z
+  .string()
+  .refine(
+    isShareUrlTemplate,
+    'must be an http or https URL that names {token} once, behind its host, such as https://media.example.org/s/{token}',
+  );
 
 const mailbox = z.string().transform((text, context) => {
   const parsed = parseMailbox(text);
@@ -134,6 +143,7 @@ const environmentSchema = z.object({
     .transform(Number)
     .default(1_073_741_824),
   LIMITS_FILE: z.string().optional(),
+  SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -188,6 +198,7 @@ export function readConfig(environment: Environment = process.env): Config {
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
     limits,
+    shareUrlTemplate: values.SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
@@ -273,6 +284,15 @@ function defaultMailFrom(publicUrl: string): Mailbox {
 
 function isCidr(text: string): boolean {
   return ipaddr.isValidCIDR(text);
+}
+
+function isShareUrlTemplate(text: string): boolean {
+  if (text.split('{token}').length !== 2) return false;
+  const [one, other] = ['a', 'b'].map((token) => text.replace('{token}', token));
+  if (one === undefined || other === undefined || !URL.canParse(one) || !URL.canParse(other)) return false;
+  const { protocol, host, username } = new URL(one);
+  // Names of hosts are looked up in clear.
+  return /^https?:$/.test(protocol) && host === new URL(other).host && username === '';
 }
 
 function isOrigin(text: string): boolean {

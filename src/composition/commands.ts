@@ -16,13 +16,16 @@ import type { MailedCodes } from '../keys/login-codes.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
+import type { ShareSessions } from '../keys/share-sessions.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { makeCheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
+import type { SharePasswords } from '../security/share-passwords.js';
 import { makeAccountCommands } from './account-commands.js';
 import { makeProjectCommands } from './project-commands.js';
 import type { Readers } from './readers.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeShareCommands } from './share-commands.js';
 import { makeStorageCommands } from './storage-commands.js';
 
 /** Every use case. */
@@ -39,6 +42,8 @@ export function makeCommands(deps: {
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly passwords: Passwords;
+  readonly sharePasswords: SharePasswords;
+  readonly shareSessions: ShareSessions;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
   readonly loginCodes: MailedCodes;
@@ -66,6 +71,7 @@ export function makeCommands(deps: {
     ...makeSessionCommands({ ...deps, users, startSession, checkPassword }),
     ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
     ...makeStorageCommands(deps),
+    ...makeShareCommands(deps),
     grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
     revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),

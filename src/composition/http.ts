@@ -15,6 +15,8 @@ import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
+import { makePublicShareRoutes } from '../http/routes/shares-public.js';
+import { makeShareRoutes } from '../http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
 import type { Services } from './services.js';
@@ -59,6 +61,8 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),
       ...makeStorageChangeRoutes({ ...commands, ...readers }),
+      ...makeShareRoutes({ ...commands, ...readers }),
+      ...makePublicShareRoutes(commands),
       ...makeNodeRoutes(readers),
     ],
   });

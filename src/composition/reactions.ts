@@ -7,6 +7,7 @@ import { makeAccountReactions } from './account-reactions.js';
 import { makeMailReactions } from './mail-reactions.js';
 import { makeProjectReactions } from './project-reactions.js';
 import type { Services } from './services.js';
+import { makeShareReactions } from './share-reactions.js';
 import { makeStorageReactions } from './storage-reactions.js';
 
 /** Every reaction. @param runner the running views, for reactions that need one to have come so far */
@@ -15,6 +16,7 @@ function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'
     ...makeAccountReactions(services, runner),
     ...makeMailReactions(services),
     ...makeProjectReactions(services, runner),
+    ...makeShareReactions(services, runner),
     ...makeStorageReactions(services, runner),
   ];
 }

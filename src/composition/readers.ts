@@ -4,8 +4,11 @@ import { makeAssetReader } from '../../projections/assets/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { makeShareAccessReader } from '../../projections/share-accesses/reader.js';
+import { makeShareReader } from '../../projections/shares/reader.js';
 import { makeStorageReader } from '../../projections/storage-configs/reader.js';
 import { makeUserReader } from '../../projections/users/reader.js';
+import type { Config } from '../config.js';
 import type { Views } from '../event-sourcing/views.js';
 import type { Sealer } from '../keys/sealer.js';
 
@@ -13,7 +16,11 @@ import type { Sealer } from '../keys/sealer.js';
 export type Readers = ReturnType<typeof makeReaders>;
 
 /** Puts the readers together. Sealed values are opened here and nowhere nearer to the log. */
-export function makeReaders(views: Views, sealer: Sealer) {
+export function makeReaders(
+  views: Views,
+  sealer: Sealer,
+  { shareUrlTemplate }: Pick<Config, 'shareUrlTemplate'>,
+) {
   const users = makeUserReader({ views, sealer });
   return {
     users,
@@ -23,6 +30,8 @@ export function makeReaders(views: Views, sealer: Sealer) {
     apiKeys: makeApiKeyReader({ views }),
     storages: makeStorageReader({ views }),
     assets: makeAssetReader({ views }),
+    shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
+    shareAccesses: makeShareAccessReader({ views }),
     nodes: makeNodeReader({ views }),
   };
 }

@@ -24,10 +24,12 @@ import { inBlocks } from '../keys/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
+import { makeShareSessions } from '../keys/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
 import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
 import { makeHashPool } from '../security/hash-pool.js';
 import { makePasswords } from '../security/passwords.js';
+import { makeSharePasswords, shareQueueMax } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from './commands.js';
 import { openStores, type Stores } from './open-stores.js';
@@ -128,13 +130,21 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       },
     });
     const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer);
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
+    const scryptParameters = parametersOf(options);
     const pool = makeHashPool();
     const passwords = makePasswords({
       peppers: keyRings.pepper,
       pool,
       randomBytes,
-      ...(options.passwordScrypt === undefined ? {} : { parameters: options.passwordScrypt }),
+      ...scryptParameters,
+    });
+    const sharePool = makeHashPool({ queue: shareQueueMax });
+    const sharePasswords = makeSharePasswords({
+      peppers: keyRings.pepper,
+      pool: sharePool,
+      randomBytes,
+      ...scryptParameters,
     });
     const refreshTokens = makeRefreshTokens(keyRings.refresh);
     const onFailure = (what: string, error: unknown): void => {
@@ -151,6 +161,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       sealer,
       digests,
       passwords,
+      sharePasswords,
+      shareSessions: makeShareSessions(keyRings.refresh),
       accessTokens,
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
@@ -178,6 +190,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       close: async () => {
         await background.settled();
         await pool.close();
+        await sharePool.close();
         await closeStores();
         log.flush();
       },
@@ -186,6 +199,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     await closeStores();
     throw error;
   }
+}
+
+function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {
+  return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
 }
 
 /** Embedded stores have a key file of their own; several processes over one store must be given their keys. */

@@ -8,6 +8,8 @@ const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } 
 /** Changing a project's storages (DESIGN 4.1: needs a fresh second factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 
+const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
+
 /**
  * Who may call what: every route's policy, by the route's name (DESIGN section 4). Routes take their policy from here, and
  * start-up fails for a route that does not, and for an entry that no route serves.
@@ -79,6 +81,16 @@ export const accessMatrix = {
   enableStorage: projectAccess(managesStorages),
   getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeDelivery: projectAccess(managesStorages),
+
+  // Shares (4.4). A visitor presents the share's password, then the session that it opened.
+  createShare: projectAccess(managesShares),
+  listShares: projectAccess({ ...reads, apiKey: 'share:read' }),
+  getShare: projectAccess({ ...reads, apiKey: 'share:read' }),
+  changeShare: projectAccess(managesShares),
+  revokeShare: projectAccess(managesShares),
+  listShareAccesses: projectAccess({ ...reads, apiKey: 'share:read' }),
+  verifyShare: publicAccess,
+  renewShareMedia: publicAccess,
 
   // Nodes (4.6).
   listPeers: agentAccess,

@@ -51,7 +51,7 @@ function ofShell(route: Route): readonly ErrorCode[] {
   if (route.always !== true) codes.push('store_unavailable', 'overloaded');
   if (!(route.request.body instanceof z.ZodUndefined)) codes.push('invalid_json', 'unsupported_media_type');
   if (route.limit !== undefined) codes.push('rate_limited');
-  if (route.idempotent === true) codes.push('conflict', 'idempotency_key_reused');
+  if (route.idempotent !== undefined) codes.push('conflict', 'idempotency_key_reused');
   if (route.ifMatch === true) codes.push('precondition_failed');
   if (route.access.kind === 'project') {
     const { apiKey, onMissing, entitlement } = route.access;

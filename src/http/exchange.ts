@@ -63,7 +63,7 @@ export function makeExchange<
     // 3. Content type 415, then body, query and headers 400.
     const body = noBody?.success === true ? noBody.data : validate(request.body, contentOf(ctx, received));
     const query = readQuery(ctx.querystring);
-    const key = spec.idempotent === true ? idempotencyKey(ctx.req) : undefined;
+    const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
     refuseForLack(spec);
@@ -88,7 +88,7 @@ export function makeExchange<
     const answer: Answer = () =>
       key === undefined
         ? work({ commandId: shell.newId(), time: shell.clock.now() })
-        : shell.runOnce({ scope, key, body }, work);
+        : shell.runOnce({ scope, key, body, keepsReply: spec.idempotent === true }, work);
     const reply = await (settle === undefined ? answer() : settled(answer, settle));
     send(ctx, reply);
   };

@@ -27,6 +27,8 @@ export interface IdempotentRequest {
   readonly key: string;
   /** The parsed body; two spellings of one JSON value are one body. */
   readonly body: unknown;
+  /** False where a repetition does the work anew, as the same command: its reply depends on more than the request. */
+  readonly keepsReply: boolean;
 }
 
 /** Runs a request once per key: DESIGN section 3, "Idempotency-Key". */
@@ -71,7 +73,7 @@ interface HeldClaim {
 }
 
 export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }: IdempotencyDeps): RunOnce {
-  return async ({ scope, key, body }, work) => {
+  return async ({ scope, key, body, keepsReply }, work) => {
     const record = `idempotency/${digest.of('idempotency-key', JSON.stringify([...scope, key]))}`;
     const bodyDigest = digest.of('idempotency-body', JSON.stringify(body ?? null));
     const held = await hold(record, bodyDigest);
@@ -84,6 +86,10 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       // Nothing to keep: a refusal may be cured, and a failure is to be retried. The ids stay, for it may have been written.
       await write(record, version, { ...claim, attempt_at: null }).catch(ignore);
       throw error;
+    }
+    if (!keepsReply) {
+      await write(record, version, { ...claim, attempt_at: null }).catch(ignore);
+      return reply;
     }
     try {
       const kept = { ...reply, content: reply.content.toString() };

@@ -16,6 +16,9 @@ export const defaultLimits = {
   /** Refreshed tokens, and tries at a second factor, per client address. */
   refresh: { limit: 60, seconds: 60, failsClosed: true },
   two_factor: { limit: 10, seconds: 60, failsClosed: true },
+  /** Tries at the password of any share, and renewals of media URLs, per client address. */
+  share_verify: { limit: 30, seconds: 60, failsClosed: true },
+  share_media: { limit: 60, seconds: 60, failsClosed: true },
   /** Requests per session and per API key. */
   session: { limit: 600, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },

@@ -154,7 +154,7 @@ function fieldsAsParameters(schema: z.ZodType, where: 'path' | 'query', schemas:
 
 function headerParameters(route: Route): Json[] {
   return [
-    ...(route.idempotent === true ? [parameterRef('Idempotency-Key')] : []),
+    ...(route.idempotent !== undefined ? [parameterRef('Idempotency-Key')] : []),
     ...(route.ifMatch === true ? [parameterRef('If-Match')] : []),
     ...(route.entityTag === true && route.method === 'GET' ? [parameterRef('If-None-Match')] : []),
     parameterRef('X-Request-Id'),

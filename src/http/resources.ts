@@ -108,6 +108,56 @@ export const storage = z
   })
   .meta({ id: 'Storage' });
 
+/** A share as members see it: DESIGN 4.4. */
+export const share = z
+  .strictObject({
+    id: z.uuid(),
+    project_id: z.uuid(),
+    asset_id: z.uuid(),
+    token: z.string().meta({ description: '22 characters; part of `url`.' }),
+    url: z.string().meta({ description: 'Where people open it.' }),
+    expires_at: time.nullable().meta({ description: 'Null: never.' }),
+    max_uses: z
+      .int()
+      .nullable()
+      .meta({ description: 'How often its password may be used. Null: any number.' }),
+    remaining_uses: z.int().nullable().meta({ description: 'Null where uses are not limited.' }),
+    allow_download: z.boolean(),
+    throttled_at: time.nullable().meta({
+      description: 'When many wrong passwords were last noticed. It is told once an hour at most.',
+    }),
+    created_by: z
+      .uuid()
+      .nullable()
+      .meta({ description: 'The id of a user; null where an API key created it.' }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Share' });
+
+/** One time that a share was opened. */
+export const shareAccess = z
+  .strictObject({
+    id: z.uuid(),
+    at: time,
+    client_ip_digest: z.string().nullable().meta({
+      description:
+        "Keyed digest of the visitor's address: the same address, the same digest. Null: not known.",
+    }),
+  })
+  .meta({ id: 'ShareAccess' });
+
+/** A URL that one of an asset's files can be fetched from: DESIGN 4.4. */
+export const shareMedia = z
+  .strictObject({
+    kind: z.string().meta({ description: "`original`, or the rendition's." }),
+    url: z.string(),
+    method: z.literal('GET'),
+    media_type: z.string(),
+    expires_at: time,
+  })
+  .meta({ id: 'ShareMedia' });
+
 /** The peer node item of the API document, 2.3. */
 export const peerNode = z
   .strictObject({

@@ -58,8 +58,8 @@ export interface RouteSpec<
   readonly lacks?: () => HttpError | null;
   /** One or several; of several, none is charged when one refuses. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
-  /** Honours `Idempotency-Key`. */
-  readonly idempotent?: boolean;
+  /** Honours `Idempotency-Key`. `anew`: a repetition is worked on again, as the same command, and its reply is a new one. */
+  readonly idempotent?: true | 'anew';
   /** Honours `If-Match`. */
   readonly ifMatch?: boolean;
   /** Success replies carry an `ETag`, and a GET answers 304 to `If-None-Match`. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { base62Alphabet as alphabet, randomBase62 } from '../keys/random-base62.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 
 /** What is kept of a key, and what may be shown of it. */
@@ -16,14 +17,13 @@ export interface NewApiKey extends ApiKeyParts {
   readonly key: string;
 }
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 32;
 const checksumLength = 6;
 const keyPattern = /^stw_[0-9A-Za-z]{38}$/;
 
 /** Makes a key: `stw_`, 32 random base62 characters, and the CRC-32 of all these as 6 more (DESIGN 4.2). */
 export function makeApiKey(randomBytes: RandomBytes): NewApiKey {
-  const body = `stw_${randomCharacters(randomBytes)}`;
+  const body = `stw_${randomBase62(randomBytes, secretLength)}`;
   const key = body + checksumOf(body);
   return { key, ...partsOf(key) };
 }
@@ -44,18 +44,6 @@ function partsOf(key: string): ApiKeyParts {
     prefix: key.slice(0, 8),
     lastFour: key.slice(-4),
   };
-}
-
-/** All characters equally likely: a byte beyond the largest multiple of 62 is thrown away. */
-function randomCharacters(randomBytes: RandomBytes): string {
-  const bound = 256 - (256 % alphabet.length);
-  let characters = '';
-  while (characters.length < secretLength) {
-    for (const byte of randomBytes(secretLength)) {
-      if (byte < bound) characters += alphabet.charAt(byte % alphabet.length);
-    }
-  }
-  return characters.slice(0, secretLength);
 }
 
 /** The CRC-32 (of gzip) in base62, most significant digit first. */

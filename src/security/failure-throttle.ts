@@ -31,6 +31,14 @@ export const signInThrottle: ThrottleLimits = {
   forgetMs: 900_000,
 };
 
+/** Passwords of shares (DESIGN 4.4): 5 free failures, then a minute doubling to an hour; one is forgotten every 15 min. */
+export const shareThrottle: ThrottleLimits = {
+  free: 5,
+  firstWaitMs: 60_000,
+  waitMsMax: 3_600_000,
+  forgetMs: 900_000,
+};
+
 /**
  * Whether the next try may begin. A try that may not counts nowhere, so the right password works as soon as the wait is
  * over. Where `forgetMs` is the longest wait, no stretch of W milliseconds passes more than W / forgetMs failures beyond

@@ -4,7 +4,7 @@ import { Overloaded, StoreUnavailable } from '../event-sourcing/errors.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Digests } from '../keys/digests.js';
 import { ipBuckets } from './client-ip.js';
-import type { FailureState, ThrottleLimits } from './failure-throttle.js';
+import type { FailureState, ThrottleLimits, ThrottleVerdict } from './failure-throttle.js';
 import { countFailure, forgottenAtMs, judgeTry, withdrawFailure } from './failure-throttle.js';
 
 /** What is guessed at, and by whom. */
@@ -28,12 +28,12 @@ export interface GuardedTries {
   /**
    * Runs the check, unless the client has to wait first. The failure is counted before and taken back by success, so that
    * tries at the same moment are not free; a success forgets all failures of this client.
-   * @param check the value of a success, or null for a failure. Also what it throws counts as a failure, for it may tell of
+   * @param check is told how many failures of this client counted before; the value of a success, or null for a failure. Also what it throws counts as a failure, for it may tell of
    * the secret; save Overloaded and StoreUnavailable, which mean that nothing was decided.
    * @throws StoreUnavailable when the failures cannot be counted: nobody guesses unseen
    * @throws Overloaded when too many tries race for the same record
    */
-  run<T>(of: TryOf, check: () => Promise<T | null>): Promise<TryOutcome<T>>;
+  run<T>(of: TryOf, check: (failuresBefore: number) => Promise<T | null>): Promise<TryOutcome<T>>;
 }
 
 /** The storage format of a record. */
@@ -80,12 +80,16 @@ export function makeGuardedTries({
   }
 
   /** Counts a failure ahead of its try, where a try is allowed. */
-  async function reserve(key: string): Promise<ReturnType<typeof judgeTry>> {
+  async function reserve(
+    key: string,
+  ): Promise<{ readonly verdict: ThrottleVerdict; readonly failuresBefore: number }> {
     for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
       const { state, version } = await read(key);
       const nowMs = clock.now().getTime();
       const verdict = judgeTry(limits, state, nowMs);
-      if (!verdict.allowed || (await write(key, version, countFailure(limits, state, nowMs)))) return verdict;
+      if (!verdict.allowed || (await write(key, version, countFailure(limits, state, nowMs)))) {
+        return { verdict, failuresBefore: state?.failures ?? 0 };
+      }
     }
     throw new Overloaded('too many tries at once');
   }
@@ -105,9 +109,9 @@ export function makeGuardedTries({
   return {
     run: async (of, check) => {
       const key = recordOf(of);
-      const verdict = await reserve(key);
+      const { verdict, failuresBefore } = await reserve(key);
       if (!verdict.allowed) return { outcome: 'throttled', retryAfterSeconds: verdict.retryAfterSeconds };
-      const value = await check().catch(async (error: unknown) => {
+      const value = await check(failuresBefore).catch(async (error: unknown) => {
         const undecided = error instanceof Overloaded || error instanceof StoreUnavailable;
         if (undecided) await takeBack(key, withdrawFailure);
         throw error;

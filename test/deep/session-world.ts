@@ -60,7 +60,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
   };
   const tries: GuardedTries = {
     run: async (_of, check) => {
-      const value = await check();
+      const value = await check(0);
       return value === null ? { outcome: 'failed' } : { outcome: 'passed', value };
     },
   };

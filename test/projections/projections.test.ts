@@ -253,6 +253,8 @@ test('Every view is registered under a name of its own', (t) => {
     'peer_nodes',
     'projects',
     'sessions',
+    'share_accesses',
+    'shares',
     'storage_configs',
     'users',
   ]);

@@ -9,24 +9,20 @@ import { makeRemoveNode } from '../../src/commands/remove-node.js';
 import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
+import { makeReaders } from '../../src/composition/readers.js';
 import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
+import { makeShareCommands } from '../../src/composition/share-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
+import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { makeCheckPassword } from '../../src/security/password-rules.js';
+import { makeSharePasswords } from '../../src/security/share-passwords.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
-import { makeAssetReader } from '../../projections/assets/reader.js';
-import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
-import { makeMemberReader } from '../../projections/members/reader.js';
-import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
-import { makeProjectReader } from '../../projections/projects/reader.js';
-import { makeSessionReader } from '../../projections/sessions/reader.js';
-import { makeStorageReader } from '../../projections/storage-configs/reader.js';
-import { makeUserReader } from '../../projections/users/reader.js';
 import type { GivenStores } from './given-stores.js';
 
 export const defaultCapacityBytes = 1_073_741_824;
@@ -45,31 +41,24 @@ export function givenCommands(
   { mailConfigured = true, ...passwordOptions }: PasswordOptions & { readonly mailConfigured?: boolean } = {},
 ) {
   const { handler, clock, sealer, digests } = stores;
-  const users = makeUserReader(stores);
-  const readers = {
-    apiKeys: makeApiKeyReader(stores),
-    assets: makeAssetReader(stores),
-    members: makeMemberReader({ ...stores, users }),
-    nodes: makeNodeReader(stores),
-    projects: makeProjectReader(stores),
-    sessions: makeSessionReader(stores),
-    storages: makeStorageReader(stores),
-    users,
-  };
+  const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
+  const readers = makeReaders(stores.views, sealer, { shareUrlTemplate });
   const { parameters = { N: 2, r: 1, p: 1 }, peppers = ['p1'], onHash } = passwordOptions;
-  const passwords = makePasswords({
+  const hashing = {
     peppers: makeKeyring(peppers.map((kid) => ({ kid, key: Buffer.alloc(32, kid) }))),
     pool: {
-      hash: (input) => {
+      hash: (input: ScryptInput) => {
         onHash?.(input);
         return Promise.resolve(Buffer.from(nativeScrypt(input)));
       },
       close: () => Promise.resolve(),
     },
-    randomBytes: (size) => Buffer.alloc(size, 4),
+    randomBytes: (size: number) => Buffer.alloc(size, 4),
     parameters,
-  });
-  const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
+  };
+  const passwords = makePasswords(hashing);
+  const refreshKeys = makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]);
+  const refreshTokens = makeRefreshTokens(refreshKeys);
   const accessTokens = makeAccessTokens({
     keys: makeKeyring([{ kid: 'j1', key: Buffer.alloc(32, 6) }]),
     issuer: 'http://127.0.0.1:8080',
@@ -116,6 +105,12 @@ export function givenCommands(
     ...makeStorageCommands({
       ...{ handler, sealer, clock, readers, stateStore: stores.stateStore },
       config: { storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'] },
+    }),
+    ...makeShareCommands({
+      ...stores,
+      ...{ readers, background },
+      sharePasswords: makeSharePasswords(hashing),
+      shareSessions: makeShareSessions(refreshKeys),
     }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
     changeNode: makeChangeNode({ handler, nodes: readers.nodes }),

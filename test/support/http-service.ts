@@ -13,6 +13,8 @@ import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
+import { makePublicShareRoutes } from '../../src/http/routes/shares-public.js';
+import { makeShareRoutes } from '../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
 import type { Route } from '../../src/http/route.js';
@@ -121,6 +123,8 @@ export function areaRoutes(
     ...makeApiKeyRoutes(commands),
     ...makeStorageRoutes(commands),
     ...makeStorageChangeRoutes(commands),
+    ...makeShareRoutes(commands),
+    ...makePublicShareRoutes(commands),
     ...makeNodeRoutes(commands),
   ];
 }

@@ -4,7 +4,8 @@ import { maxUsesMax, shareCodec, type ShareEvent } from './events.js';
 import { rejectShare, shareNotFound } from './rejections.js';
 import { shareCategory } from './stream.js';
 
-export type ShareState = { readonly status: 'absent' } | OpenShare | { readonly status: 'revoked' };
+export type ShareState =
+  { readonly status: 'absent' } | OpenShare | { readonly status: 'revoked'; readonly projectId: string };
 
 export interface ShareTerms {
   readonly expiresAt: Date | null;
@@ -17,6 +18,7 @@ export interface OpenShare extends ShareTerms {
   readonly projectId: string;
   readonly assetId: string;
   readonly token: Sealed;
+  readonly tokenDigest: string;
   readonly passwordHash: Sealed;
   /** Counts the passwords; the first is 1. */
   readonly passwordGeneration: number;
@@ -36,8 +38,12 @@ export type ShareCommand =
       readonly passwordHash: Sealed;
       readonly createdBy: string | null;
     } & ShareTerms)
-  | ({ readonly type: 'Change' } & ShareTerms)
-  | { readonly type: 'ChangePassword'; readonly passwordHash: Sealed }
+  /** What is left out stays as it is. */
+  | {
+      readonly type: 'Change';
+      readonly changes: Partial<ShareTerms>;
+      readonly passwordHash?: Sealed | undefined;
+    }
   /** Counts a use, if the share still stands as it was checked; decides nothing where uses are not limited. */
   | {
       readonly type: 'Use';
@@ -61,6 +67,7 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
       projectId: data.project_id,
       assetId: data.asset_id,
       token: data.token,
+      tokenDigest: data.token_digest,
       passwordHash: data.password_hash,
       passwordGeneration: 1,
       usedBy: new Set(),
@@ -83,7 +90,7 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
     case 'ShareVerificationThrottled':
       return { ...state, throttledAt: event.recordedAt };
     case 'ShareRevoked':
-      return { status: 'revoked' };
+      return { status: 'revoked', projectId: state.projectId };
   }
 }
 
@@ -101,11 +108,7 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
     case 'Create':
       return create(command, state);
     case 'Change':
-      open(state);
-      return [{ type: 'ShareChanged', data: recordOf(command) }];
-    case 'ChangePassword':
-      open(state);
-      return [{ type: 'SharePasswordChanged', data: { password_hash: command.passwordHash } }];
+      return change(command, open(state));
     case 'Use':
       return use(command, state);
     case 'TellThrottled': {
@@ -143,6 +146,21 @@ function create(
   ];
 }
 
+function change(
+  { changes, passwordHash }: Extract<ShareCommand, { type: 'Change' }>,
+  share: OpenShare,
+): readonly ShareEvent[] {
+  const [before, after] = [recordOf(share), recordOf({ ...share, ...changes })];
+  const same =
+    before.expires_at === after.expires_at &&
+    before.max_uses === after.max_uses &&
+    before.allow_download === after.allow_download;
+  const terms: readonly ShareEvent[] = same ? [] : [{ type: 'ShareChanged', data: after }];
+  // The very same sealed text is a repetition: nobody seals or hashes twice alike.
+  if (passwordHash === undefined || passwordHash === share.passwordHash) return terms;
+  return [...terms, { type: 'SharePasswordChanged', data: { password_hash: passwordHash } }];
+}
+
 function use(
   { accessId, passwordGeneration, now }: Extract<ShareCommand, { type: 'Use' }>,
   state: ShareState,
@@ -159,7 +177,16 @@ function use(
 
 /** Whether a share that was not revoked still opens. */
 export function isUsable(share: OpenShare, now: Date): boolean {
-  return (share.expiresAt === null || now < share.expiresAt) && remainingUses(share) !== 0;
+  return !isExpired(share, now) && remainingUses(share) !== 0;
+}
+
+/** The same for an access that may have been counted by an earlier try. */
+export function isUsableBy(share: OpenShare, accessId: string, now: Date): boolean {
+  return isUsable(share, now) || (share.usedBy.has(accessId) && !isExpired(share, now));
+}
+
+export function isExpired({ expiresAt }: OpenShare, now: Date): boolean {
+  return expiresAt !== null && now >= expiresAt;
 }
 
 /** Null where uses are not limited. */

@@ -23,6 +23,7 @@ const user: Rule = { who: 'user' };
 const halfSignedIn: Rule = { who: 'user', secondFactor: 'not yet needed' };
 const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes' };
 const viewerReads: Rule = { who: 'viewer', auditors: true };
+const editorShares: Rule = { who: 'editor', keys: 'share:write' };
 const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
 
 /** By method and path; `{}` stands for whatever a parameter is called. Paths are under `/api/v1` save those at the root. */
@@ -79,6 +80,15 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /projects/{}/storages/{}/enable': adminAgain,
   'GET /projects/{}/storages/{}/delivery': { ...viewerReads, keys: 'storage:read' },
   'PUT /projects/{}/storages/{}/delivery': adminAgain,
+
+  'POST /projects/{}/shares': editorShares,
+  'GET /projects/{}/shares': { ...viewerReads, keys: 'share:read' },
+  'GET /projects/{}/shares/{}': { ...viewerReads, keys: 'share:read' },
+  'PATCH /projects/{}/shares/{}': editorShares,
+  'DELETE /projects/{}/shares/{}': editorShares,
+  'GET /projects/{}/shares/{}/accesses': { ...viewerReads, keys: 'share:read' },
+  'POST /shares/{}/verify': anybody,
+  'POST /shares/{}/media': anybody,
 
   'GET /internal/peer-list': { who: 'agent' },
 };

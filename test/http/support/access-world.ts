@@ -4,6 +4,7 @@ import type { Role } from '../../../src/domain/role.js';
 import { scopes } from '../../../src/domain/scope.js';
 import type { Scope } from '../../../src/domain/scope.js';
 import { sessionAggregate } from '../../../src/domain/session/session.js';
+import { shareAggregate } from '../../../src/domain/share/share.js';
 import { storageAggregate } from '../../../src/domain/storage/storage.js';
 import { userAggregate } from '../../../src/domain/user/user.js';
 import type { UserEvent } from '../../../src/domain/user/events.js';
@@ -13,6 +14,7 @@ import { makeApiKey } from '../../../src/security/api-keys.js';
 import { appendEvents } from '../../support/append-events.js';
 import { makeSeededRandom } from '../../support/clock.js';
 import { sessionStarted } from '../../support/examples/session.js';
+import { shareCreated } from '../../support/examples/share.js';
 import { storageCreated } from '../../support/examples/storage.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { digest } from '../../support/examples/ids.js';
@@ -38,6 +40,7 @@ interface Person {
 interface Project {
   readonly id: string;
   readonly storageId: string;
+  readonly shareId: string;
   readonly keys: ReadonlyMap<string, string>;
 }
 
@@ -45,7 +48,7 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 
 export async function makeAccessWorld({ stores, commands }: TestService): Promise<AccessWorld> {
-  const { clock, handler } = stores;
+  const { clock, handler, sealer } = stores;
   let drawn = 0;
   const random = makeSeededRandom(7);
   const newId = (): string => `019b7d00-0000-7000-8000-${String((drawn += 1)).padStart(12, '0')}`;
@@ -102,7 +105,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     ownerId: string,
     members: ReadonlyMap<string, Role>,
   ): Promise<Project> => {
-    const [id, storageId] = [newId(), newId()];
+    const [id, storageId, shareId] = [newId(), newId(), newId()];
     const keys = new Map<string, string>();
     const issue = (
       name: string,
@@ -141,7 +144,11 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     await append(storageAggregate, storageId, [
       { ...storageCreated, data: { ...storageCreated.data, project_id: id } },
     ]);
-    return { id, storageId, keys };
+    const token = await sealer.seal({ kind: 'share', projectId: id, shareId }, 'token', 'a token');
+    await append(shareAggregate, shareId, [
+      { ...shareCreated, data: { ...shareCreated.data, project_id: id, token } },
+    ]);
+    return { id, storageId, shareId, keys };
   };
 
   // The one whose token is older than 10 minutes when all else begins.
@@ -215,6 +222,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
       const ids: Readonly<Record<string, string | undefined>> = {
         ':projectId': place === 'malformed id' ? 'not-an-id' : (project?.id ?? absentId),
         ':storageId': project?.storageId ?? absentId,
+        ':shareId': project?.shareId ?? absentId,
       };
       let known = true;
       const path = pattern.replaceAll(/:\w+/g, (name) => {

@@ -99,7 +99,7 @@ export function makeRequest(
 /** The headers that this route listens to: keys that come again, and revisions that may be the resource's. */
 function conditions({ idempotent, ifMatch }: Route, dice: Dice): readonly Header[] {
   return [
-    ...(idempotent === true && dice.chance(0.3)
+    ...(idempotent !== undefined && dice.chance(0.3)
       ? [['idempotency-key', dice.pick(['a', 'b', 'c'])] as const]
       : []),
     ...(ifMatch === true && dice.chance(0.3) ? [['if-match', `"${dice.below(3)}-abc"`] as const] : []),

@@ -1,0 +1,188 @@
+import test from 'ava';
+import { makeShareCommands } from '../../src/composition/share-commands.js';
+import { assetAggregate } from '../../src/domain/asset/asset.js';
+import { projectAggregate } from '../../src/domain/project/project.js';
+import { shareAccessAggregate } from '../../src/domain/share-access/share-access.js';
+import { shareAggregate } from '../../src/domain/share/share.js';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeShareSessions } from '../../src/keys/share-sessions.js';
+import type { ScryptInput } from '../../src/security/scrypt.js';
+import { makeRecordShareAccesses } from '../../src/reactions/record-share-accesses.js';
+import { appendEvents } from '../support/append-events.js';
+import { makeTestClock } from '../support/clock.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
+import { type GivenStores, givenStores } from '../support/given-stores.js';
+
+const clientIp = '198.51.100.7';
+const hourMs = 3_600_000;
+
+interface Scene {
+  readonly stores: GivenStores;
+  readonly service: GivenStores & { readonly commands: ReturnType<typeof givenCommands> };
+  /** Calls of all three stores, by name. */
+  readonly calls: string[];
+  readonly hashes: ScryptInput[];
+}
+
+async function given(): Promise<Scene> {
+  const calls: string[] = [];
+  const hashes: ScryptInput[] = [];
+  const record = <Store extends object>(name: string, store: Store): Store =>
+    new Proxy(store, {
+      get: (target, method, receiver) => {
+        const found: unknown = Reflect.get(target, method, receiver);
+        if (typeof found !== 'function') return found;
+        return (...parts: unknown[]): unknown => {
+          calls.push(`${name} ${String(method)}`);
+          return Reflect.apply(found, target, parts);
+        };
+      },
+    });
+  const made = await givenStores({
+    clock: makeTestClock(),
+    wrap: (store) => record('events', store),
+    wrapDocuments: (store) => record('documents', store),
+  });
+  const stores = { ...made, stateStore: record('state', made.stateStore) };
+  const commands = givenCommands(stores, { onHash: (input) => hashes.push(input) });
+  return { stores, service: { ...stores, commands }, calls, hashes };
+}
+
+test('nothing tells apart why a share does not open: the same words, store calls and hashing', async (t) => {
+  // Given a share for each cause there is
+  const { service, stores, calls, hashes } = await given();
+  const { handler, clock } = stores;
+  const soon = new Date(clock.now().getTime() + hourMs);
+  const verify = (token: string) =>
+    service.commands.verifyShare({ token, password: sharePassword, clientIp }, nextContext(stores));
+  const act = (target: Parameters<typeof appendEvents>[1], event: { type: string; data: object }) =>
+    appendEvents(handler, target, [event], clock.now());
+  const tokens: Record<string, string> = { unknown: 'x'.repeat(22), 'no token of ours': 'x/y' };
+  const share = async (cause: string, terms: Parameters<typeof givenShare>[2] = {}) => {
+    const asset = await givenAsset(service);
+    const made = await givenShare(service, asset, terms);
+    tokens[cause] = made.token;
+    return { ...asset, shareId: made.id, token: made.token };
+  };
+  await share('expired', { expiresAt: soon });
+  await verify((await share('used up', { maxUses: 1 })).token);
+  const revoked = await share('revoked');
+  await service.commands.revokeShare(revoked, nextContext(stores));
+  const nothing = {};
+  const disabled = await share('storage disabled');
+  const deleted = await share('storage deleted');
+  const removed = await share('asset removed');
+  const gone = await share('project deleted');
+  await act(
+    { aggregate: storageAggregate, id: disabled.storageId },
+    { type: 'StorageDisabled', data: nothing },
+  );
+  await act(
+    { aggregate: storageAggregate, id: deleted.storageId },
+    { type: 'StorageDeleted', data: nothing },
+  );
+  await act({ aggregate: assetAggregate, id: removed.assetId }, { type: 'AssetRemoved', data: nothing });
+  await act({ aggregate: projectAggregate, id: gone.projectId }, { type: 'ProjectDeleted', data: nothing });
+  clock.advance(hourMs);
+  // When each is tried
+  const seen = [];
+  for (const [cause, token] of Object.entries(tokens)) {
+    const before = await stores.eventStore.head();
+    calls.length = hashes.length = 0;
+    const error = await t.throwsAsync(() => verify(token), { instanceOf: CommandRejected }, cause);
+    const made = calls.join(', ');
+    const work = hashes.map(({ N, r, p, length }) => [N, r, p, length]);
+    seen.push({ code: String(error.code), message: error.message, calls: made, work });
+    t.deepEqual(await stores.eventStore.head(), before, `${cause} appends nothing`);
+  }
+  // Then all are like the first
+  t.is(seen.length, 9);
+  t.like(seen[0], { code: 'share_not_found', message: 'the share does not exist' });
+  t.is(seen[0]?.work.length, 1);
+  for (const [index, one] of seen.entries()) t.deepEqual(one, seen[0], Object.keys(tokens)[index]);
+});
+
+test('a use that was counted before a crash is recorded by the reaction, once', async (t) => {
+  // Given a process that ends between counting and recording
+  const { service, stores } = await given();
+  const asset = await givenAsset(service);
+  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 3 });
+  let ends = true;
+  const handle: typeof stores.handler.handle = (target, ...rest) =>
+    ends && target.aggregate.category === shareAccessAggregate.category
+      ? Promise.reject(new StoreUnavailable('ended'))
+      : stores.handler.handle(target, ...rest);
+  const { recordShareAccess, verifyShare } = makeShareCommands({
+    ...stores,
+    ...{ readers: service.commands, background: service.commands.background },
+    handler: { ...stores.handler, handle },
+    sharePasswords: { fresh: service.commands.passwords, suspect: service.commands.passwords },
+    shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
+  });
+  const context = nextContext(stores);
+  const input = { token, password: sharePassword, clientIp };
+  await t.throwsAsync(() => verifyShare(input, context), { instanceOf: StoreUnavailable });
+  ends = false;
+  const reaction = makeRecordShareAccesses({ recordShareAccess, clock: stores.clock });
+  const [used] = (await stores.eventStore.read(`share-${shareId}`, { from: 0n, limit: 10 })).filter(
+    ({ type }) => type === 'ShareUsed',
+  );
+  if (used === undefined) throw new Error('no use was counted');
+  const event = { ...shareAggregate.codec.decode(used), position: '1' } as Parameters<
+    typeof reaction.asks
+  >[0];
+  const { access_id: accessId } = event.data;
+  // When the reaction looks at it, it leaves time to whoever counted
+  t.is(await reaction.asks(event), 'not-yet');
+  stores.clock.advance(15_000);
+  t.is(await reaction.asks(event), 'yes');
+  await reaction.conclude(event, nextContext(stores), undefined);
+  // Then the access stands, with what is known, and the repeated request adds nothing
+  t.is(await reaction.asks(event), 'no');
+  const opened = await verifyShare(input, context);
+  t.is(opened.remainingUses, 2);
+  const stream = await stores.eventStore.read(`shareaccess-${accessId}`, { from: 0n, limit: 10 });
+  t.deepEqual(
+    stream.map(({ type, data }) => ({ type, data })),
+    [
+      {
+        type: 'ShareVerified',
+        data: { share_id: shareId, project_id: asset.projectId, client_ip_digest: null },
+      },
+    ],
+  );
+});
+
+test('a password that was changed while it was checked opens nothing and counts nothing', async (t) => {
+  const { service, stores } = await given();
+  const asset = await givenAsset(service);
+  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 1 });
+  const { commands } = service;
+  const changing = makeShareCommands({
+    ...stores,
+    ...{ readers: commands, background: commands.background },
+    sharePasswords: {
+      fresh: {
+        ...commands.passwords,
+        verify: async (password, stored) => {
+          const verdict = await commands.passwords.verify(password, stored);
+          const changes = { password: 'another one' };
+          await commands.changeShare({ ...asset, shareId, changes }, nextContext(stores));
+          return verdict;
+        },
+      },
+      suspect: commands.passwords,
+    },
+    shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
+  });
+  const input = { token, password: sharePassword, clientIp };
+  const error = await t.throwsAsync(() => changing.verifyShare(input, nextContext(stores)), {
+    instanceOf: CommandRejected,
+  });
+  t.is(error.code, 'share_password_wrong');
+  const now = { ...input, password: 'another one' };
+  t.is((await commands.verifyShare(now, nextContext(stores))).remainingUses, 0);
+});

@@ -1,0 +1,56 @@
+import test from 'ava';
+import { openStores } from '../support/embedded-directory.js';
+import { givenAsset, givenShare, sharePassword } from '../support/given-share.js';
+import { makeServiceClient, textOf } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { makeDataDirectory } from '../support/service-process.js';
+
+for (const [whence, addressOf] of [
+  ['50 addresses', (index: number) => `198.51.100.${index}`],
+  ['one address', () => '198.51.100.1'],
+] as const) {
+  test(`of 50 who open a share of 20 uses at once, from ${whence}, on two services, 20 do`, async (t) => {
+    // Given two services, each with its own queues and caches, over the same stores
+    const directory = await makeDataDirectory();
+    t.teardown(() => directory.remove());
+    const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+    t.teardown(() => stores.close());
+    const environment = { TRUSTED_PROXIES: '127.0.0.0/8' };
+    const start = { directory: directory.path, stores, environment };
+    const [one, other] = [await startInProcess(start), await startInProcess(start)];
+    t.teardown(() => Promise.all([one.close(), other.close()]));
+    const asset = await givenAsset(one.services);
+    const { id, token } = await givenShare(one.services, asset, { maxUses: 20 });
+    // When 50 give the password at once
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const client = makeServiceClient(index % 2 === 0 ? one.url : other.url);
+        const headers = { 'x-forwarded-for': addressOf(index) };
+        return client.post(`/api/v1/shares/${token}/verify`, { password: sharePassword }, headers);
+      }),
+    );
+    // Then as many as may come in, each with a number of its own, and each is recorded once
+    const opened = replies.filter(({ status }) => status === 200);
+    t.is(opened.length, 20, replies.map(({ status }) => status).join(' '));
+    t.is(replies.filter(({ status }) => status === 404).length, 30);
+    const left = opened.map(
+      (reply) => (reply.json() as { data: { share: { remaining_uses: number } } }).data.share,
+    );
+    t.deepEqual(
+      left.map(({ remaining_uses }) => remaining_uses).sort((a, b) => a - b),
+      Array.from({ length: 20 }, (_, index) => index),
+    );
+    const events = await stores.eventStore.read(`share-${id}`, { from: 0n, limit: 100 });
+    const used = events
+      .filter(({ type }) => type === 'ShareUsed')
+      .map(({ data }) => textOf(data, 'access_id'));
+    t.is(new Set(used).size, 20);
+    for (const accessId of used) {
+      const access = await stores.eventStore.read(`shareaccess-${accessId}`, { from: 0n, limit: 10 });
+      t.deepEqual(
+        access.map(({ type }) => type),
+        ['ShareVerified'],
+      );
+    }
+  });
+}
