@@ -25,6 +25,16 @@ export function makeViews(deps: {
           .map((document) => toViewDocument<Document>(document))
           .filter((document) => document !== null);
       },
+      sum: async (query) => {
+        const collection = generations.liveCollection(projection);
+        let total = 0n;
+        for (let from: { readonly after?: string } = {}; ;) {
+          const { sum, after } = await readModelStore.sum(collection, { ...query, ...from });
+          total += sum;
+          if (after === null) return total;
+          from = { after };
+        }
+      },
       changeToken: () => {
         const collection = generations.liveCollection(projection);
         const token = readModelStore.changeToken(collection);

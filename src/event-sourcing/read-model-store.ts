@@ -29,6 +29,20 @@ export interface DocumentQuery {
   readonly limit: number;
 }
 
+/** Which documents' numbers are summed: those that an index of the collection leads to, after an id. */
+export interface SumQuery {
+  readonly where: NonNullable<DocumentQuery['where']>;
+  /** A field of the body, not below another; what is no whole number there counts nothing. */
+  readonly field: string;
+  readonly after?: string;
+}
+
+/** The sum over a part of the documents; `after` is the last one's id, null when none follow. */
+export interface PartialSum {
+  readonly sum: bigint;
+  readonly after: string | null;
+}
+
 /** How far a collection has followed which log. */
 export interface Checkpoint {
   readonly logId: string;
@@ -57,6 +71,8 @@ export interface ReadModelStore {
   /** Those of the ids that exist, tombstones included, in any order. */
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  /** Sums over as many documents, in order of id, as a store reads at once without holding others up. */
+  sum(collection: string, query: SumQuery): Promise<PartialSum>;
   /** All documents in order of id, tombstones included. */
   scan(
     collection: string,

@@ -142,6 +142,50 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await by('bob'), ['p1']);
   });
 
+  test.serial('a sum over what an index leads to: whole numbers only, tombstones left out', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, indexes);
+    t.is(await sumOf(store, 'ada'), 0n);
+    await store.write(view, [
+      wholeFold('p1', 0n, { owner: 'ada', size: 3 }),
+      wholeFold('p2', 0n, { owner: 'ada', size: Number.MAX_SAFE_INTEGER }),
+      wholeFold('p3', 0n, { owner: 'ada', size: Number.MAX_SAFE_INTEGER }),
+      wholeFold('p4', 0n, { owner: 'bob', size: 5 }),
+      wholeFold('p5', 0n, { owner: 'ada', size: '7' }),
+      wholeFold('p6', 0n, { owner: 'ada', size: 0.5 }),
+      wholeFold('p7', 0n, { owner: 'ada', size: null }),
+      wholeFold('p8', 0n, { owner: 'ada' }),
+      wholeFold('p9', 0n, { owner: 'ada', size: 11, members: [{ size: 1 }] }),
+      wholeFold('pa', 0n, { owner: 'ada', 'a.size': 13, a: { size: 17 } }),
+    ]);
+    const sum = 2n * BigInt(Number.MAX_SAFE_INTEGER) + 14n;
+    t.is(await sumOf(store, 'ada'), sum);
+    t.is(await sumOf(store, 'bob'), 5n);
+    t.is(await sumOf(store, 'ada', 'a.size'), 13n);
+    await store.write(view, [
+      incrementalFold('p1', 0n, 1n, null),
+      incrementalFold('p4', 0n, 1n, { owner: 'ada', size: 2 }),
+    ]);
+    t.is(await sumOf(store, 'ada'), sum - 3n + 2n);
+    t.is(await sumOf(store, 'bob'), 0n);
+    const later = { where: { field: 'owner', equals: 'ada' }, field: 'size', after: 'p3' };
+    t.deepEqual(await store.sum(view, later), { sum: 13n, after: null });
+  });
+
+  test.serial('a sum over more documents than are read at once', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, indexes);
+    for (let from = 0; from < 6_000; from += 500) {
+      const some = Array.from({ length: 500 }, (_, n) => from + n);
+      await store.write(
+        view,
+        some.map((n) => wholeFold(`p${n}`, 0n, { owner: n % 6 === 0 ? 'bob' : 'ada', size: n })),
+      );
+    }
+    t.is(await sumOf(store, 'ada'), 17_997_000n - 2_997_000n);
+    t.is(await sumOf(store, 'bob'), 2_997_000n);
+  });
+
   test.serial('scan returns everything in order of id, tombstones included, in pages', async (t) => {
     const store = await withProjects(t);
     t.deepEqual(ids(await store.scan(view, { limit: 10 })), ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']);
@@ -219,6 +263,17 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
 
 async function found(store: ReadModelStore, query: DocumentQuery): Promise<string[]> {
   return ids(await store.find(view, query));
+}
+
+async function sumOf(store: ReadModelStore, owner: string, field = 'size'): Promise<bigint> {
+  const query = { where: { field: 'owner', equals: owner }, field };
+  let total = 0n;
+  for (let from: { after?: string } = {}; ;) {
+    const { sum, after } = await store.sum(view, { ...query, ...from });
+    total += sum;
+    if (after === null) return total;
+    from = { after };
+  }
 }
 
 function ids(documents: readonly StoredDocument[]): string[] {

@@ -45,7 +45,12 @@ const documentWriter: DocumentWriter = {
 const sealed = sealedExample('sealed');
 const sealer = { seal: () => Promise.resolve(sealed), open: () => Promise.resolve('opened') };
 const noViews = {
-  of: () => ({ get: () => Promise.resolve(null), find: () => Promise.resolve([]), changeToken: () => null }),
+  of: () => ({
+    get: () => Promise.resolve(null),
+    find: () => Promise.resolve([]),
+    sum: () => Promise.resolve(0n),
+    changeToken: () => null,
+  }),
 };
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };

@@ -41,6 +41,7 @@ const users = makeUserReader({
     of: () => ({
       get: () => Promise.resolve(null),
       find: () => Promise.resolve([]),
+      sum: () => Promise.resolve(0n),
       changeToken: () => null,
     }),
   },

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/errors.js';
+import { makeViews } from '../../src/event-sourcing/make-views.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import { makeSeededRandom } from '../support/clock.js';
@@ -99,6 +100,32 @@ test('a search finds documents by their fields in order of id, without tombstone
   );
 });
 
+test('a sum goes on where a part of it ended', async (t) => {
+  const { process, log, documents } = await given();
+  const parts = [
+    { sum: 5n, after: 'c2' },
+    { sum: 7n, after: null },
+  ];
+  const asked: unknown[] = [];
+  const views = makeViews({
+    generations: process.generations,
+    eventStore: log,
+    readModelStore: {
+      ...documents,
+      sum: (collection, query) => {
+        asked.push([collection, query]);
+        return Promise.resolve(parts.shift() ?? { sum: 0n, after: null });
+      },
+    },
+  });
+  const query = { where: { field: 'label', equals: 'a' }, field: 'value' };
+  t.is(await views.of(countersProjection).sum(query), 12n);
+  t.deepEqual(asked, [
+    [live, query],
+    [live, { ...query, after: 'c2' }],
+  ]);
+});
+
 test('the change token differs after a change, and between generations', async (t) => {
   const { process } = await given();
   const view = process.views.of(countersProjection);
@@ -118,6 +145,8 @@ test('a process whose reading of the registry is older than 3 s shows nothing', 
   await clock.advance(1);
   await t.throwsAsync(view.get('c1'), { instanceOf: StoreUnavailable });
   await t.throwsAsync(view.find({ limit: 1 }), { instanceOf: StoreUnavailable });
+  const where = { field: 'label', equals: 'a' };
+  await t.throwsAsync(view.sum({ where, field: 'total' }), { instanceOf: StoreUnavailable });
   t.throws(() => view.changeToken(), { instanceOf: StoreUnavailable });
   await process.generations.refresh();
   t.not(await view.get('c1'), null);

@@ -70,6 +70,17 @@ export function makeMemoryReadModelStore(): ReadModelStore {
         structuredClone(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit)),
       );
     },
+    sum: async (name, { where, field, after }) => {
+      const query = { where, limit: Infinity, ...(after === undefined ? {} : { after }) };
+      const numbers = inOrder(name)
+        .filter(matches(query))
+        .map(({ body }) => body?.[field]);
+      const sum = numbers.reduce<bigint>(
+        (total, value) => (Number.isSafeInteger(value) ? total + BigInt(Number(value)) : total),
+        0n,
+      );
+      return Promise.resolve({ sum, after: null });
+    },
     scan: async (name, { after, limit }) =>
       Promise.resolve(
         structuredClone(

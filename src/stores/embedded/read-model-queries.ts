@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from '../../event-sourcing/domain-event.js
 import type {
   Checkpoint,
   DocumentQuery,
+  PartialSum,
   StoredDocument,
+  SumQuery,
   VersionedRecord,
 } from '../../event-sourcing/read-model-store.js';
 import type { Connection, Parameter, Query } from './database.js';
@@ -16,6 +18,8 @@ type DocumentEntry = readonly [id: string, revision: string, length: number | nu
 const inOneRow = (select: string): string =>
   `SELECT CAST(json_group_array(json_array(id, CAST(revision AS TEXT), octet_length(body))) AS BLOB),
    CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
+/** Documents whose numbers are summed at once: 2 ms or so. */
+const summedMax = 500;
 const documentColumns = 'documents.id, documents.revision, documents.body';
 const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
 
@@ -24,6 +28,7 @@ export interface ReadModelQueries {
   get(collection: string, id: string): SizedDocument | null;
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
+  sum(collection: string, query: SumQuery): PartialSum;
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
   checkpoint(collection: string): Checkpoint | null;
@@ -51,6 +56,15 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   );
   const selectRecord = connection.query<readonly [value: Buffer, version: bigint]>(
     'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
+  );
+  const selectSum = connection.query<readonly [count: bigint, last: Buffer | null, sum: bigint]>(
+    `SELECT count(*), CAST(max(id) AS BLOB), coalesce(sum(number), 0) FROM (
+       SELECT index_entries.id, CASE json_type(body, ?1) WHEN 'integer' THEN json_extract(body, ?1) END AS number
+       FROM index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
+         AND documents.id = index_entries.id
+       WHERE index_entries.collection = (SELECT number FROM collections WHERE name = ?2)
+         AND field = ?3 AND value = ?4 AND index_entries.id > ?5
+       ORDER BY index_entries.id LIMIT ?6)`,
   );
   const pageQueries = new Map<string, Query<DocumentsRow>>();
   const knownIndexes = new Set<string>();
@@ -81,6 +95,13 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
         [collection, where.field, where.equals],
         { ...page, order: 'index_entries.id' },
       );
+    },
+    sum: (collection, { where, field, after = '' }) => {
+      assertIndexed(collection, where.field);
+      const path = `$.${JSON.stringify(field)}`;
+      const row = selectSum.get(path, collection, where.field, where.equals, after, summedMax);
+      const [count, last, sum] = row ?? [0n, null, 0n];
+      return { sum, after: count < summedMax ? null : (last?.toString() ?? null) };
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),

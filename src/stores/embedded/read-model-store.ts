@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../event-sourcing/domain-event.js';
 import type { ReadModelStore, StoredDocument } from '../../event-sourcing/read-model-store.js';
 import type { EmbeddedContext } from './context.js';
@@ -39,6 +40,11 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
     getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
+    sum: async (collection, query) => {
+      // A read runs on this thread at once, and another part may have gone before: others get their turn in between.
+      await setImmediate();
+      return answer(() => queries.sum(collection, query));
+    },
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];

@@ -1,8 +1,13 @@
 import type { Document, Filter } from 'mongodb';
 import { z } from 'zod';
 
-import type { DocumentQuery, StoredDocument } from '../../event-sourcing/read-model-store.js';
-import { decodeBody, storedPath } from './body-fields.js';
+import type {
+  DocumentQuery,
+  PartialSum,
+  StoredDocument,
+  SumQuery,
+} from '../../event-sourcing/read-model-store.js';
+import { decodeBody, encodeKey, storedPath } from './body-fields.js';
 import type { Calls } from './calls.js';
 import type { Commands } from './commands.js';
 import { parseStored } from './parse-stored.js';
@@ -15,11 +20,21 @@ const storedDocument = z.object({
   body: z.record(z.string(), z.unknown()).nullable(),
 });
 
+/** What a sum asks of a document. */
+const summedDocument = z.object({
+  _id: z.string(),
+  body: z.record(z.string(), z.unknown()).nullable().optional(),
+});
+
+/** Documents whose numbers are summed at once: some 300 KiB on the wire. */
+const summedMax = 5_000;
+
 /** Reads of one collection's documents, in order of id. */
 export interface DocumentQueries {
   get(collection: string, id: string): Promise<StoredDocument | null>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  sum(collection: string, query: SumQuery): Promise<PartialSum>;
   scan(
     collection: string,
     options: { readonly after?: string; readonly limit: number },
@@ -66,9 +81,32 @@ export function makeDocumentQueries({
         },
         { limit, descending },
       ),
+    sum: async (collection, { where, field, after }) => {
+      const filter = { ...idAfter(after, false), [storedPath(where.field)]: { $eq: where.equals } };
+      const found = await calls.read(`sum over ${collection}`, async (signal) =>
+        commands.find(
+          collection,
+          filter,
+          {
+            sort: { _id: 1 },
+            limit: summedMax,
+            batchSize: summedMax,
+            projection: { [`body.${encodeKey(field)}`]: 1 },
+          },
+          signal,
+        ),
+      );
+      const documents = found.map((document) => parseStored(summedDocument, document, collection));
+      const sum = documents.reduce((total, { body }) => total + wholeNumber(body?.[encodeKey(field)]), 0n);
+      return { sum, after: documents.length < summedMax ? null : (documents.at(-1)?._id ?? null) };
+    },
     scan: async (collection, { after, limit }) =>
       query(collection, idAfter(after, false), { limit, descending: false }),
   };
+}
+
+function wholeNumber(value: unknown): bigint {
+  return Number.isSafeInteger(value) ? BigInt(Number(value)) : 0n;
 }
 
 function idAfter(after: string | undefined, descending: boolean): StringId {
