@@ -12,7 +12,7 @@ export type AssetResource = {
   readonly media_type: string;
   /** Bytes. */
   readonly size: number;
-  readonly renditions: AssetDocument['renditions'];
+  readonly renditions: AssetDocument['renditions'][number][];
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -49,8 +49,8 @@ export function makeAssetReader({ views }: { readonly views: Views }): AssetRead
 }
 
 function present({ id, revision, body }: ViewDocument<AssetDocument>): Versioned<AssetResource> {
-  const { project_id, storage_id, name, object_key, media_type, size, renditions } = body;
+  const { project_id, storage_id, name, object_key, media_type, size } = body;
   const { created_at, updated_at } = body;
-  const resource = { id, project_id, storage_id, name, object_key, media_type, size, renditions };
-  return { revision, resource: { ...resource, created_at, updated_at } };
+  const resource = { id, project_id, storage_id, name, object_key, media_type, size };
+  return { revision, resource: { ...resource, renditions: [...body.renditions], created_at, updated_at } };
 }

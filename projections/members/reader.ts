@@ -51,7 +51,7 @@ export function makeMemberReader({
 }: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
-  readonly users: Pick<UserReader, 'find'>;
+  readonly users: Pick<UserReader, 'person'>;
 }): MemberReader {
   const projects = views.of(projectsProjection);
   return {
@@ -95,7 +95,7 @@ export function makeMemberReader({
     { user_id, role, joined_at }: MemberEntry,
     { withAddresses }: MemberView,
   ): Promise<MemberResource> {
-    const account = (await users.find(user_id))?.resource;
+    const account = await users.person(user_id);
     return {
       id: user_id,
       email: withAddresses ? (account?.email ?? null) : null,

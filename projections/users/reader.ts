@@ -2,6 +2,7 @@ import type { Sealed } from '../../src/event-sourcing/sealed.js';
 import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import { capacityOf, makeUsageReader } from '../usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
 
 /** `user` of DESIGN 4.1. */
@@ -28,7 +29,11 @@ export interface UserAccess {
 /** @throws StoreUnavailable; and where personal data is opened what `Sealer.open` throws */
 export interface UserReader {
   find(userId: string): Promise<Versioned<UserResource> | null>;
+  /** What others may see of the user. */
+  person(userId: string): Promise<Pick<UserResource, 'email' | 'nickname'> | null>;
   access(userId: string): Promise<UserAccess | null>;
+  /** The user as registering left it: who owns nothing yet. */
+  registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
   /** The user as a command left it. */
   after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
@@ -41,10 +46,15 @@ export function makeUserReader({
   readonly sealer: Pick<Sealer, 'open'>;
 }): UserReader {
   const users = views.of(usersProjection);
+  const usage = makeUsageReader({ views });
   return {
     find: async (userId) => {
       const document = await users.get(userId);
-      return document === null ? null : present(document);
+      return document === null ? null : present(document, await usage.usedBytes(userId));
+    },
+    person: async (userId) => {
+      const document = await users.get(userId);
+      return document === null ? null : openPerson(document);
     },
     access: async (userId) => {
       const document = await users.get(userId);
@@ -57,29 +67,40 @@ export function makeUserReader({
         platformRoles: platform_roles,
       };
     },
-    after: (documents) => present(documentAfter(usersProjection, documents)),
+    registered: (documents) => present(documentAfter(usersProjection, documents), 0),
+    after: async (documents) => {
+      const document = documentAfter(usersProjection, documents);
+      return present(document, await usage.usedBytes(document.id));
+    },
   };
 
   /** What was erased meanwhile reads `erased`. */
-  async function present({
+  async function openPerson({
     id,
-    revision,
     body,
-  }: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
+  }: ViewDocument<UserDocument>): Promise<Pick<UserResource, 'email' | 'nickname'>> {
     const open = async (field: string, sealed: Sealed): Promise<string> => {
       const text = await sealer.open({ kind: 'person', userId: id }, field, sealed);
       return text === erased ? 'erased' : text;
     };
     const [email, nickname] = await Promise.all([open('email', body.email), open('nickname', body.nickname)]);
+    return { email, nickname };
+  }
+
+  async function present(
+    document: ViewDocument<UserDocument>,
+    usedBytes: number,
+  ): Promise<Versioned<UserResource>> {
+    const { id, revision, body } = document;
+    const { email, nickname } = await openPerson(document);
     const resource = {
       id,
       email,
       nickname,
       email_verified: body.email_verified,
       two_factor_enabled: body.two_factor_enabled,
-      capacity_bytes: body.capacity.reduce((sum, { bytes }) => sum + bytes, 0),
-      // Nothing can be stored before there are assets.
-      used_bytes: 0,
+      capacity_bytes: capacityOf(body),
+      used_bytes: usedBytes,
       created_at: body.created_at,
     };
     return { revision, resource };

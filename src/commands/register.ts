@@ -55,7 +55,7 @@ export function makeRegister({
   readonly digests: Pick<Digests, 'email'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly checkPassword: CheckPassword;
-  readonly users: Pick<UserReader, 'after'>;
+  readonly users: Pick<UserReader, 'registered'>;
   readonly startSession: StartSession;
   readonly defaultCapacityBytes: number;
 }): Register {
@@ -90,7 +90,7 @@ export function makeRegister({
         if (isRejection(error, 'registration_abandoned')) return rejectTaken();
         throw error;
       });
-    const { resource: user } = await users.after(documents);
+    const { resource: user } = await users.registered(documents);
     // The epoch of a user who has just registered.
     const epoch = 0;
     const { clientIp, userAgent } = input;

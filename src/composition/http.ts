@@ -7,6 +7,8 @@ import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
+import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
+import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
@@ -61,6 +63,8 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),
       ...makeStorageChangeRoutes({ ...commands, ...readers }),
+      ...makeAssetRoutes({ ...commands, ...readers }),
+      ...makeAssetMediaRoutes(commands),
       ...makeShareRoutes({ ...commands, ...readers }),
       ...makePublicShareRoutes(commands),
       ...makeNodeRoutes(readers),

@@ -7,6 +7,7 @@ import { makeSessionReader } from '../../projections/sessions/reader.js';
 import { makeShareAccessReader } from '../../projections/share-accesses/reader.js';
 import { makeShareReader } from '../../projections/shares/reader.js';
 import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUsageReader } from '../../projections/usage/reader.js';
 import { makeUserReader } from '../../projections/users/reader.js';
 import type { Config } from '../config.js';
 import type { Views } from '../event-sourcing/views.js';
@@ -30,6 +31,7 @@ export function makeReaders(
     apiKeys: makeApiKeyReader({ views }),
     storages: makeStorageReader({ views }),
     assets: makeAssetReader({ views }),
+    usage: makeUsageReader({ views }),
     shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
     shareAccesses: makeShareAccessReader({ views }),
     nodes: makeNodeReader({ views }),

@@ -7,7 +7,9 @@ const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as con
 const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 /** Changing a project's storages (DESIGN 4.1: needs a fresh second factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
-
+/** Changing a project's assets. */
+const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
+/** Sharing a project's assets. */
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
 /**
@@ -81,6 +83,16 @@ export const accessMatrix = {
   enableStorage: projectAccess(managesStorages),
   getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeDelivery: projectAccess(managesStorages),
+
+  // Assets (4.4).
+  addAsset: projectAccess(managesAssets),
+  listAssets: projectAccess({ ...reads, apiKey: 'asset:read' }),
+  getAsset: projectAccess({ ...reads, apiKey: 'asset:read' }),
+  changeAsset: projectAccess(managesAssets),
+  deleteAsset: projectAccess(managesAssets),
+  issueUploadUrl: projectAccess(managesAssets),
+  // A POST, which auditors may not call.
+  issueMediaLinks: projectAccess({ role: 'viewer', apiKey: 'asset:read' }),
 
   // Shares (4.4). A visitor presents the share's password, then the session that it opened.
   createShare: projectAccess(managesShares),

@@ -108,6 +108,22 @@ export const storage = z
   })
   .meta({ id: 'Storage' });
 
+/** An asset: DESIGN 4.4. */
+export const asset = z
+  .strictObject({
+    id: z.uuid(),
+    project_id: z.uuid(),
+    storage_id: z.uuid(),
+    name: z.string(),
+    object_key: z.string(),
+    media_type: z.string(),
+    size: z.int(),
+    renditions: z.array(z.strictObject({ kind: z.string(), object_key: z.string(), media_type: z.string() })),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Asset' });
+
 /** A share as members see it: DESIGN 4.4. */
 export const share = z
   .strictObject({
@@ -148,15 +164,15 @@ export const shareAccess = z
   .meta({ id: 'ShareAccess' });
 
 /** A URL that one of an asset's files can be fetched from: DESIGN 4.4. */
-export const shareMedia = z
+export const mediaLink = z
   .strictObject({
-    kind: z.string().meta({ description: "`original`, or the rendition's." }),
+    kind: z.string().meta({ description: '`original`, or the kind of a rendition.' }),
     url: z.string(),
     method: z.literal('GET'),
     media_type: z.string(),
     expires_at: time,
   })
-  .meta({ id: 'ShareMedia' });
+  .meta({ id: 'MediaLink' });
 
 /** The peer node item of the API document, 2.3. */
 export const peerNode = z

@@ -1,7 +1,6 @@
 import { benchAppends } from './appends.js';
 import { benchCatchUp } from './catch-up.js';
 import { benchHttp } from './http.js';
-import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
 import { writeReport } from './report.js';
 import { benchStart } from './start.js';
@@ -9,7 +8,6 @@ import { benchStart } from './start.js';
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
   appends: benchAppends,
   http: benchHttp,
-  logins: benchLogins,
   'catch-up': benchCatchUp,
   start: benchStart,
 };

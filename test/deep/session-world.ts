@@ -16,6 +16,7 @@ import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import type { GuardedTries } from '../../src/security/guarded-tries.js';
 import { makeSessionReader, type SessionReader } from '../../projections/sessions/reader.js';
+import { projectsProjection } from '../../projections/projects/projection.js';
 import { sessionsProjection } from '../../projections/sessions/projection.js';
 import { makeUserReader, type UserReader } from '../../projections/users/reader.js';
 import { usersProjection } from '../../projections/users/projection.js';
@@ -42,7 +43,8 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
   const { random, documents, store } = simulation;
   // Nobody changes the registry here, and the simulation's time leaps.
   const still = { now: () => new Date(0), sleep: () => new Promise<void>(() => undefined) };
-  const projections = [usersProjection, sessionsProjection];
+  // A user's reply tells what they store, which is looked up by their projects; here they have none.
+  const projections = [usersProjection, sessionsProjection, projectsProjection];
   const generations = makeGenerations({ projections, readModelStore: documents, clock: still });
   await generations.start();
   let sealed = 0;

@@ -1,18 +1,9 @@
 import test from 'ava';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import type { AssetEvent } from '../../src/domain/asset/events.js';
-import { projectId, storageId } from '../support/examples/ids.js';
+import { assetDescription as description } from '../support/examples/asset.js';
 import { given } from '../support/given.js';
 
-const description = {
-  project_id: projectId,
-  storage_id: storageId,
-  name: 'Rhine at dawn',
-  object_key: '2026/rhine.mp4',
-  media_type: 'video/mp4',
-  size: 1_048_576,
-  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' }],
-};
 const added: AssetEvent = { type: 'AssetAdded', data: description };
 const removed: AssetEvent = { type: 'AssetRemoved', data: {} };
 

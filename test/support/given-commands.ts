@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { makeAccountByAddress } from '../../src/commands/account-by-address.js';
 import { makeAddNode } from '../../src/commands/add-node.js';
 import { makeAddressReservations } from '../../src/commands/address-reservations.js';
 import { makeBackground } from '../../src/commands/background.js';
 import { makeChangeNode } from '../../src/commands/change-node.js';
-import { makeFindAccount } from '../../src/commands/find-account.js';
+import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
 import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
+import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeReaders } from '../../src/composition/readers.js';
 import { makeSessionCommands } from '../../src/composition/session-commands.js';
+import { makeAssetCommands } from '../../src/composition/asset-commands.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeShareCommands } from '../../src/composition/share-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
@@ -66,8 +67,6 @@ export function givenCommands(
     makeId: () => 'a token id',
   });
   const reservations = makeAddressReservations({ handler, clock });
-  const findAccount = makeFindAccount({ handler });
-  const accountByAddress = makeAccountByAddress({ findAccount, digests });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
   const checkPassword = makeCheckPassword(['local-part', 'common']);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
@@ -86,7 +85,6 @@ export function givenCommands(
     refreshTokens,
     accessTokens,
     reservations,
-    findAccount,
     startSession,
     register: makeRegister({
       ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
@@ -96,21 +94,15 @@ export function givenCommands(
     ...makeSessionCommands({
       ...stores,
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
-      ...{ findAccount, loginCodes, background, checkPassword, onFailure },
+      ...{ loginCodes, background, checkPassword, onFailure },
     }),
-    ...makeProjectCommands({ ...stores, readers, findAccount, randomBytes, mailConfigured }),
+    ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
     ...makeAccountCommands({
       ...stores,
-      ...{
-        readers,
-        reservations,
-        accountByAddress,
-        accessTokens,
-        refreshTokens,
-        addressChangeCodes,
-        mailConfigured,
-      },
+      ...{ readers, reservations, accessTokens, refreshTokens, addressChangeCodes, mailConfigured },
     }),
+    grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
+    revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     ...makeStorageCommands({
       ...{ handler, sealer, clock, readers, stateStore: stores.stateStore },
       config: { storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'] },
@@ -121,6 +113,7 @@ export function givenCommands(
       sharePasswords: makeSharePasswords(hashing),
       shareSessions: makeShareSessions(refreshKeys),
     }),
+    ...makeAssetCommands({ handler, sealer, clock, readers }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
     changeNode: makeChangeNode({ handler, nodes: readers.nodes }),
     removeNode: makeRemoveNode({ handler }),

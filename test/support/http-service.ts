@@ -5,6 +5,8 @@ import type { HttpDeps } from '../../src/http/compose.js';
 import { makeAccountRoutes } from '../../src/http/routes/account.js';
 import { makeEmailChangeRoutes } from '../../src/http/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../../src/http/routes/account-two-factor.js';
+import { makeAssetMediaRoutes } from '../../src/http/routes/asset-media.js';
+import { makeAssetRoutes } from '../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../src/http/routes/auth-email-code.js';
@@ -83,7 +85,7 @@ export async function startTestService(
     },
     verify: async (name) => {
       const emailDigest = stores.digests.email(`${name}@example.com`);
-      const userId = (await commands.findAccount(emailDigest))?.userId ?? '';
+      const userId = (await commands.reservations.holder(emailDigest)) ?? '';
       verified += 1;
       await stores.handler.handle(
         { aggregate: userAggregate, id: userId },
@@ -123,6 +125,8 @@ export function areaRoutes(
     ...makeApiKeyRoutes(commands),
     ...makeStorageRoutes(commands),
     ...makeStorageChangeRoutes(commands),
+    ...makeAssetRoutes(commands),
+    ...makeAssetMediaRoutes(commands),
     ...makeShareRoutes(commands),
     ...makePublicShareRoutes(commands),
     ...makeNodeRoutes(commands),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RenewShareMedia } from '../../commands/renew-share-media.js';
 import type { OpenedShare, VerifyShare } from '../../commands/verify-share.js';
 import { accessMatrix } from '../access-matrix.js';
-import { shareMedia, wrap, wrapped } from '../resources.js';
+import { mediaLink, wrap, wrapped } from '../resources.js';
 import { noQuery } from '../route-spec.js';
 import { defineRoute } from '../route.js';
 import type { Route } from '../route.js';
@@ -36,7 +36,7 @@ const openedShare = z
       size: z.int(),
       created_at: time,
     }),
-    media: z.array(shareMedia),
+    media: z.array(mediaLink),
     share_session: z.string().meta({ description: 'For fresh URLs, without the password.' }),
     expires_at: time.meta({ description: 'When `share_session` ends: in 12 hours, or with the share.' }),
   })
@@ -44,7 +44,7 @@ const openedShare = z
 
 const renewedMedia = z
   .strictObject({
-    media: z.array(shareMedia),
+    media: z.array(mediaLink),
     expires_at: time.meta({ description: 'When the session ends.' }),
   })
   .meta({ id: 'RenewedShareMedia' });

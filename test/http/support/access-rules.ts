@@ -25,6 +25,7 @@ const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes' };
 const viewerReads: Rule = { who: 'viewer', auditors: true };
 const editorShares: Rule = { who: 'editor', keys: 'share:write' };
 const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
+const editorWrites: Rule = { who: 'editor', keys: 'asset:write' };
 
 /** By method and path; `{}` stands for whatever a parameter is called. Paths are under `/api/v1` save those at the root. */
 export const rules: Readonly<Record<string, Rule>> = {
@@ -80,6 +81,15 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /projects/{}/storages/{}/enable': adminAgain,
   'GET /projects/{}/storages/{}/delivery': { ...viewerReads, keys: 'storage:read' },
   'PUT /projects/{}/storages/{}/delivery': adminAgain,
+
+  'POST /projects/{}/assets': editorWrites,
+  'GET /projects/{}/assets': { ...viewerReads, keys: 'asset:read' },
+  'GET /projects/{}/assets/{}': { ...viewerReads, keys: 'asset:read' },
+  'PATCH /projects/{}/assets/{}': editorWrites,
+  'DELETE /projects/{}/assets/{}': editorWrites,
+  'POST /projects/{}/assets/{}/upload-url': editorWrites,
+  // No GET, so not for auditors.
+  'POST /projects/{}/assets/{}/media': { who: 'viewer', keys: 'asset:read' },
 
   'POST /projects/{}/shares': editorShares,
   'GET /projects/{}/shares': { ...viewerReads, keys: 'share:read' },

@@ -1,3 +1,4 @@
+import { assetAggregate } from '../../../src/domain/asset/asset.js';
 import { projectAggregate } from '../../../src/domain/project/project.js';
 import type { ProjectEvent } from '../../../src/domain/project/events.js';
 import type { Role } from '../../../src/domain/role.js';
@@ -13,6 +14,7 @@ import type { DomainEvent } from '../../../src/event-sourcing/domain-event.js';
 import { makeApiKey } from '../../../src/security/api-keys.js';
 import { appendEvents } from '../../support/append-events.js';
 import { makeSeededRandom } from '../../support/clock.js';
+import { assetDescription } from '../../support/examples/asset.js';
 import { sessionStarted } from '../../support/examples/session.js';
 import { shareCreated } from '../../support/examples/share.js';
 import { storageCreated } from '../../support/examples/storage.js';
@@ -41,6 +43,7 @@ interface Project {
   readonly id: string;
   readonly storageId: string;
   readonly shareId: string;
+  readonly assetId: string;
   readonly keys: ReadonlyMap<string, string>;
 }
 
@@ -105,7 +108,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     ownerId: string,
     members: ReadonlyMap<string, Role>,
   ): Promise<Project> => {
-    const [id, storageId, shareId] = [newId(), newId(), newId()];
+    const [id, storageId, assetId, shareId] = [newId(), newId(), newId(), newId()];
     const keys = new Map<string, string>();
     const issue = (
       name: string,
@@ -144,11 +147,14 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     await append(storageAggregate, storageId, [
       { ...storageCreated, data: { ...storageCreated.data, project_id: id } },
     ]);
+    await append(assetAggregate, assetId, [
+      { type: 'AssetAdded', data: { ...assetDescription, project_id: id, storage_id: storageId } },
+    ]);
     const token = await sealer.seal({ kind: 'share', projectId: id, shareId }, 'token', 'a token');
     await append(shareAggregate, shareId, [
       { ...shareCreated, data: { ...shareCreated.data, project_id: id, token } },
     ]);
-    return { id, storageId, shareId, keys };
+    return { id, storageId, assetId, shareId, keys };
   };
 
   // The one whose token is older than 10 minutes when all else begins.
@@ -223,6 +229,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
         ':projectId': place === 'malformed id' ? 'not-an-id' : (project?.id ?? absentId),
         ':storageId': project?.storageId ?? absentId,
         ':shareId': project?.shareId ?? absentId,
+        ':assetId': project?.assetId ?? absentId,
       };
       let known = true;
       const path = pattern.replaceAll(/:\w+/g, (name) => {

@@ -1,0 +1,42 @@
+import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { invalid } from '../domain/invalid-request.js';
+import type { PlatformRole } from '../domain/user/events.js';
+import { rejectUser } from '../domain/user/rejections.js';
+import { userAggregate } from '../domain/user/user.js';
+import type { Digests } from '../keys/digests.js';
+import { parseEmailAddress } from '../security/email-address.js';
+import type { AddressReservations } from './address-reservations.js';
+
+export interface PlatformRoleInput {
+  readonly email: string;
+  readonly role: PlatformRole;
+}
+
+/**
+ * Makes the user with this address an operator or an auditor; once more changes nothing.
+ * @returns the user's id
+ * @throws CommandRejected invalid_request, user_not_found
+ */
+export type GrantPlatformRole = (input: PlatformRoleInput, context: CommandContext) => Promise<string>;
+
+export function makeGrantPlatformRole({
+  handler,
+  reservations,
+  digests,
+}: {
+  readonly handler: CommandHandler;
+  readonly reservations: Pick<AddressReservations, 'holder'>;
+  readonly digests: Pick<Digests, 'email'>;
+}): GrantPlatformRole {
+  return async ({ email, role }, context) => {
+    const address = parseEmailAddress(email) ?? invalid('email', 'must be an e-mail address');
+    const userId = await reservations.holder(digests.email(address.canonical));
+    if (userId === null) return rejectUser('user_not_found', 'there is no account with this address');
+    await handler.handle(
+      { aggregate: userAggregate, id: userId },
+      { type: 'GrantPlatformRole', role },
+      context,
+    );
+    return userId;
+  };
+}

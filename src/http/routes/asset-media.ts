@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { IssueMediaLinks } from '../../commands/issue-media-links.js';
+import type { IssueUploadUrl } from '../../commands/issue-upload-url.js';
+import { accessMatrix } from '../access-matrix.js';
+import { mediaLink } from '../resources.js';
+import { noQuery } from '../route-spec.js';
+import { defineRoute } from '../route.js';
+import type { Route } from '../route.js';
+import { assetParams, assetsPath } from './assets.js';
+
+const uploadRequest = z
+  .strictObject({
+    rendition: z
+      .string()
+      .max(32)
+      .meta({ description: "The kind of a rendition; left out: the asset's own file." })
+      .optional(),
+  })
+  .meta({ id: 'UploadRequest' });
+
+const upload = z
+  .strictObject({
+    url: z.string(),
+    method: z.literal('PUT'),
+    headers: z.record(z.string(), z.string()).meta({
+      description: 'To be sent exactly so: they are signed. Browsers set content-length themselves.',
+    }),
+    expires_at: z.iso.datetime({ precision: 3 }),
+  })
+  .meta({ id: 'Upload' });
+
+const mediaRequest = z
+  .strictObject({
+    disposition: z
+      .enum(['inline', 'attachment'])
+      .meta({
+        description:
+          'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
+      })
+      .optional(),
+  })
+  .meta({ id: 'MediaRequest' });
+
+/** Signed URLs of assets: DESIGN 4.4. */
+export function makeAssetMediaRoutes({
+  issueUploadUrl,
+  issueMediaLinks,
+}: {
+  readonly issueUploadUrl: IssueUploadUrl;
+  readonly issueMediaLinks: IssueMediaLinks;
+}): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/upload-url`,
+      name: 'issueUploadUrl',
+      tag: 'Assets',
+      summary: 'A URL to upload a file of an asset to, for 15 minutes',
+      description:
+        'Media type and size are pinned for the own file, the media type for renditions. Refused while the assets of every owner of the project are larger than their capacity.',
+      access: accessMatrix.issueUploadUrl,
+      request: { params: assetParams, query: noQuery, body: uploadRequest },
+      replies: { 200: { description: 'The request to make.', schema: upload } },
+      errors: ['conflict', 'capacity_exceeded'],
+      cacheControl: 'no-store',
+      handler: async ({ params, body: { rendition } }) => ({
+        status: 200,
+        body: { ...(await issueUploadUrl({ ...params, rendition })) },
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/media`,
+      name: 'issueMediaLinks',
+      tag: 'Assets',
+      summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
+      access: accessMatrix.issueMediaLinks,
+      request: { params: assetParams, query: noQuery, body: mediaRequest },
+      replies: {
+        200: {
+          description: 'A URL for the own file (`original`) and for each rendition.',
+          schema: z.strictObject({ media: z.array(mediaLink) }),
+        },
+      },
+      errors: ['conflict'],
+      cacheControl: 'no-store',
+      handler: async ({ params, body: { disposition = 'inline' } }) => ({
+        status: 200,
+        body: { media: await issueMediaLinks({ ...params, disposition }) },
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,384 @@
+import test, { type ExecutionContext } from 'ava';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
+import { appendEvents } from '../support/append-events.js';
+import type { Answer } from '../support/http-app.js';
+import { startTestService, type TestService } from '../support/http-service.js';
+
+type Headers = Awaited<ReturnType<TestService['signUp']>>;
+type Asset = Readonly<Record<string, unknown>> & { readonly id: string };
+
+interface World extends TestService {
+  readonly owner: Headers;
+  readonly project: string;
+  /** Of the project. */
+  readonly at: string;
+  readonly storageId: string;
+  readonly bind: (changes?: object, headers?: Headers, project?: string) => Promise<string>;
+  readonly send: (method: string, path: string, json?: unknown, headers?: Headers) => Promise<Answer>;
+  readonly add: (changes?: object) => Promise<Asset>;
+}
+
+const request = {
+  name: 'Rhine at dawn',
+  object_key: '2026/rhine.mp4',
+  media_type: 'video/mp4',
+  size: 1_000,
+  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' }],
+};
+
+async function startWorld(t: ExecutionContext): Promise<World> {
+  const service = await startTestService(t);
+  const owner = await service.signUp('owner');
+  const project = await service.makeProject(owner);
+  const at = `/api/v1/projects/${project}`;
+  const send: World['send'] = (method, path, json, headers = owner) =>
+    service.ask(path, { method, headers, ...(json === undefined ? {} : { json }) });
+  const bind: World['bind'] = async (changes = {}, headers = owner, of = project) => {
+    const answer = await service.post(
+      `/api/v1/projects/${of}/storages`,
+      {
+        ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
+        credentials: { access_key: 'canary-key', secret_key: 'canary-secret' },
+        ...changes,
+      },
+      headers,
+    );
+    t.is(answer.status, 201, answer.text);
+    return (answer.json as { id: string }).id;
+  };
+  const storageId = await bind();
+  return {
+    ...service,
+    ...{ owner, project, at, storageId, bind, send },
+    add: async (changes = {}) => {
+      const answer = await send('POST', `${at}/assets`, { ...request, storage_id: storageId, ...changes });
+      t.is(answer.status, 201, answer.text);
+      return answer.json as Asset;
+    },
+  };
+}
+
+const codeOf = ({ status, json }: Answer): readonly [number, string | undefined] => [
+  status,
+  (json as { code?: string } | null)?.code,
+];
+
+test('an asset is added, read, listed, renamed and removed', async (t) => {
+  const { at, send, storageId, project, clock, get, owner } = await startWorld(t);
+  const added = await send('POST', `${at}/assets`, {
+    ...request,
+    name: ' Rhine at dawn ',
+    storage_id: storageId.toUpperCase(),
+  });
+  const asset = added.json as Asset;
+  t.is(added.status, 201);
+  t.deepEqual(asset, {
+    ...{ id: asset.id, project_id: project, storage_id: storageId, ...request },
+    created_at: clock.now().toISOString(),
+    updated_at: clock.now().toISOString(),
+  });
+  const path = `${at}/assets/${asset.id}`;
+  t.is(added.headers.get('location'), path);
+  const tag = added.headers.get('etag') ?? '';
+  t.regex(tag, /^"0-/);
+
+  const read = await get(path, owner);
+  t.deepEqual(read.json, asset);
+  t.is(read.headers.get('etag'), tag);
+  const other = await send('POST', `${at}/assets`, {
+    ...request,
+    renditions: undefined,
+    storage_id: storageId,
+  });
+  t.deepEqual((other.json as Asset)['renditions'], []);
+  const listed = (await get(`${at}/assets?limit=1`, owner)).json as { items: Asset[]; next_cursor: string };
+  t.is(listed.items.length, 1);
+  const next = (await get(`${at}/assets?limit=1&cursor=${listed.next_cursor}`, owner)).json as {
+    items: Asset[];
+  };
+  t.deepEqual(
+    [...listed.items, ...next.items].map(({ id }) => id).sort(),
+    [asset.id, (other.json as Asset).id].sort(),
+  );
+
+  const patch = (name: string, etag: string) =>
+    send('PATCH', path, { name }, { ...owner, 'if-match': etag } as Headers);
+  const renamed = await patch('Rhine at dusk', tag);
+  t.like(renamed.json, { name: 'Rhine at dusk', object_key: request.object_key });
+  t.deepEqual(codeOf(await patch('Rhine at noon', tag)), [412, 'precondition_failed']);
+  t.deepEqual(codeOf(await send('DELETE', path, undefined, { ...owner, 'if-match': tag } as Headers)), [
+    412,
+    'precondition_failed',
+  ]);
+  t.deepEqual(codeOf(await send('PATCH', path, { name: ' ' })), [400, 'invalid_request']);
+  t.deepEqual(codeOf(await send('PATCH', path, { name: 'a', size: 1 })), [400, 'invalid_request']);
+  const removed = await send('DELETE', path, undefined, {
+    ...owner,
+    'if-match': renamed.headers.get('etag') ?? '',
+  } as Headers);
+  t.is(removed.status, 204);
+  for (const again of [
+    send('GET', path),
+    send('DELETE', path),
+    send('PATCH', path, { name: 'a' }),
+    send('POST', `${path}/media`),
+    send('POST', `${path}/upload-url`),
+  ]) {
+    t.deepEqual(codeOf(await again), [404, 'not_found']);
+  }
+});
+
+test('an asset of another project does not exist', async (t) => {
+  const { add, at, send, makeProject, owner } = await startWorld(t);
+  const { id } = await add();
+  const elsewhere = `/api/v1/projects/${await makeProject(owner)}/assets/${id}`;
+  t.is((await send('GET', `${at}/assets/${id}`)).status, 200);
+  for (const answer of [
+    send('GET', elsewhere),
+    send('PATCH', elsewhere, { name: 'a' }),
+    send('DELETE', elsewhere),
+    send('POST', `${elsewhere}/media`),
+    send('POST', `${elsewhere}/upload-url`),
+  ]) {
+    t.deepEqual(codeOf(await answer), [404, 'not_found']);
+  }
+});
+
+test('an asset that is not well described is refused, by the name of the field', async (t) => {
+  const { at, send, storageId, bind } = await startWorld(t);
+  const refused = async (changes: object, message: RegExp, of = storageId) => {
+    const answer = await send('POST', `${at}/assets`, { ...request, storage_id: of, ...changes });
+    t.deepEqual(codeOf(answer), [400, 'invalid_request']);
+    t.regex((answer.json as { message: string }).message, message);
+  };
+  await refused({ object_key: 'a/../b' }, /^object_key: /);
+  await refused({ object_key: undefined }, /^object_key: /);
+  await refused({ media_type: 'mp4' }, /^media_type: /);
+  await refused({ size: -1 }, /^size: /);
+  await refused({ size: 1.5 }, /^size: /);
+  await refused({ size: 5_497_558_138_881 }, /^size: /);
+  await refused({ name: '' }, /^name: /);
+  await refused({ storage_id: 'x' }, /^storage_id: /);
+  await refused(
+    { renditions: [{ kind: 'original', object_key: 'a', media_type: 'a/b' }] },
+    /^renditions\.0\.kind: /,
+  );
+  await refused({ kind: 'video' }, /kind/);
+  // 1,024 bytes with `videos/` in front.
+  await refused({ object_key: 'k'.repeat(1_018) }, /^object_key: must be at most 1017 bytes/);
+  const cos = await bind({
+    ...{ provider: 'cos', bucket: 'rivers-1250000000', region: 'ap-beijing', base_path: '' },
+    credentials: { secret_id: 'canary-id', secret_key: 'canary-secret' },
+  });
+  await refused({ object_key: 'k'.repeat(851) }, /^object_key: must be at most 850 bytes/, cos);
+});
+
+test('an asset is kept in the storage that is named, or in the default one', async (t) => {
+  const { at, send, storageId, bind, stores, owner, makeProject } = await startWorld(t);
+  const addTo = (storage_id?: string) => send('POST', `${at}/assets`, { ...request, storage_id });
+  t.deepEqual(codeOf(await addTo()), [409, 'conflict']);
+  const testId = '019b7d00-0000-7000-8000-0000000000aa';
+  await appendEvents(
+    stores.handler,
+    { aggregate: storageAggregate, id: storageId },
+    [
+      { type: 'StorageTestStarted', data: { test_id: testId, candidate: null } },
+      { type: 'StorageTestSucceeded', data: { test_id: testId } },
+    ],
+    stores.clock.now(),
+  );
+  t.is((await send('POST', `${at}/storages/${storageId}/default`)).status, 200);
+  t.like((await addTo()).json, { storage_id: storageId });
+  const pending = await bind();
+  t.like((await addTo(pending)).json, { storage_id: pending });
+
+  t.is((await send('POST', `${at}/storages/${pending}/disable`)).status, 200);
+  const foreign = await bind({}, owner, await makeProject(owner));
+  for (const unusable of [pending, foreign, '019b7d00-0000-7000-8000-0000000000bb']) {
+    const answer = await addTo(unusable);
+    t.deepEqual(codeOf(answer), [409, 'conflict']);
+    t.regex((answer.json as { message: string }).message, /^storage_id: /);
+  }
+  t.is((await send('POST', `${at}/storages/${storageId}/disable`)).status, 200);
+  t.deepEqual(codeOf(await addTo()), [409, 'conflict']);
+  // The default goes last; gone, it counts as none.
+  const { handler, clock } = stores;
+  const target = { aggregate: storageAggregate, id: storageId };
+  await appendEvents(handler, target, [{ type: 'StorageDeleted', data: {} }], clock.now());
+  const answer = await addTo();
+  t.deepEqual(codeOf(answer), [409, 'conflict']);
+  t.regex((answer.json as { message: string }).message, /no default storage/);
+});
+
+interface Upload {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly expires_at: string;
+}
+
+test('an upload is signed for 15 minutes, with type and size pinned', async (t) => {
+  const { add, at, send, clock, bind } = await startWorld(t);
+  const { id } = await add();
+  const upload = (await send('POST', `${at}/assets/${id}/upload-url`)).json as Upload;
+  const headers = { 'content-type': 'video/mp4', 'content-length': '1000' };
+  t.like(upload, { method: 'PUT', headers });
+  t.is(Date.parse(upload.expires_at), clock.now().getTime() + 900_000);
+  const url = new URL(upload.url);
+  t.is(url.origin, 'https://rivers.s3.eu-west-1.amazonaws.com');
+  t.is(url.pathname, '/videos/2026/rhine.mp4');
+  t.is(url.searchParams.get('X-Amz-SignedHeaders'), 'content-length;content-type;host');
+  t.is(url.searchParams.get('X-Amz-Expires'), '900');
+
+  const thumbnail = await send('POST', `${at}/assets/${id}/upload-url`, { rendition: 'thumbnail' });
+  t.deepEqual((thumbnail.json as Upload).headers, { 'content-type': 'image/jpeg' });
+  t.is(new URL((thumbnail.json as Upload).url).pathname, '/videos/2026/rhine.jpg');
+  t.is(thumbnail.headers.get('cache-control'), 'no-store');
+  t.is((await send('POST', `${at}/assets/${id}/upload-url`, { rendition: 'original' })).status, 200);
+  t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/upload-url`, { rendition: 'poster' })), [
+    400,
+    'invalid_request',
+  ]);
+
+  const oss = await bind({
+    provider: 'oss',
+    region: 'cn-hangzhou',
+    endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com',
+  });
+  const kept = await add({ storage_id: oss });
+  const answer = await send('POST', `${at}/assets/${kept.id}/upload-url`);
+  const there = new URL((answer.json as Upload).url);
+  t.is(there.host, 'rivers.oss-cn-hangzhou.aliyuncs.com');
+  t.is(there.searchParams.get('x-oss-additional-headers'), 'content-length;host');
+  const cos = await bind({
+    ...{ provider: 'cos', bucket: 'rivers-1250000000', region: 'ap-beijing' },
+    credentials: { secret_id: 'canary-id', secret_key: 'canary-secret' },
+  });
+  const inCos = await add({ storage_id: cos });
+  const cosUrl = new URL(((await send('POST', `${at}/assets/${inCos.id}/upload-url`)).json as Upload).url);
+  t.is(cosUrl.searchParams.get('q-header-list'), 'content-length;content-type;host');
+});
+
+test('what one request cannot store is not signed', async (t) => {
+  const { add, at, send } = await startWorld(t);
+  const { id } = await add({ size: 5 * 2 ** 30 + 1 });
+  t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/upload-url`)), [409, 'conflict']);
+});
+
+test('members get URLs of all files, shown or saved', async (t) => {
+  const { add, at, send, commands, stores, signUp, project } = await startWorld(t);
+  const { id } = await add({ name: 'Zürich' });
+  const media = async (json?: unknown) => {
+    const answer = await send('POST', `${at}/assets/${id}/media`, json);
+    t.is(answer.status, 200, answer.text);
+    t.is(answer.headers.get('cache-control'), 'no-store');
+    return (answer.json as { media: { kind: string; url: string }[] }).media;
+  };
+  const links = await media();
+  t.deepEqual(
+    links.map(({ kind }) => kind),
+    ['original', 'thumbnail'],
+  );
+  const shown = new URL(links[0]?.url ?? '').searchParams;
+  t.is(shown.get('response-content-type'), 'video/mp4');
+  t.is(
+    shown.get('response-content-disposition'),
+    `inline; filename="Z_rich.mp4"; filename*=UTF-8''Z%C3%BCrich.mp4`,
+  );
+  const saved = await media({ disposition: 'attachment' });
+  t.regex(
+    new URL(saved[0]?.url ?? '').searchParams.get('response-content-disposition') ?? '',
+    /^attachment; /,
+  );
+  t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/media`, { disposition: 'x' })), [
+    400,
+    'invalid_request',
+  ]);
+  t.false(JSON.stringify(links).includes('canary-secret'));
+
+  const stranger = await signUp('stranger');
+  t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/media`, undefined, stranger)), [
+    404,
+    'not_found',
+  ]);
+  // A disabled storage serves nothing, a deleted one neither.
+  const asset = await commands.assets.find(project, id);
+  const storageId = asset?.resource.storage_id ?? '';
+  for (const change of ['disable', 'enable'] as const) {
+    await send('POST', `${at}/storages/${storageId}/${change}`);
+    const expected = change === 'disable' ? [409, 409] : [200, 200];
+    const answers = [
+      await send('POST', `${at}/assets/${id}/media`),
+      await send('POST', `${at}/assets/${id}/upload-url`),
+    ];
+    t.deepEqual(
+      answers.map(({ status }) => status),
+      expected,
+    );
+  }
+  const target = { aggregate: storageAggregate, id: storageId };
+  await appendEvents(stores.handler, target, [{ type: 'StorageDeleted', data: {} }], stores.clock.now());
+  t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/media`)), [409, 'conflict']);
+});
+
+test('capacity is counted over all projects that a user owns, and what is over it is not uploaded', async (t) => {
+  const { add, at, send, owner, get, makeProject, bind, project, signUp, verify, post } = await startWorld(t);
+  const used = async (headers = owner) =>
+    ((await get('/api/v1/auth/me', headers)).json as { data: { used_bytes: number } }).data.used_bytes;
+  const upload = async (id: string, of = at) => codeOf(await send('POST', `${of}/assets/${id}/upload-url`));
+  t.is(await used(), 0);
+  const gib = 2 ** 30;
+  const fits = await add({ size: gib - 100 });
+  t.is(await used(), gib - 100);
+  t.deepEqual(await upload(fits.id), [200, undefined]);
+
+  const second = await makeProject(owner);
+  const elsewhere = `/api/v1/projects/${second}`;
+  const storage_id = await bind({}, owner, second);
+  const exact = (await send('POST', `${elsewhere}/assets`, { ...request, size: 100, storage_id }))
+    .json as Asset;
+  t.is(await used(), gib);
+  t.deepEqual(await upload(exact.id, elsewhere), [200, undefined]);
+  const over = await add({ size: 1 });
+  t.is(await used(), gib + 1);
+  for (const [id, of] of [
+    [over.id, at],
+    [fits.id, at],
+    [exact.id, elsewhere],
+  ] as const) {
+    t.deepEqual(await upload(id, of), [409, 'capacity_exceeded']);
+  }
+  // What is stored is served.
+  t.is((await send('POST', `${at}/assets/${fits.id}/media`)).status, 200);
+
+  // Another owner with room carries the project too.
+  const bob = await signUp('bob');
+  const bobId = await verify('bob');
+  t.is((await post(`${at}/members`, { email: 'bob@example.com', role: 'editor' }, owner)).status, 201);
+  t.is(await used(bob), 0);
+  t.deepEqual(await upload(over.id), [409, 'capacity_exceeded']);
+  t.is((await send('PATCH', `${at}/members/${bobId}`, { role: 'owner' })).status, 200);
+  t.is(await used(bob), gib - 99);
+  t.deepEqual(await upload(over.id), [200, undefined]);
+  t.deepEqual(await upload(exact.id, elsewhere), [409, 'capacity_exceeded']);
+
+  t.is((await send('DELETE', `${at}/assets/${fits.id}`)).status, 204);
+  t.is(await used(), 101);
+  t.deepEqual(await upload(exact.id, elsewhere), [200, undefined]);
+  t.is((await send('DELETE', elsewhere)).status, 204);
+  t.is(await used(), 1);
+  t.is((await get(`/api/v1/projects/${project}`, owner)).status, 200);
+});
+
+test('uploads that are asked for at once never exceed the capacity together', async (t) => {
+  const { add, at, send } = await startWorld(t);
+  const size = 2 ** 30 / 4;
+  const uploads = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const { id } = await add({ size });
+      return (await send('POST', `${at}/assets/${id}/upload-url`)).status;
+    }),
+  );
+  t.true(uploads.filter((status) => status === 200).length <= 4);
+  t.true(uploads.every((status) => status === 200 || status === 409));
+});
