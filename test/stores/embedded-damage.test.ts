@@ -2,6 +2,7 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { parseEntries } from '../../src/stores/embedded/event-rows.js';
 import { openConnection } from '../../src/stores/embedded/database.js';
 import type { EmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import { makeEvent, readLog } from '../contracts/event-store-fixtures.js';
@@ -153,4 +154,12 @@ test.serial('damaged read models say that they can be built anew', async (t) => 
   writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));
   const message = /delete read-models\.db; the next start builds it anew/;
   await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+});
+
+test('a page of the log that SQLite cannot write as JSON any more is damage', (t) => {
+  // So it comes out where a flipped bit turns a number into what SQLite takes for JSON in binary.
+  for (const page of ['[[1,0,7,92],[71,1,vm�,272]]', '[[1,0,7', '[[1,0,"7",92]]', '[[1,0,null,92]]']) {
+    t.throws(() => parseEntries(Buffer.from(page)), { instanceOf: StoreDamaged }, page);
+  }
+  t.deepEqual(parseEntries(Buffer.from('[[1,0,7,92]]')), [[1, 0, 7, 92]]);
 });

@@ -59,10 +59,19 @@ export const pageColumns = `CAST(json_group_array(json_array(sequence, revision,
 
 /** @throws StoreDamaged when a column does not hold what its table says */
 export function parseEntries(json: Buffer | undefined): readonly PageEntry[] {
-  const entries = JSON.parse(json?.toString() ?? '[]') as PageEntry[];
+  const entries = parsePage(json?.toString() ?? '[]');
   const wrong = entries.find((entry) => !entry.every(Number.isSafeInteger));
   if (wrong !== undefined) throw notAsWritten(wrong[0]);
   return entries;
+}
+
+/** SQLite writes text that stands where a number should without quotes if its type says that it is JSON: nothing is sure here. */
+function parsePage(json: string): readonly PageEntry[] {
+  try {
+    return JSON.parse(json) as PageEntry[];
+  } catch {
+    throw damage(eventsFormat, 'a row of the log does not hold what was written');
+  }
 }
 
 /**
