@@ -3,6 +3,7 @@ import { benchCatchUp } from './catch-up.js';
 import { benchHttp } from './http.js';
 import type { Comparison } from './measure.js';
 import { writeReport } from './report.js';
+import { benchSignIns } from './sign-ins.js';
 import { benchStart } from './start.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
@@ -10,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   http: benchHttp,
   'catch-up': benchCatchUp,
   start: benchStart,
+  'sign-ins': benchSignIns,
 };
 
 // Named ones are run for themselves; only a whole run is written down.
