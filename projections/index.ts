@@ -1,5 +1,7 @@
 import type { AnyProjection } from '../src/event-sourcing/projection.js';
 import { assetsProjection } from './assets/projection.js';
+import { ordersProjection } from './orders/projection.js';
+import { paymentCallbacksProjection } from './payment-callbacks/projection.js';
 import { peerNodesProjection } from './peer-nodes/projection.js';
 import { projectsProjection } from './projects/projection.js';
 import { sessionsProjection } from './sessions/projection.js';
@@ -18,4 +20,6 @@ export const projections: readonly AnyProjection[] = [
   sharesProjection,
   shareAccessesProjection,
   peerNodesProjection,
+  ordersProjection,
+  paymentCallbacksProjection,
 ];

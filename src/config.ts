@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { builtInPlans, type Plan, plans as plansSchema } from './domain/order/plans.js';
 import { defaultLimits } from './http/limits.js';
 import { type Mailbox, parseMailbox } from './integrations/mail/mailbox.js';
 import { parseSmtpUrl } from './integrations/mail/smtp-url.js';
@@ -51,6 +52,8 @@ export interface Config {
   readonly limits: Limits;
   /** Where people open a share: a URL with `{token}` in place of its token. */
   readonly shareUrlTemplate: string;
+  /** What can be bought. */
+  readonly plans: readonly Plan[];
   /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
   readonly storageAllowedCidrs: readonly string[];
   /** `NODE_ENV` is `production`. */
@@ -144,6 +147,7 @@ const environmentSchema = z.object({
     .default(1_073_741_824),
   LIMITS_FILE: z.string().optional(),
   SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
+  PLANS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -173,6 +177,7 @@ export function readConfig(environment: Environment = process.env): Config {
     : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   const secret = (name: SecretName): string | undefined => readSecret(set, name);
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
+  const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
   for (const name of secretNames) collect(problems, () => secret(name));
   const mailConfigured = collect(problems, () => isMailConfigured(secret)) ?? false;
   if (!parsed.success || problems.length > 0) {
@@ -199,6 +204,7 @@ export function readConfig(environment: Environment = process.env): Config {
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
     limits,
     shareUrlTemplate: values.SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`,
+    plans,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
@@ -228,14 +234,7 @@ function readSecret(environment: Environment, name: SecretName): string | undefi
 
 function readLimits(file: string | undefined): Limits {
   if (file === undefined) return {};
-  let json: unknown;
-  try {
-    json = JSON.parse(readFile('LIMITS_FILE', file));
-  } catch (error) {
-    if (error instanceof ConfigProblem) throw error;
-    throw new ConfigProblem(`LIMITS_FILE ${file} is not JSON`);
-  }
-  const parsed = limitsSchema.safeParse(json);
+  const parsed = limitsSchema.safeParse(readJson('LIMITS_FILE', file));
   if (parsed.success) {
     const unknown = Object.keys(parsed.data).filter((name) => !Object.hasOwn(defaultLimits, name));
     if (unknown.length === 0) return parsed.data;
@@ -248,6 +247,26 @@ function readLimits(file: string | undefined): Limits {
   throw new ConfigProblem(
     `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
   );
+}
+
+function readPlans(file: string | undefined): readonly Plan[] {
+  if (file === undefined) return builtInPlans;
+  const parsed = plansSchema.safeParse(readJson('PLANS_FILE', file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ConfigProblem(
+    `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
+      `{"entitlement": "allow_s3"}}, …]: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
+}
+
+function readJson(variable: string, file: string): unknown {
+  const text = readFile(variable, file);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ConfigProblem(`${variable} ${file} is not JSON`);
+  }
 }
 
 function readFile(variable: string, file: string): string {

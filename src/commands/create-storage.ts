@@ -10,7 +10,7 @@ import { firstCredentialsVersion, storageAggregate } from '../domain/storage/sto
 import type { ProjectReader } from '../../projections/projects/reader.js';
 import type { StorageReader, StorageResource } from '../../projections/storage-configs/reader.js';
 import type { SealCredentials } from './seal-credentials.js';
-import type { StoragePlaces } from './storage-places.js';
+import type { Places } from './places.js';
 
 /** The storage creation request of the API document, 2.2, and where it goes. */
 export interface CreateStorageInput {
@@ -45,7 +45,7 @@ export function makeCreateStorage({
   readonly handler: CommandHandler;
   readonly sealCredentials: SealCredentials;
   readonly projects: Pick<ProjectReader, 'access'>;
-  readonly places: StoragePlaces;
+  readonly places: Places;
   readonly storages: Pick<StorageReader, 'after'>;
   /** See `makeAllowedAddresses`. */
   readonly allowsHttp: (address: string) => boolean;

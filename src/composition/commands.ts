@@ -23,6 +23,7 @@ import type { Passwords } from '../security/passwords.js';
 import type { SharePasswords } from '../security/share-passwords.js';
 import { makeAccountCommands } from './account-commands.js';
 import { makeAssetCommands } from './asset-commands.js';
+import { makeOrderCommands } from './order-commands.js';
 import { makeProjectCommands } from './project-commands.js';
 import type { Readers } from './readers.js';
 import { makeSessionCommands } from './session-commands.js';
@@ -74,6 +75,7 @@ export function makeCommands(deps: {
     ...makeStorageCommands(deps),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
+    ...makeOrderCommands({ ...deps, plans: config.plans }),
     grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
     revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),

@@ -15,6 +15,7 @@ import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
+import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
@@ -67,6 +68,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeAssetMediaRoutes(commands),
       ...makeShareRoutes({ ...commands, ...readers }),
       ...makePublicShareRoutes(commands),
+      ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
       ...makeNodeRoutes(readers),
     ],
   });

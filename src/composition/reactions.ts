@@ -5,6 +5,7 @@ import type { AnyReaction } from '../event-sourcing/reaction.js';
 import { type ReactionRunner, startReactions } from '../event-sourcing/reaction-runner.js';
 import { makeAccountReactions } from './account-reactions.js';
 import { makeMailReactions } from './mail-reactions.js';
+import { makePaymentReactions } from './payment-reactions.js';
 import { makeProjectReactions } from './project-reactions.js';
 import type { Services } from './services.js';
 import { makeShareReactions } from './share-reactions.js';
@@ -15,6 +16,7 @@ function makeReactions(services: Services, runner: Pick<ProjectionRunner, 'live'
   return [
     ...makeAccountReactions(services, runner),
     ...makeMailReactions(services),
+    ...makePaymentReactions(services),
     ...makeProjectReactions(services, runner),
     ...makeShareReactions(services, runner),
     ...makeStorageReactions(services, runner),

@@ -2,6 +2,8 @@ import { makeApiKeyReader } from '../../projections/api-keys/reader.js';
 import { makeMemberReader } from '../../projections/members/reader.js';
 import { makeAssetReader } from '../../projections/assets/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
+import { makeOrderReader } from '../../projections/orders/reader.js';
+import { makePaymentCallbackReader } from '../../projections/payment-callbacks/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeSessionReader } from '../../projections/sessions/reader.js';
 import { makeShareAccessReader } from '../../projections/share-accesses/reader.js';
@@ -35,5 +37,7 @@ export function makeReaders(
     shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
     shareAccesses: makeShareAccessReader({ views }),
     nodes: makeNodeReader({ views }),
+    orders: makeOrderReader({ views }),
+    paymentCallbacks: makePaymentCallbackReader({ views }),
   };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
 import { StoreUnavailable } from './errors.js';
 import type { Generations } from './generations.js';
@@ -42,6 +43,8 @@ export async function startProjections(
 ): Promise<ProjectionRunner> {
   const { generations, eventStore, clock } = deps;
   const stopping = new AbortController();
+  // One loop for each view listens, and one for the registry; Node takes more than ten for a leak.
+  setMaxListeners(generations.projections.length + 1, stopping.signal);
   const tasks = new Map<string, Task>();
   const startHead = await eventStore.head();
   await dropOrphanedGenerations(generations, deps.readModelStore);

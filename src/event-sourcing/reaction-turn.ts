@@ -10,6 +10,7 @@ export type Turn = 'settled' | { readonly againInMs: number };
 /** An effect is cut off so long after its claim was asked for; what is left of the claim is for its outcome. */
 const effectMs = 45_000;
 const lookAgainMs = 1_000;
+const lookAgainLaterMs = 60_000;
 const retry = { first: 1_000, cap: 60_000 };
 
 export interface TurnDeps {
@@ -73,7 +74,12 @@ export function makeTurns(deps: TurnDeps, event: ReactionEvent<DomainEvent>): ()
   }
 
   async function look(): Promise<Turn | 'yes'> {
-    switch (await reaction.asks(event)) {
+    const asked = await reaction.asks(event);
+    // Looked at each minute all the same: clocks are put right.
+    if (typeof asked === 'object') {
+      return again(Math.min(asked.notBefore.getTime() - clock.now().getTime(), lookAgainLaterMs));
+    }
+    switch (asked) {
       case 'yes':
         return 'yes';
       case 'no':

@@ -7,8 +7,11 @@ import type { AnyProjection } from './projection.js';
 import type { ProjectionRunner } from './projection-runner.js';
 import { isReached } from './projector.js';
 
-/** Whether an event's outcome is still to be brought about. `not-yet`: something is missing, look again in a second. */
-export type Asked = 'yes' | 'no' | 'not-yet';
+/**
+ * Whether an event's outcome is still to be brought about. `not-yet`: something is missing, look again in a second;
+ * `notBefore`: it is a matter of time.
+ */
+export type Asked = 'yes' | 'no' | 'not-yet' | { readonly notBefore: Date };
 
 /** An event as reactions see it, with its place in the whole log. */
 export type ReactionEvent<Event extends DomainEvent> = Evolving<Event> & { readonly position: Position };

@@ -104,6 +104,14 @@ export const accessMatrix = {
   verifyShare: publicAccess,
   renewShareMedia: publicAccess,
 
+  // Plans and orders (4.5). Prices are no secret; an order is its buyer's.
+  listPlans: publicAccess,
+  placeOrder: sessionAccess('passed'),
+  listOrders: sessionAccess('passed'),
+  getOrder: sessionAccess('passed'),
+  cancelOrder: sessionAccess('passed'),
+  listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
+
   // Nodes (4.6).
   listPeers: agentAccess,
 } as const satisfies Readonly<Record<string, Policy>>;

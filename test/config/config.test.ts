@@ -84,6 +84,35 @@ test('limits come from a file, checked', (t) => {
   t.throws(() => readConfig({ LIMITS_FILE: file }), { message: /LIMITS_FILE.*register\.limit/s });
 });
 
+test('plans come from a file, checked, or are the two that are built in', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
+  t.teardown(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'plans.json');
+  const plan = { id: 'big', name: 'Big', prices: { EUR: 100 }, grants: { capacity_bytes: 5 } };
+  const plansOf = (plans: unknown) => {
+    writeFileSync(file, JSON.stringify(plans));
+    return readConfig({ PLANS_FILE: file }).plans;
+  };
+  t.deepEqual(
+    readConfig({}).plans.map(({ id }) => id),
+    ['capacity-100g', 'project-s3'],
+  );
+  t.deepEqual(plansOf([plan]), [plan]);
+  const refused: readonly [unknown, RegExp][] = [
+    [[], /PLANS_FILE/],
+    [[plan, plan], /two plans have one id/],
+    [[{ ...plan, prices: { EUR: 0.5 } }], /0\.prices\.EUR/],
+    [[{ ...plan, prices: {} }], /must name a price/],
+    [[{ ...plan, prices: { euro: 1 } }], /0\.prices/],
+    [[{ ...plan, grants: {} }], /0\.grants/],
+  ];
+  for (const [plans, message] of refused) t.throws(() => plansOf(plans), { message });
+  writeFileSync(file, '[');
+  t.throws(() => readConfig({ PLANS_FILE: file }), { message: /PLANS_FILE .* is not JSON/ });
+});
+
 test('the public origin of an IPv6 address is bracketed', (t) => {
   t.is(readConfig({ HOST: '::1', PORT: '80' }).publicUrl, 'http://[::1]:80');
 });

@@ -12,6 +12,8 @@ import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeReaders } from '../../src/composition/readers.js';
 import { makeSessionCommands } from '../../src/composition/session-commands.js';
 import { makeAssetCommands } from '../../src/composition/asset-commands.js';
+import { makeOrderCommands } from '../../src/composition/order-commands.js';
+import { builtInPlans } from '../../src/domain/order/plans.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeShareCommands } from '../../src/composition/share-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
@@ -114,6 +116,7 @@ export function givenCommands(
       shareSessions: makeShareSessions(refreshKeys),
     }),
     ...makeAssetCommands({ handler, sealer, clock, readers }),
+    ...makeOrderCommands({ ...stores, readers, plans: builtInPlans }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
     changeNode: makeChangeNode({ handler, nodes: readers.nodes }),
     removeNode: makeRemoveNode({ handler }),

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { builtInPlans } from '../../src/domain/order/plans.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
@@ -13,6 +14,7 @@ import { makeEmailCodeRoutes } from '../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
 import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
+import { makeOrderRoutes } from '../../src/http/routes/orders.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
 import { makePublicShareRoutes } from '../../src/http/routes/shares-public.js';
@@ -129,6 +131,7 @@ export function areaRoutes(
     ...makeAssetMediaRoutes(commands),
     ...makeShareRoutes(commands),
     ...makePublicShareRoutes(commands),
+    ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
     ...makeNodeRoutes(commands),
   ];
 }

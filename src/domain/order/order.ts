@@ -2,11 +2,13 @@ import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { PaymentProviderName, RecordedFact } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant } from './events.js';
 import { rejectOrder } from './rejections.js';
-import { evolve, isDue, orderStatus, type OrderState, type PlacedOrder } from './state.js';
+import { evolve, isDue, isOpen, isUnpaid, type OrderState, type PlacedOrder } from './state.js';
 import { orderCategory } from './stream.js';
 
 export {
   isDue,
+  isOpen,
+  isUnpaid,
   orderStatus,
   refundedAmount,
   type OrderState,
@@ -76,7 +78,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
       if (!isOpen(order)) rejectOrder('order_not_open', 'the order cannot be canceled any more');
       return [{ type: 'OrderCanceled', data: {} }];
     case 'Expire':
-      return isOpen(order) && order.expiresAt <= command.now ? [{ type: 'OrderExpired', data: {} }] : [];
+      return isUnpaid(order) && order.expiresAt <= command.now ? [{ type: 'OrderExpired', data: {} }] : [];
     case 'MarkFulfilled':
       return isDue(order) && !order.isGranted ? [{ type: 'OrderFulfilled', data: {} }] : [];
     case 'MarkRevoked':
@@ -184,11 +186,6 @@ function resolve(
     rejectOrder('review_not_open', 'nothing of this order waits for a decision under this name');
   }
   return [{ type: 'ReviewResolved', data: { callback, action, note_digest: noteDigest } }];
-}
-
-function isOpen(order: PlacedOrder): boolean {
-  const status = orderStatus(order);
-  return status === 'created' || status === 'pending';
 }
 
 function placed(state: OrderState): PlacedOrder {

@@ -143,6 +143,17 @@ export function isDue({ facts }: PlacedOrder): boolean {
   return [...facts.transactions.values()].some(stands);
 }
 
+/** Whether nothing has been paid and nothing has ended it, whatever waits for a decision. */
+export function isUnpaid({ facts }: PlacedOrder): boolean {
+  return facts.ends.size === 0 && [...facts.transactions.values()].every(({ captured }) => captured === null);
+}
+
+/** Whether it waits to be paid. */
+export function isOpen(order: PlacedOrder): boolean {
+  const status = orderStatus(order);
+  return status === 'created' || status === 'pending';
+}
+
 /** The first that holds of the list in DESIGN 3, "Orders keep facts". */
 export function orderStatus(order: PlacedOrder): OrderStatus {
   const { facts, mismatches, isGranted } = order;

@@ -100,6 +100,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /shares/{}/verify': anybody,
   'POST /shares/{}/media': anybody,
 
+  'GET /plans': anybody,
+  'POST /orders': user,
+  'GET /orders': user,
+  'GET /orders/{}': user,
+  'POST /orders/{}/cancel': user,
+  'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
+
   'GET /internal/peer-list': { who: 'agent' },
 };
 

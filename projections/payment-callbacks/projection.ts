@@ -1,0 +1,63 @@
+import type { Recorded } from '../../src/event-sourcing/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/projection.js';
+import {
+  type Disposition,
+  type HoldReason,
+  paymentCallbackCodec,
+  type PaymentCallbackEvent,
+} from '../../src/domain/payment-callback/events.js';
+import { paymentCallbackCategory } from '../../src/domain/payment-callback/stream.js';
+import type { PaymentProviderName, RecordedNotification } from '../../src/domain/payment.js';
+
+export type PaymentCallbackDocument = {
+  readonly provider: PaymentProviderName;
+  readonly is_ours: boolean;
+  readonly notifications: readonly RecordedNotification[];
+  /** Why it waits; null where it does not. */
+  readonly held: HoldReason | null;
+  /** `yes` while it waits for somebody; null otherwise. */
+  readonly unmatched: 'yes' | null;
+  readonly disposition: Disposition | null;
+  readonly order_id: string | null;
+  /** How often other content came under its name. */
+  readonly conflicts: number;
+  readonly received_at: string;
+};
+
+function evolve(
+  document: PaymentCallbackDocument | null,
+  event: Recorded<PaymentCallbackEvent>,
+): PaymentCallbackDocument | null {
+  if (event.type === 'PaymentCallbackReceived') {
+    const { provider, is_ours, notifications, received_at } = event.data;
+    return {
+      provider,
+      is_ours,
+      notifications,
+      held: null,
+      unmatched: null,
+      disposition: null,
+      order_id: null,
+      conflicts: 0,
+      received_at,
+    };
+  }
+  if (document === null) return null;
+  switch (event.type) {
+    case 'PaymentCallbackHeld':
+      return { ...document, held: event.data.reason, unmatched: 'yes' };
+    case 'PaymentCallbackSettled':
+      return { ...document, ...event.data, held: null, unmatched: null };
+    case 'PaymentCallbackConflicted':
+      return { ...document, conflicts: document.conflicts + 1 };
+  }
+}
+
+export const paymentCallbacksProjection: Projection<PaymentCallbackDocument, PaymentCallbackEvent> = {
+  name: 'payment_callbacks',
+  version: 1,
+  category: paymentCallbackCategory,
+  codec: paymentCallbackCodec,
+  indexes: ['unmatched'],
+  evolve,
+};

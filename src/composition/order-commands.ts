@@ -1,0 +1,25 @@
+import { makeCancelOrder } from '../commands/cancel-order.js';
+import { makeExpireOrder } from '../commands/expire-order.js';
+import { makeOrderPlaces } from '../commands/order-places.js';
+import { makePlaceOrder } from '../commands/place-order.js';
+import type { Plan } from '../domain/order/plans.js';
+import type { Clock } from '../event-sourcing/clock.js';
+import type { CommandHandler } from '../event-sourcing/command-handler.js';
+import type { StateStore } from '../event-sourcing/state-store.js';
+import type { Readers } from './readers.js';
+
+/** Puts together what is done with orders. */
+export function makeOrderCommands(deps: {
+  readonly plans: readonly Plan[];
+  readonly clock: Clock;
+  readonly handler: CommandHandler;
+  readonly stateStore: StateStore;
+  readonly readers: Pick<Readers, 'projects' | 'orders'>;
+}) {
+  const { projects, orders } = deps.readers;
+  return {
+    placeOrder: makePlaceOrder({ ...deps, projects, orders, places: makeOrderPlaces({ ...deps, orders }) }),
+    cancelOrder: makeCancelOrder({ ...deps, orders }),
+    expireOrder: makeExpireOrder(deps),
+  };
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { currencyCode, type PaymentProviderName } from '../payment.js';
+import { orderGrant } from './events.js';
+import { rejectOrder } from './rejections.js';
+
+/** What can be bought, as `PLANS_FILE` lists it (DESIGN 4.5). */
+export const plan = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits or hyphens'),
+  name: z.string().min(1).max(128),
+  /** Minor units by currency. */
+  prices: z
+    .record(currencyCode, z.int().positive())
+    .refine((prices) => Object.keys(prices).length > 0, 'must name a price'),
+  grants: orderGrant,
+});
+export type Plan = z.infer<typeof plan>;
+
+export const plans = z
+  .array(plan)
+  .min(1)
+  .max(200)
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'two plans have one id');
+
+/** Those of a service without `PLANS_FILE`. */
+export const builtInPlans: readonly Plan[] = [
+  {
+    id: 'capacity-100g',
+    name: '100 GiB of storage',
+    prices: { USD: 999, CNY: 6_900 },
+    grants: { capacity_bytes: 107_374_182_400 },
+  },
+  {
+    id: 'project-s3',
+    name: 'Storages of one’s own for a project',
+    prices: { USD: 1_900, CNY: 12_900 },
+    grants: { entitlement: 'allow_s3' },
+  },
+];
+
+const pricedInYuan: readonly PaymentProviderName[] = ['wechatpay', 'alipay', 'epay'];
+
+export function defaultCurrency(provider: PaymentProviderName): string {
+  return pricedInYuan.includes(provider) ? 'CNY' : 'USD';
+}
+
+/**
+ * The plan and its price, in minor units.
+ * @throws CommandRejected plan_not_available
+ */
+export function findOffer(
+  all: readonly Plan[],
+  { planId, currency }: { readonly planId: string; readonly currency: string },
+): { readonly plan: Plan; readonly amount: number } {
+  const found = all.find(({ id }) => id === planId);
+  if (found === undefined) return rejectOrder('plan_not_available', 'plan_id: there is no such plan');
+  const amount = Object.hasOwn(found.prices, currency) ? found.prices[currency] : undefined;
+  if (amount === undefined) {
+    return rejectOrder('plan_not_available', 'currency: the plan has no price in this currency');
+  }
+  return { plan: found, amount };
+}
+
+/** Whether it is a project that the plan gives something to. */
+export function isForProject({ grants }: Plan): boolean {
+  return 'entitlement' in grants;
+}

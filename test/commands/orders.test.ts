@@ -1,0 +1,166 @@
+import test from 'ava';
+import type { PlaceOrderInput } from '../../src/commands/place-order.js';
+import { orderAggregate } from '../../src/domain/order/order.js';
+import { makeCancelOrder } from '../../src/commands/cancel-order.js';
+import { makeExpireOrder } from '../../src/commands/expire-order.js';
+import { orderNumber } from '../../src/domain/order/number.js';
+import { projectAggregate } from '../../src/domain/project/project.js';
+import { makeExpireOrders } from '../../src/reactions/expire-orders.js';
+import { givenReactions } from '../event-sourcing/support/given-reactions.js';
+import { appendEvents } from '../support/append-events.js';
+import { orderId, otherUserId, projectId, userId } from '../support/examples/ids.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+import { outcomeOf } from '../support/outcome-of.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const buyer = { userId, twoFactorEnabled: false };
+const input: PlaceOrderInput = { buyer, planId: 'capacity-100g', provider: 'standard' };
+
+async function given() {
+  const stores = await givenStores();
+  return { stores, ...givenCommands(stores) };
+}
+
+test('an order has its plan’s price in the currency that its provider is paid in', async (t) => {
+  const { placeOrder } = await given();
+  const { resource } = await placeOrder(input, givenContext(1, at));
+  t.like(resource, {
+    ...{ number: orderNumber(resource.id), user_id: userId, project_id: null, plan_id: 'capacity-100g' },
+    ...{ amount: 999, currency: 'USD', provider: 'standard', status: 'created', refunded_amount: 0 },
+    ...{ paid_at: null, expires_at: '2026-01-03T03:04:05.000Z', payments: [] },
+  });
+  const inYuan = await placeOrder({ ...input, provider: 'alipay' }, givenContext(2, at));
+  t.like(inYuan.resource, { amount: 6_900, currency: 'CNY' });
+  const named = await placeOrder({ ...input, provider: 'alipay', currency: 'USD' }, givenContext(3, at));
+  t.like(named.resource, { amount: 999, currency: 'USD' });
+  const again = await placeOrder(input, givenContext(1, at));
+  t.is(again.resource.id, resource.id, 'the same command places the same order');
+});
+
+test('what is not for sale cannot be ordered', async (t) => {
+  const { placeOrder } = await given();
+  const refused: readonly [Partial<PlaceOrderInput>, string][] = [
+    [{ planId: 'capacity-1t' }, 'plan_not_available'],
+    [{ planId: 'toString' }, 'plan_not_available'],
+    [{ currency: 'JPY' }, 'plan_not_available'],
+    [{ projectId }, 'invalid_request'],
+    [{ planId: 'project-s3' }, 'invalid_request'],
+    [{ planId: 'project-s3', projectId }, 'project_not_found'],
+  ];
+  for (const [change, code] of refused) {
+    t.is(await outcomeOf(placeOrder({ ...input, ...change }, givenContext(1, at))), code);
+  }
+});
+
+test('a project’s owners and admins buy for it', async (t) => {
+  const { stores, placeOrder, createProject, orders } = await given();
+  const { resource } = await createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const forProject = { ...input, planId: 'project-s3', projectId: resource.id };
+  const target = { aggregate: projectAggregate, id: resource.id };
+  const buy = (n: number, as = buyer) =>
+    outcomeOf(placeOrder({ ...forProject, buyer: as }, givenContext(n, at)));
+  const other = { userId: otherUserId, twoFactorEnabled: false };
+  const added = { user_id: otherUserId, invitation_id: null };
+  t.is(await buy(2), 'passed');
+  t.is(await buy(3, other), 'project_not_found');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'MemberAdded', data: { ...added, role: 'editor' } }],
+    at,
+  );
+  t.is(await buy(4, other), 'insufficient_role');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'MemberAdded', data: { ...added, role: 'admin' } }],
+    at,
+  );
+  t.is(await buy(5, other), 'passed');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'TwoFactorRequirementChanged', data: { require_2fa: true } }],
+    at,
+  );
+  t.is(await buy(6, other), 'two_factor_required');
+  t.is(await buy(7, { ...other, twoFactorEnabled: true }), 'passed');
+  t.is((await orders.listOfProject(resource.id, { limit: 10 })).length, 3);
+  t.is((await orders.list(otherUserId, { limit: 10 })).length, 2);
+});
+
+test('of the orders that two processes place at once for a user a hundred come to be; an ended one makes room', async (t) => {
+  const { stores, placeOrder, cancelOrder, orders } = await given();
+  const other = givenCommands(stores.anotherProcess());
+  for (let n = 1; n <= 90; n += 1) await placeOrder(input, givenContext(n, at));
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      outcomeOf((n % 2 === 0 ? placeOrder : other.placeOrder)(input, givenContext(100 + n, at))),
+    ),
+  );
+  t.is(outcomes.filter((outcome) => outcome === 'passed').length, 10);
+  t.is(outcomes.filter((outcome) => outcome === 'order_limit_reached').length, 10);
+  const [first = ''] = await orders.openIds(userId, 1);
+  t.is(
+    await outcomeOf(
+      placeOrder({ ...input, buyer: { ...buyer, userId: otherUserId } }, givenContext(1_000, at)),
+    ),
+    'passed',
+  );
+  await cancelOrder({ userId, orderId: first }, givenContext(1_001, at));
+  t.is(await outcomeOf(placeOrder(input, givenContext(1_002, at))), 'passed');
+  t.is(await outcomeOf(placeOrder(input, givenContext(1_003, at))), 'order_limit_reached');
+});
+
+test('one’s own order that is not paid can be canceled, again and again', async (t) => {
+  const { placeOrder, cancelOrder } = await given();
+  const { resource } = await placeOrder(input, givenContext(1, at));
+  const cancel = (n: number, as = userId, id = resource.id) =>
+    outcomeOf(cancelOrder({ userId: as, orderId: id }, givenContext(n, at)));
+  t.is(await cancel(2, otherUserId), 'order_not_found');
+  t.is(await cancel(2, userId, orderId), 'order_not_found');
+  t.is(await cancel(2), 'passed');
+  t.is(await cancel(3), 'passed');
+});
+
+test('an order expires when its time is over, also when the process was away, unless it was paid or canceled', async (t) => {
+  const { clock, handler, start, log, reports } = givenReactions();
+  const ids = [1, 2, 3].map((n) => `019b7d00-0000-7000-8000-00000000080${n}`);
+  const reactions = [makeExpireOrders({ expireOrder: makeExpireOrder({ handler, clock }), clock })];
+  // The kernel's timers tick each second, so a short day.
+  const hour = 10_000;
+  const place = (id: string, n: number) =>
+    handler.handle(
+      { aggregate: orderAggregate, id },
+      {
+        ...{ type: 'Place', userId, projectId: null, planId: 'p', grant: { capacity_bytes: 1 } },
+        ...{ provider: 'standard', amount: 1, currency: 'USD' },
+        expiresAt: new Date(clock.now().getTime() + 24 * hour),
+      } as const,
+      givenContext(n, clock.now()),
+    );
+  const typesOf = async (id: string) => (await log.read(`order-${id}`)).map(({ type }) => type);
+  const [early = '', canceled = '', late = ''] = ids;
+  await place(early, 1);
+  await place(canceled, 2);
+  let runner = start({ reactions });
+  await clock.advance(23 * hour);
+  await place(late, 3);
+  const cancelOrder = makeCancelOrder({ handler, orders: { after: () => ({}) as never } });
+  await cancelOrder({ userId, orderId: canceled }, givenContext(4, clock.now()));
+  t.deepEqual(await typesOf(early), ['OrderPlaced']);
+  await clock.run(runner.stop());
+  await clock.advance(2 * hour);
+  t.deepEqual(await typesOf(early), ['OrderPlaced'], 'nobody was there');
+  runner = start({ reactions, holder: 'process 2' });
+  await clock.advance(1_000);
+  t.deepEqual(await typesOf(early), ['OrderPlaced', 'OrderExpired']);
+  t.deepEqual(await typesOf(canceled), ['OrderPlaced', 'OrderCanceled']);
+  t.deepEqual(await typesOf(late), ['OrderPlaced']);
+  await clock.advance(22 * hour);
+  t.deepEqual(await typesOf(late), ['OrderPlaced', 'OrderExpired']);
+  t.is(runner.statuses()[0]?.open, 0);
+  await clock.run(runner.stop());
+  t.deepEqual(reports, []);
+});

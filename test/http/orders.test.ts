@@ -1,0 +1,86 @@
+import test from 'ava';
+import { startTestService } from '../support/http-service.js';
+
+interface Order {
+  readonly id: string;
+  readonly number: string;
+  readonly status: string;
+}
+
+test('the plans can be read by anybody', async (t) => {
+  const { get } = await startTestService(t);
+  const answer = await get('/api/v1/plans');
+  t.is(answer.status, 200);
+  t.like(answer.json, {
+    items: [
+      { id: 'capacity-100g', prices: { USD: 999, CNY: 6_900 }, grants: { capacity_bytes: 107_374_182_400 } },
+      { id: 'project-s3', prices: { USD: 1_900, CNY: 12_900 }, grants: { entitlement: 'allow_s3' } },
+    ],
+  });
+});
+
+test('an order is placed, read by its buyer alone, listed, and canceled', async (t) => {
+  const { post, get, signUp } = await startTestService(t);
+  const [buyer, stranger] = [await signUp('buyer'), await signUp('stranger')];
+  const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'stripe' }, buyer);
+  t.is(placed.status, 201, placed.text);
+  const order = placed.json as Order;
+  t.like(order, { status: 'created', amount: 999, currency: 'USD', payments: [] });
+  const path = `/api/v1/orders/${order.id}`;
+  t.is(placed.headers.get('location'), path);
+  const read = await get(path, buyer);
+  t.deepEqual(read.json, order);
+  t.is(read.headers.get('etag'), placed.headers.get('etag'));
+  t.is((await get(path, stranger)).status, 404);
+  t.deepEqual((await get('/api/v1/orders', stranger)).json, { items: [], next_cursor: null });
+  const listed = Object.fromEntries(Object.entries(order).filter(([name]) => name !== 'payments'));
+  t.deepEqual((await get('/api/v1/orders', buyer)).json, { items: [listed], next_cursor: null });
+  t.is((await post(`${path}/cancel`, {}, stranger)).status, 404);
+  const canceled = await post(`${path}/cancel`, {}, buyer);
+  t.is(canceled.status, 200, canceled.text);
+  t.is((canceled.json as Order).status, 'canceled');
+  t.deepEqual((await get(path, buyer)).json, canceled.json);
+});
+
+test('what is not for sale is 400 and names the field; a project that is not the caller’s is 404', async (t) => {
+  const { post, signUp, makeProject } = await startTestService(t);
+  const [buyer, owner] = [await signUp('buyer'), await signUp('owner')];
+  const projectId = await makeProject(owner);
+  const refused: readonly [object, number, RegExp][] = [
+    [{ plan_id: 'x', provider: 'stripe' }, 400, /plan_id/],
+    [{ plan_id: 'capacity-100g', provider: 'square' }, 400, /provider/],
+    [{ plan_id: 'capacity-100g', provider: 'stripe', currency: 'JPY' }, 400, /currency/],
+    [{ plan_id: 'project-s3', provider: 'stripe' }, 400, /project_id/],
+    [{ plan_id: 'project-s3', provider: 'stripe', project_id: projectId }, 404, /project/],
+  ];
+  for (const [body, status, message] of refused) {
+    const answer = await post('/api/v1/orders', body, buyer);
+    t.is(answer.status, status, answer.text);
+    t.regex(answer.text, message);
+  }
+});
+
+test('the same Idempotency-Key places one order; a project’s orders are listed to its members and keys', async (t) => {
+  const { post, get, signUp, makeProject } = await startTestService(t);
+  const owner = await signUp('owner');
+  const projectId = await makeProject(owner);
+  const body = { plan_id: 'project-s3', provider: 'alipay', project_id: projectId };
+  const headers = { ...owner, 'idempotency-key': 'k1' };
+  const first = await post('/api/v1/orders', body, headers);
+  t.is(first.status, 201, first.text);
+  t.like(first.json, { amount: 12_900, currency: 'CNY', project_id: projectId });
+  t.deepEqual((await post('/api/v1/orders', body, headers)).json, first.json);
+  const issued = await post(
+    `/api/v1/projects/${projectId}/api-keys`,
+    { name: 'orders', scopes: ['order:read'] },
+    owner,
+  );
+  const { key } = issued.json as { key: string };
+  for (const reader of [owner, { 'x-api-key': key }]) {
+    const { items } = (await get(`/api/v1/projects/${projectId}/orders`, reader)).json as { items: Order[] };
+    t.deepEqual(
+      items.map(({ id }) => id),
+      [(first.json as Order).id],
+    );
+  }
+});

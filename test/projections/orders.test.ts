@@ -1,0 +1,208 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { ordersProjection, type OrderDocument } from '../../projections/orders/projection.js';
+import {
+  type PaymentCallbackDocument,
+  paymentCallbacksProjection,
+} from '../../projections/payment-callbacks/projection.js';
+import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
+import type { OrderEvent } from '../../src/domain/order/events.js';
+import {
+  orderAggregate,
+  type OrderCommand,
+  orderStatus,
+  refundedAmount,
+} from '../../src/domain/order/order.js';
+import type { RecordedFact } from '../../src/domain/payment.js';
+import { foldEvents } from '../../src/event-sourcing/fold-documents.js';
+import { digest, orderId, userId } from '../support/examples/ids.js';
+import { given } from '../support/given.js';
+import { firstEventAt, recordEvents } from '../support/given-events.js';
+import { givenProjection } from '../support/given-projection.js';
+
+const placed: OrderEvent = {
+  type: 'OrderPlaced',
+  data: {
+    ...{ user_id: userId, project_id: null, plan_id: 'capacity-100g', grant: { capacity_bytes: 5 } },
+    ...{ provider: 'standard', amount: 999, currency: 'USD', expires_at: '2026-01-03T03:04:05.000Z' },
+  },
+};
+const order = placed.data;
+const at = '2026-01-02T04:00:00.000Z';
+const later = '2026-01-02T04:00:01.000Z';
+const money = { amount: 999, currency: 'USD' };
+const report = (fact: RecordedFact, callback: string, minute = 0, transactionId = 't1'): OrderCommand => ({
+  type: 'Report',
+  report: { callback, transactionId, fact, at: new Date(Date.UTC(2026, 0, 2, 4, minute)) },
+});
+
+const fresh: OrderDocument = {
+  ...(order as Omit<OrderDocument, 'facts'>),
+  facts: { is_pending: false, ends: [], transactions: [] },
+  is_granted: false,
+  status: 'created',
+  refunded_amount: 0,
+  paid_at: null,
+  payments: [],
+  mismatches: [],
+  open_for: userId,
+  in_review: null,
+  created_at: firstEventAt,
+  updated_at: firstEventAt,
+};
+
+test('orders: an order that was placed is open', (t) => {
+  givenProjection(ordersProjection, placed).then(t, fresh);
+});
+
+test('orders: a payment in review shows what is wrong, and what an operator takes for it is paid', (t) => {
+  const mismatch: OrderEvent = {
+    type: 'PaymentMismatchFound',
+    data: { callback: 'c1', reason: 'amount', transaction_id: 't1', amount: 5, currency: 'USD', at },
+  };
+  const resolved: OrderEvent = {
+    type: 'ReviewResolved',
+    data: { callback: 'c1', action: 'apply', note_digest: null },
+  };
+  const payment = { provider: 'standard', transaction_id: 't1', amount: 5, currency: 'USD', at } as const;
+  const inReview: OrderDocument = {
+    ...fresh,
+    status: 'review',
+    payments: [{ ...payment, kind: 'mismatch' }],
+    mismatches: [{ id: 'c1', reason: 'amount', transaction_id: 't1', amount: 5, currency: 'USD', at }],
+    open_for: null,
+    in_review: 'yes',
+    updated_at: '2026-01-02T03:04:06.000Z',
+  };
+  givenProjection(ordersProjection, placed, mismatch).then(t, inReview);
+  givenProjection(ordersProjection, placed, mismatch, resolved).then(t, {
+    ...inReview,
+    facts: {
+      ...fresh.facts,
+      transactions: [{ id: 't1', captured: 999, refunds: [], refunded_in_total: null, disputes: [] }],
+    },
+    status: 'paid',
+    paid_at: at,
+    mismatches: [],
+    in_review: null,
+    updated_at: '2026-01-02T03:04:07.000Z',
+  });
+});
+
+test('orders: paid at the time of the first payment, whichever is heard of first', (t) => {
+  const captured = (callback: string, transaction_id: string, when: string): OrderEvent => ({
+    type: 'PaymentCaptured',
+    data: { callback, transaction_id, ...money, at: when },
+  });
+  const events = [captured('c1', 't1', later), captured('c2', 't2', at)];
+  for (const order of [events, events.toReversed()]) {
+    const document = foldEvents(
+      ordersProjection,
+      null,
+      recordEvents(ordersProjection, orderId, [placed, ...order]),
+    );
+    t.like(document === 'gap' ? null : document?.body, { status: 'paid', paid_at: at, open_for: null });
+  }
+});
+
+test('orders: the document keeps the last hundred reports', (t) => {
+  const pending = (n: number): OrderEvent => ({
+    type: 'PaymentPending',
+    data: { callback: `c${n}`, transaction_id: `t${n}`, at },
+  });
+  const events = [placed, ...Array.from({ length: 105 }, (_, n) => pending(n))];
+  const document = foldEvents(ordersProjection, null, recordEvents(ordersProjection, orderId, events));
+  const payments = (document === 'gap' ? null : document?.body)?.['payments'] as OrderDocument['payments'];
+  t.is(payments.length, 100);
+  t.is(payments.at(-1)?.transaction_id, 't104');
+});
+
+const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
+  fc.constantFrom<RecordedFact>(
+    { kind: 'pending' },
+    { kind: 'failed' },
+    { kind: 'paid', ...money },
+    { kind: 'paid', amount: 1, currency: 'USD' },
+    { kind: 'refunded-in-total', amount: 300, currency: 'USD' },
+    { kind: 'refund', refund_id: 'r1', status: 'succeeded', amount: 300, currency: 'USD' },
+    { kind: 'refund', refund_id: 'r1', status: 'failed', amount: 300, currency: 'USD' },
+    { kind: 'dispute', dispute_id: 'd1', status: 'open' },
+    { kind: 'dispute', dispute_id: 'd1', status: 'lost' },
+  ),
+);
+const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
+  .array(
+    fc.oneof(
+      { weight: 5, arbitrary: fc.tuple(fact, fc.integer({ min: 0, max: 3 }), fc.constantFrom('t1', 't2')) },
+      fc.constantFrom('MarkFulfilled' as const, 'MarkRevoked' as const),
+    ),
+    { maxLength: 12 },
+  )
+  .map((list) =>
+    list.map((item, n): OrderCommand =>
+      typeof item === 'string' ? { type: item } : report(item[0], `c${n}`, item[1], item[2]),
+    ),
+  );
+
+test('orders: whatever is reported, the view says what the aggregate says', (t) => {
+  const property = fc.property(commands, (list) => {
+    const events: OrderEvent[] = [placed];
+    for (const command of list) {
+      events.push(...orderAggregate.decider.decide(command, given(orderAggregate, ...events).state));
+    }
+    const { state } = given(orderAggregate, ...events);
+    if (state.status === 'absent') return t.fail();
+    const document = foldEvents(ordersProjection, null, recordEvents(ordersProjection, orderId, events));
+    const body = document === 'gap' ? null : (JSON.parse(JSON.stringify(document?.body)) as OrderDocument);
+    t.like(body, {
+      status: orderStatus(state),
+      refunded_amount: refundedAmount(state),
+      is_granted: state.isGranted,
+      in_review: state.mismatches.size > 0 ? 'yes' : null,
+    });
+  });
+  fc.assert(property, { numRuns: 300, seed: 20_260_102 });
+});
+
+test('payment_callbacks: a callback waits while it is held, and no longer once it is settled', (t) => {
+  const received: PaymentCallbackEvent = {
+    type: 'PaymentCallbackReceived',
+    data: {
+      provider: 'standard',
+      fields_digest: digest,
+      is_ours: true,
+      notifications: [],
+      received_at: at,
+    },
+  };
+  const held = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } } as const;
+  const settled = {
+    type: 'PaymentCallbackSettled',
+    data: { disposition: 'applied', order_id: orderId },
+  } as const;
+  const document: PaymentCallbackDocument = {
+    provider: 'standard',
+    is_ours: true,
+    notifications: [],
+    held: null,
+    unmatched: null,
+    disposition: null,
+    order_id: null,
+    conflicts: 0,
+    received_at: at,
+  };
+  const projection = paymentCallbacksProjection;
+  givenProjection(projection, received).then(t, document);
+  givenProjection(projection, received, held).then(t, {
+    ...document,
+    held: 'unknown_order',
+    unmatched: 'yes',
+  });
+  givenProjection(projection, received, held, settled).then(t, {
+    ...document,
+    disposition: 'applied',
+    order_id: orderId,
+  });
+  const conflicted = { type: 'PaymentCallbackConflicted', data: { fields_digest: digest } } as const;
+  givenProjection(projection, received, conflicted).then(t, { ...document, conflicts: 1 });
+});
