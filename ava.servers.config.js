@@ -1,4 +1,4 @@
-// Suites against real servers, given by MONGODB_URL and EVENTSTOREDB_URL; one whose server is missing says so by name.
+// Suites against real servers, given by MONGODB_URL, EVENTSTOREDB_URL and S3_ENDPOINT; one whose server is missing says so by name.
 export default {
   files: ['dist/test/servers/**/*.test.js'],
   workerThreads: false,

@@ -1,0 +1,85 @@
+import type { ExecutionContext } from 'ava';
+import type { Clock } from '../../src/event-sourcing/clock.js';
+import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
+import { makeDirectory } from './embedded-directory.js';
+import { makeServiceClient, type ServiceReply, textOf } from './service-client.js';
+import { startInProcess } from './service-in-process.js';
+
+/** A service that may speak to storages on this machine, and a project that may bind them. */
+export interface StorageProject {
+  /** Path of the project. */
+  readonly path: string;
+  /** As the project's owner. */
+  readonly get: (path: string) => Promise<ServiceReply>;
+  readonly send: (method: string, path: string, body?: JsonValue) => Promise<ServiceReply>;
+  /** Binds a storage; its path. What is not told is `bucketDefaults`. */
+  readonly bind: (configuration: JsonObject) => Promise<string>;
+  /** Waits until a storage looks so. */
+  readonly until: (
+    path: string,
+    status: string,
+    also?: (storage: JsonObject) => boolean,
+  ) => Promise<JsonObject>;
+}
+
+const bucketDefaults = {
+  ...{ name: 'Media', provider: 's3', bucket: 'media', base_path: 'videos' },
+  credentials: { access_key: 'canary-access-key', secret_key: 'canary-secret-key' },
+};
+
+export async function givenStorageProject(
+  t: ExecutionContext,
+  options: { readonly clock?: Clock; readonly allowedCidrs?: string } = {},
+): Promise<StorageProject> {
+  const { clock, allowedCidrs = '127.0.0.0/8' } = options;
+  const { directory, remove } = makeDirectory();
+  const service = await startInProcess({
+    directory,
+    environment: { STORAGE_ALLOWED_CIDRS: allowedCidrs },
+    ...(clock === undefined ? {} : { clock }),
+  });
+  t.teardown(async () => {
+    await service.close();
+    remove();
+  });
+  const client = makeServiceClient(service.url);
+  const { headers } = await client.register('ada@example.org', 'Correct-Horse-9');
+  const project = (await client.post('/api/v1/projects', { name: 'Rivers' }, headers)).json();
+  const projectId = textOf(project, 'id');
+  await service.services.commands.grantEntitlement(
+    { projectId, entitlement: 'allow_s3', source: 'operator' },
+    {
+      commandId: '018f0000-0000-7000-8000-00000000c0de',
+      causationId: 'a',
+      correlationId: 'a',
+      actor: 'operator',
+      time: new Date(),
+    },
+  );
+  const path = `/api/v1/projects/${projectId}`;
+  const send: StorageProject['send'] = (method, to, body) =>
+    client.send(to, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const get = (to: string): Promise<ServiceReply> => client.get(to, headers);
+  return {
+    path,
+    get,
+    send,
+    bind: async (configuration) => {
+      const reply = await send('POST', `${path}/storages`, { ...bucketDefaults, ...configuration });
+      t.is(reply.status, 201, reply.text);
+      return `${path}/storages/${textOf(reply.json(), 'id')}`;
+    },
+    until: async (at, status, also = () => true) => {
+      for (let tries = 0; tries < 200; tries += 1) {
+        const storage = (await get(at)).json();
+        if (storage['status'] === status && also(storage)) return storage;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      throw new Error(`the storage did not become ${status}: ${(await get(at)).text}`);
+    },
+  };
+}
