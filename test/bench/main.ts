@@ -1,6 +1,7 @@
 import { benchAppends } from './appends.js';
 import { benchCatchUp } from './catch-up.js';
 import { benchHttp } from './http.js';
+import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
 import { writeReport } from './report.js';
 import { benchSignIns } from './sign-ins.js';
@@ -9,6 +10,7 @@ import { benchStart } from './start.js';
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
   appends: benchAppends,
   http: benchHttp,
+  logins: benchLogins,
   'catch-up': benchCatchUp,
   start: benchStart,
   'sign-ins': benchSignIns,

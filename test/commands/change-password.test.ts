@@ -168,6 +168,7 @@ test('A session that was ended changes no password', async (t) => {
 test('Given a read-model store that is away, then the change is not acknowledged', async (t) => {
   let away = false;
   const { change } = await given({
+    mayLag: true,
     wrapDocuments: (store) => ({
       ...store,
       write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),

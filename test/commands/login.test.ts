@@ -234,6 +234,26 @@ test('Given an erasure beside a login, then no session of the user passes', asyn
   await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected });
 });
 
+test('Given an erasure just before the session begins, then nothing is sealed for the person any more', async (t) => {
+  const { stores, next, userId } = await given();
+  const { sealer, handler } = stores;
+  const world = givenCommands({
+    ...stores,
+    sealer: {
+      ...sealer,
+      seal: async (scope, field, text) => {
+        if (field === 'user_agent') {
+          await handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
+          await sealer.destroy({ kind: 'person', userId });
+        }
+        return sealer.seal(scope, field, text);
+      },
+    },
+  });
+  const error = await t.throwsAsync(world.login(right, next()), { instanceOf: CommandRejected });
+  t.is(error.code, 'credentials_refused');
+});
+
 test('An address that has passed to another user signs in that user', async (t) => {
   const { login, register, stores, next, userId } = await given();
   await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());

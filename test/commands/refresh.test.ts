@@ -305,6 +305,7 @@ async function passes({ sessions, users, sessionId, userId }: Awaited<ReturnType
 test('Given a read-model store that is away, then signing out is not acknowledged', async (t) => {
   let away = false;
   const stores = await givenStores({
+    mayLag: true,
     wrapDocuments: (store) => ({
       ...store,
       write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),

@@ -9,6 +9,7 @@ import { defaultLimits } from '../../src/http/limits.js';
 import type { Route } from '../../src/http/route.js';
 import { startHttpServer } from '../../src/http/server.js';
 import type { Log } from '../../src/log.js';
+import type { ScryptParameters } from '../../src/security/scrypt.js';
 
 /** The whole service within the test's process, with cheap password hashes and no limit that a test could reach. */
 export interface ServiceInProcess {
@@ -38,6 +39,8 @@ export async function startInProcess(options: {
   /** Those that are to hold; there are none otherwise. */
   readonly limits?: Limits;
   readonly clock?: Clock;
+  /** Cheap when left out. */
+  readonly passwordScrypt?: ScryptParameters;
   /** Further variables of the configuration. */
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {

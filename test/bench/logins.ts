@@ -1,0 +1,101 @@
+import { setMaxListeners } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { makeServiceClient, type ServiceClient, type SignedIn } from '../support/service-client.js';
+import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+import { compare, type Comparison } from './measure.js';
+
+const clients = 200;
+const accounts = 20;
+const seconds = 10;
+const rounds = 3;
+const password = 'Correct-Horse-9';
+
+/** How long others wait for an append while many sign in, with the hashes that production makes, against an idle service. */
+export async function benchLogins(): Promise<readonly Comparison[]> {
+  const data = await makeDataDirectory();
+  const limits = join(data.path, 'limits.json');
+  const unlimited = { limit: 1_000_000_000, seconds: 1 };
+  writeFileSync(limits, JSON.stringify({ session: unlimited, register: unlimited, login: unlimited }));
+  const service = await startService({
+    directory: join(data.path, 'data'),
+    port: await freePort(),
+    environment: { LIMITS_FILE: limits, LOG_LEVEL: 'silent' },
+  });
+  try {
+    const client = makeServiceClient(service.url);
+    const users: SignedIn[] = [];
+    for (let n = 0; n < accounts; n += 1) users.push(await client.register(addressOf(n), password));
+    const [user] = users;
+    if (user === undefined) throw new Error('nobody has registered');
+    const comparison = await compare(
+      {
+        what: `p99 of creating a project while ${clients} clients sign in`,
+        anchor: 'idle',
+        unit: 'ms',
+        goal: { atMost: 10 },
+      },
+      rounds,
+      {
+        ours: () => whileSigningIn(client, () => appendP99(client, user)),
+        anchor: () => appendP99(client, user),
+      },
+    );
+    return [comparison];
+  } finally {
+    await service.stop();
+    await data.remove();
+  }
+}
+
+function addressOf(n: number): string {
+  return `user-${n % accounts}@example.org`;
+}
+
+/** Creates one project after the other; the time that 99 of 100 stay below, in ms. */
+async function appendP99(client: ServiceClient, user: SignedIn): Promise<number> {
+  const times: number[] = [];
+  const end = performance.now() + seconds * 1_000;
+  while (performance.now() < end) {
+    const began = performance.now();
+    const { status } = await client.post('/api/v1/projects', { name: 'Film' }, user.headers);
+    if (status !== 201) throw new Error(`creating a project was answered ${status}`);
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
+/** Clients that sign in again and again, and wait as long as they are told to. */
+async function whileSigningIn(client: ServiceClient, measure: () => Promise<number>): Promise<number> {
+  const ended = new AbortController();
+  setMaxListeners(clients, ended.signal);
+  const loops = Array.from({ length: clients }, (_, n) => signInUntil(client, addressOf(n), ended.signal));
+  await wait(1_000);
+  const figure = await measure();
+  ended.abort();
+  const counts = await Promise.all(loops);
+  const signedIn = counts.reduce((sum, count) => sum + count, 0);
+  if (signedIn === 0) throw new Error('nobody could sign in');
+  return figure;
+}
+
+/** How often it succeeded. Any other refusal than one of overload makes the figure worthless. */
+async function signInUntil(client: ServiceClient, email: string, signal: AbortSignal): Promise<number> {
+  let signedIn = 0;
+  while (!signal.aborted) {
+    const reply = await client.post('/api/v1/auth/login', { email, password });
+    if (reply.status === 200) {
+      signedIn += 1;
+      continue;
+    }
+    const retryAfter = Number(reply.headers.get('retry-after'));
+    if (![429, 503].includes(reply.status) || !(retryAfter > 0)) {
+      throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
+    }
+    // Ends early when the measurement does.
+    await wait(retryAfter * 1_000, undefined, { signal }).catch(() => undefined);
+  }
+  return signedIn;
+}
