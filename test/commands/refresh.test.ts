@@ -311,7 +311,7 @@ test('Given a read-model store that is away, then signing out is not acknowledge
       write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
     }),
   });
-  const { register, logout, refreshTokens } = givenCommands(stores);
+  const { register, logout, revokeSession, refreshTokens } = givenCommands(stores);
   const { user, tokens } = await register({ ...credentials, ...client }, givenContext(1, stores.clock.now()));
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
   away = true;
@@ -321,6 +321,8 @@ test('Given a read-model store that is away, then signing out is not acknowledge
       instanceOf: StoreUnavailable,
     });
   }
+  const revoked = revokeSession({ userId: user.id, sessionId }, givenContext(4, stores.clock.now()));
+  await t.throwsAsync(revoked, { instanceOf: StoreUnavailable });
 });
 
 test('Given a reuse whose documents could not be written, then it is not told before they are', async (t) => {

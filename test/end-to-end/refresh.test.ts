@@ -1,48 +1,91 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
 import { makeServiceClient, textOf, asObject, type ServiceReply } from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
+import { type ServiceInProcess, startInProcess } from '../support/service-in-process.js';
+import { keyEnvironment } from '../support/service-keys.js';
 import { makeDataDirectory } from '../support/service-process.js';
 
 const password = 'Correct-Horse-9';
 const refreshTokenOf = (reply: ServiceReply) =>
   textOf(asObject(asObject(reply.json()['data'])['tokens']), 'refresh_token');
 
-test('Given two services over the same stores, when one token is used many times at once, then all get one successor', async (t) => {
-  const data = await makeDataDirectory();
-  const directory = data.path;
+type Services = readonly [ServiceInProcess, ServiceInProcess];
+
+/** Two services over one set of embedded stores. */
+async function givenEmbedded(t: ExecutionContext): Promise<Services> {
+  const { path: directory } = await givenDirectory(t);
   const one = await startInProcess({ directory });
   const two = await startInProcess({ directory, stores: one.services.stores });
   t.teardown(async () => {
     await two.close();
     await one.close();
-    await data.remove();
   });
-  const clients = [makeServiceClient(one.url), makeServiceClient(two.url)];
-  const [first, second] = clients;
-  if (first === undefined || second === undefined) return t.fail();
-  const ada = await first.register('ada@example.com', password);
-  const other = await second.login('ada@example.com', password);
-  let token = ada.refreshToken;
-  for (let round = 0; round < 5; round += 1) {
-    const replies = await Promise.all(
-      clients.flatMap((client) =>
-        Array.from({ length: 8 }, () => client.post('/api/v1/auth/refresh', { refresh_token: token })),
-      ),
-    );
-    t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-    const successors = new Set(replies.map(refreshTokenOf));
-    t.is(successors.size, 1);
-    [token = ''] = successors;
-  }
-  const { events } = await one.services.eventStore.readAll({ after: null, limit: 500 });
-  t.is(events.filter(({ type }) => type === 'RefreshTokenRotated').length, 5);
+  return [one, two];
+}
 
-  // What one service has ended, the other refuses at once.
-  t.is((await second.post('/api/v1/auth/logout', {}, ada.headers)).status, 204);
-  t.is((await first.get('/api/v1/auth/me', ada.headers)).status, 401);
-  t.is((await first.post('/api/v1/auth/refresh', { refresh_token: token })).status, 401);
-  t.is((await first.get('/api/v1/auth/me', other.headers)).status, 200);
-  t.is((await first.post('/api/v1/auth/logout', { all: true }, other.headers)).status, 204);
-  t.is((await second.get('/api/v1/auth/me', other.headers)).status, 401);
-  return undefined;
-});
+/** The same with the log in EventStoreDB, to which each has a connection of its own. */
+async function givenEventStoreDb(t: ExecutionContext): Promise<Services> {
+  const server = await startEventStoreDbServer();
+  const { path: directory } = await givenDirectory(t);
+  const environment = { ...keyEnvironment, EVENTSTOREDB_URL: server.url };
+  const one = await startInProcess({ directory, environment });
+  const eventStore = openTestStore(server.url, { streamPrefix: 'stowage.' });
+  const two = await startInProcess({
+    directory,
+    environment,
+    stores: { ...one.services.stores, eventStore },
+  });
+  t.teardown(async () => {
+    await two.close();
+    await eventStore.close();
+    await one.close();
+    await server.close();
+  });
+  return [one, two];
+}
+
+async function givenDirectory(t: ExecutionContext) {
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  return data;
+}
+
+const stores = [
+  ['embedded stores', givenEmbedded],
+  ['a log in EventStoreDB', givenEventStoreDb],
+] as const;
+
+for (const [what, given] of stores) {
+  test(`Given two services over ${what}, when one token is used many times at once, then all get one successor`, async (t) => {
+    const [one, two] = await given(t);
+    const clients = [makeServiceClient(one.url), makeServiceClient(two.url)];
+    const [first, second] = clients;
+    if (first === undefined || second === undefined) return t.fail();
+    const ada = await first.register('ada@example.com', password);
+    const other = await second.login('ada@example.com', password);
+    let token = ada.refreshToken;
+    for (let round = 0; round < 5; round += 1) {
+      const replies = await Promise.all(
+        clients.flatMap((client) =>
+          Array.from({ length: 8 }, () => client.post('/api/v1/auth/refresh', { refresh_token: token })),
+        ),
+      );
+      t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+      const successors = new Set(replies.map(refreshTokenOf));
+      t.is(successors.size, 1);
+      [token = ''] = successors;
+    }
+    const { events } = await one.services.eventStore.readAll({ after: null, limit: 500 });
+    t.is(events.filter(({ type }) => type === 'RefreshTokenRotated').length, 5);
+
+    // What one service has ended, the other refuses at once.
+    t.is((await second.post('/api/v1/auth/logout', {}, ada.headers)).status, 204);
+    t.is((await first.get('/api/v1/auth/me', ada.headers)).status, 401);
+    t.is((await first.post('/api/v1/auth/refresh', { refresh_token: token })).status, 401);
+    t.is((await first.get('/api/v1/auth/me', other.headers)).status, 200);
+    t.is((await first.post('/api/v1/auth/logout', { all: true }, other.headers)).status, 204);
+    t.is((await second.get('/api/v1/auth/me', other.headers)).status, 401);
+    return undefined;
+  });
+}
