@@ -1,15 +1,15 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { CommandRejected } from '../event-sourcing/errors.js';
 import { derivedId } from '../event-sourcing/ids.js';
-import { invalid } from '../domain/invalid-request.js';
 import { requireReach } from '../domain/project/members.js';
 import { projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import type { Role } from '../domain/role.js';
 import type { Digests } from '../keys/digests.js';
 import type { Sealer } from '../keys/sealer.js';
-import { type EmailAddress, parseEmailAddress } from '../security/email-address.js';
+import type { EmailAddress } from '../security/email-address.js';
 import type { MemberReader, MemberResource } from '../../projections/members/reader.js';
+import { checkAddress } from './check-address.js';
 import { rejectUseCase } from './rejections.js';
 import type { VerifiedHolder } from './verified-holder.js';
 
@@ -44,7 +44,7 @@ export function makeAddMember({
   readonly mailConfigured: boolean;
 }): AddMember {
   return async (input, context) => {
-    const address = parseEmailAddress(input.email) ?? invalid('email', 'must be an e-mail address');
+    const address = checkAddress(input.email);
     const emailDigest = digests.email(address.canonical);
     await requireRights(input);
     const userId = await verifiedHolder(emailDigest);

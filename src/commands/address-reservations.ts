@@ -2,7 +2,7 @@ import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { Overloaded } from '../event-sourcing/errors.js';
 import { emailAggregate, type EmailState } from '../domain/email/email.js';
-import { hasAddress, holdsAddress, userAggregate } from '../domain/user/user.js';
+import { holdsAddress, userAggregate } from '../domain/user/user.js';
 import { isRejection, rejectUseCase } from './rejections.js';
 
 /** For whom an address is reserved. */
@@ -14,8 +14,6 @@ export interface Reserver {
 
 /** Which user an address belongs to, at most one: DESIGN 3, "Unique address". Addresses are keyed digests. */
 export interface AddressReservations {
-  /** The user who signs in by the address, or null. */
-  holder(emailDigest: string): Promise<string | null>;
   /** Rejects as `reserve` would, so that a taken address costs nothing further. @throws CommandRejected email_taken */
   check(emailDigest: string, userId: string): Promise<void>;
   /**
@@ -42,13 +40,6 @@ export function makeAddressReservations({
   readonly clock: Clock;
 }): AddressReservations {
   return {
-    holder: async (emailDigest) => {
-      const { state } = await handler.load(emailAggregate, emailDigest);
-      if (state.status === 'free') return null;
-      const { state: user } = await handler.load(userAggregate, state.userId);
-      return hasAddress(user, emailDigest) ? state.userId : null;
-    },
-
     check: async (emailDigest, userId) => {
       const { state } = await handler.load(emailAggregate, emailDigest);
       if ((await judge(state, emailDigest, userId)) === 'counts') rejectTaken();

@@ -1,9 +1,6 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
-import { rejectUser } from '../domain/user/rejections.js';
 import { userAggregate } from '../domain/user/user.js';
-import type { Digests } from '../keys/digests.js';
-import type { AddressReservations } from './address-reservations.js';
-import { checkAddress } from './check-address.js';
+import type { AccountByAddress } from './account-by-address.js';
 
 export interface VerifyEmailInput {
   readonly email: string;
@@ -18,23 +15,15 @@ export type VerifyEmail = (input: VerifyEmailInput, context: CommandContext) => 
 
 export function makeVerifyEmail({
   handler,
-  reservations,
-  digests,
+  accountByAddress,
 }: {
   readonly handler: CommandHandler;
-  readonly reservations: Pick<AddressReservations, 'holder'>;
-  readonly digests: Pick<Digests, 'email'>;
+  readonly accountByAddress: AccountByAddress;
 }): VerifyEmail {
   return async ({ email }, context) => {
-    const address = checkAddress(email);
-    const emailDigest = digests.email(address.canonical);
-    const userId = await reservations.holder(emailDigest);
-    if (userId === null) return rejectUser('user_not_found', 'there is no account with this address');
-    await handler.handle(
-      { aggregate: userAggregate, id: userId },
-      { type: 'VerifyEmail', emailDigest },
-      context,
-    );
+    const { userId, emailDigest } = await accountByAddress(email);
+    const target = { aggregate: userAggregate, id: userId };
+    await handler.handle(target, { type: 'VerifyEmail', emailDigest }, context);
     return userId;
   };
 }

@@ -1,4 +1,6 @@
+import type { AccountByAddress } from '../commands/account-by-address.js';
 import type { AddressReservations } from '../commands/address-reservations.js';
+import { makeGrantPlatformRole, makeRevokePlatformRole } from '../commands/change-platform-role.js';
 import { makeChangeProfile } from '../commands/change-profile.js';
 import { makeConfirmEmailChange } from '../commands/confirm-email-change.js';
 import { makeConfirmTotp } from '../commands/confirm-totp.js';
@@ -28,12 +30,13 @@ import { signInThrottle } from '../security/failure-throttle.js';
 import { makeGuardedTries } from '../security/guarded-tries.js';
 import type { Readers } from './readers.js';
 
-/** Puts together what people do with their own accounts, once they are signed in. */
+/** Puts together what people do with their own accounts, once they are signed in, and operators with those of others. */
 export function makeAccountCommands(deps: {
   readonly clock: Clock;
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly reservations: AddressReservations;
+  readonly accountByAddress: AccountByAddress;
   readonly stateStore: StateStore;
   readonly randomBytes: RandomBytes;
   readonly sealer: Sealer;
@@ -56,6 +59,8 @@ export function makeAccountCommands(deps: {
   return {
     changeProfile: makeChangeProfile({ ...deps, users }),
     verifyEmail: makeVerifyEmail(deps),
+    grantPlatformRole: makeGrantPlatformRole(deps),
+    revokePlatformRole: makeRevokePlatformRole(deps),
     requestEmailChange: makeRequestEmailChange(deps),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
     finishEmailChange,

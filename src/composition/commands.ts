@@ -1,11 +1,11 @@
+import { makeAccountByAddress } from '../commands/account-by-address.js';
 import { makeAddNode } from '../commands/add-node.js';
 import { makeAddressReservations } from '../commands/address-reservations.js';
 import type { Background } from '../commands/background.js';
 import { makeChangeNode } from '../commands/change-node.js';
-import { makeGrantPlatformRole } from '../commands/grant-platform-role.js';
+import { makeFindAccount } from '../commands/find-account.js';
 import { makeRegister } from '../commands/register.js';
 import { makeRemoveNode } from '../commands/remove-node.js';
-import { makeRevokePlatformRole } from '../commands/revoke-platform-role.js';
 import { makeStartSession } from '../commands/start-session.js';
 import type { Config } from '../config.js';
 import type { Clock } from '../event-sourcing/clock.js';
@@ -57,6 +57,8 @@ export function makeCommands(deps: {
   const { config, readers } = deps;
   const { nodes, users } = readers;
   const reservations = makeAddressReservations(deps);
+  const findAccount = makeFindAccount(deps);
+  const accountByAddress = makeAccountByAddress({ ...deps, findAccount });
   const checkPassword = makeCheckPassword(config.passwordExtraChecks);
   const startSession = makeStartSession(deps);
   return {
@@ -69,15 +71,18 @@ export function makeCommands(deps: {
       checkPassword,
       defaultCapacityBytes: config.defaultCapacityBytes,
     }),
-    ...makeAccountCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
-    ...makeSessionCommands({ ...deps, users, startSession, checkPassword }),
-    ...makeProjectCommands({ ...deps, reservations, mailConfigured: config.mailConfigured }),
+    ...makeAccountCommands({
+      ...deps,
+      reservations,
+      accountByAddress,
+      mailConfigured: config.mailConfigured,
+    }),
+    ...makeSessionCommands({ ...deps, users, findAccount, startSession, checkPassword }),
+    ...makeProjectCommands({ ...deps, findAccount, mailConfigured: config.mailConfigured }),
     ...makeStorageCommands(deps),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
     ...makeOrderCommands({ ...deps, plans: config.plans }),
-    grantPlatformRole: makeGrantPlatformRole({ ...deps, reservations }),
-    revokePlatformRole: makeRevokePlatformRole({ ...deps, reservations }),
     addNode: makeAddNode({ ...deps, nodes }),
     changeNode: makeChangeNode({ ...deps, nodes }),
     removeNode: makeRemoveNode(deps),

@@ -1,10 +1,10 @@
 import { makeAcceptInvitation } from '../commands/accept-invitation.js';
 import { makeAddMember } from '../commands/add-member.js';
-import type { AddressReservations } from '../commands/address-reservations.js';
 import { makeChangeMemberRole } from '../commands/change-member-role.js';
 import { makeChangeProject } from '../commands/change-project.js';
 import { makeCreateProject } from '../commands/create-project.js';
 import { makeDeleteProject } from '../commands/delete-project.js';
+import type { FindAccount } from '../commands/find-account.js';
 import { makeForgetInvitations } from '../commands/forget-invitations.js';
 import { makeGrantEntitlement } from '../commands/grant-entitlement.js';
 import { makeIssueApiKey } from '../commands/issue-api-key.js';
@@ -24,7 +24,7 @@ export function makeProjectCommands(deps: {
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly randomBytes: RandomBytes;
-  readonly reservations: AddressReservations;
+  readonly findAccount: FindAccount;
   readonly readers: Pick<Readers, 'apiKeys' | 'members' | 'projects'>;
   /** Whether the service can send mail. */
   readonly mailConfigured: boolean;

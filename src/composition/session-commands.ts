@@ -1,6 +1,6 @@
 import type { Background } from '../commands/background.js';
 import { makeChangePassword } from '../commands/change-password.js';
-import { makeFindAccount } from '../commands/find-account.js';
+import type { FindAccount } from '../commands/find-account.js';
 import { makeLogin } from '../commands/login.js';
 import { makeLoginByEmailCode } from '../commands/login-by-email-code.js';
 import { makeLogout } from '../commands/logout.js';
@@ -34,23 +34,22 @@ export function makeSessionCommands(deps: {
   readonly refreshTokens: RefreshTokens;
   readonly loginCodes: MailedCodes;
   readonly users: UserReader;
+  readonly findAccount: FindAccount;
   readonly startSession: StartSession;
   readonly checkPassword: CheckPassword;
   readonly background: Background;
   /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
-  const findAccount = makeFindAccount(deps);
   return {
     login: makeLogin({
       ...deps,
-      findAccount,
       tries: makeGuardedTries({ ...deps, name: 'login', limits: signInThrottle }),
       onRehashFailed: (error) => {
         deps.onFailure('a password could not be hashed anew', error);
       },
     }),
-    sendEmailCode: makeSendEmailCode({ ...deps, findAccount }),
+    sendEmailCode: makeSendEmailCode(deps),
     loginByEmailCode: makeLoginByEmailCode(deps),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),

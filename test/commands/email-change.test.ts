@@ -65,14 +65,14 @@ async function givenChange(wrap?: (store: EventStore) => EventStore) {
 
 test('A change is asked for, confirmed by the mailed code, and frees the address before', async (t) => {
   const world = await givenChange();
-  const { ada, code, stores, context, users, reservations, react } = world;
+  const { ada, code, stores, context, users, findAccount, react } = world;
   const before = (await world.events()).length;
   t.like((await users.find(ada))?.resource, { email: 'ada@example.com', email_verified: false });
   await world.confirmEmailChange({ userId: ada, code }, context());
   t.deepEqual(await world.typesAfter(before), ['EmailChangeAttempted', 'EmailReserved', 'EmailChanged']);
   t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
-  t.is(await reservations.holder(stores.digests.email('countess@example.net')), ada);
-  t.is(await reservations.holder(stores.digests.email('ada@example.com')), null);
+  t.is((await findAccount(stores.digests.email('countess@example.net')))?.userId, ada);
+  t.is(await findAccount(stores.digests.email('ada@example.com')), null);
   t.truthy(await world.signUp('ada@example.com'), 'it can be registered at once');
   t.deepEqual(await react(), [], 'somebody has it already');
 });
@@ -172,7 +172,7 @@ test('Without a change nothing is confirmed; a code that was replaced is none', 
 
 test('Of two users who ask for one address, and one who registers it, one gets it', async (t) => {
   const world = await given();
-  const { stores, context, signUp, requestEmailChange, mailedCode, reservations } = world;
+  const { stores, context, signUp, requestEmailChange, mailedCode, findAccount } = world;
   const [ada, bob] = [await signUp('ada@example.com'), await signUp('bob@example.com')];
   for (const userId of [ada, bob]) await requestEmailChange({ userId, email: newAddress }, context());
   const process = () => givenCommands(stores.anotherProcess());
@@ -182,7 +182,7 @@ test('Of two users who ask for one address, and one who registers it, one gets i
     outcomeOf(process().register({ email: newAddress, ...profile }, context())),
   ]);
   t.deepEqual(outcomes.sort(), ['email_taken', 'email_taken', 'passed']);
-  t.truthy(await reservations.holder(stores.digests.email('countess@example.net')));
+  t.truthy(await findAccount(stores.digests.email('countess@example.net')));
   for (const userId of [ada, bob]) t.truthy((await world.users.find(userId))?.resource.email);
 });
 
@@ -241,7 +241,7 @@ test('An address that is still reserved for an earlier change is asked for again
   const after = await stores.handler.load(emailAggregate, digest);
   t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'by a reservation of its own');
   t.deepEqual(await react(), ['EmailReleased'], 'only the former address is released');
-  t.is(await world.reservations.holder(digest), ada);
+  t.is((await world.findAccount(digest))?.userId, ada);
 });
 
 test('An address that was changed away and back belongs to its user throughout', async (t) => {
@@ -252,7 +252,7 @@ test('An address that was changed away and back belongs to its user throughout',
   await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
   // The release of the first change comes late
   t.deepEqual(await react(), ['EmailReleased']);
-  t.is(await world.reservations.holder(stores.digests.email('ada@example.com')), ada);
+  t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, ada);
   t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
   t.truthy(await world.signUp(newAddress));
 });

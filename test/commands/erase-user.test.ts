@@ -95,7 +95,7 @@ async function assertErased(
   t: { readonly is: (a: unknown, b: unknown, message?: string) => unknown },
   world: World,
 ) {
-  const { stores, ada, bob, own, shared, users, sessions, projects, reservations } = world;
+  const { stores, ada, bob, own, shared, users, sessions, projects, findAccount } = world;
   t.is(await users.find(ada.userId), null);
   t.is(await sessions.access(ada.sessionId), null);
   t.is((await sessions.ids(ada.userId, { limit: 10 })).length, 0);
@@ -106,7 +106,7 @@ async function assertErased(
   t.is(left.status === 'existing' && [...left.members.keys()].join(), bob.userId);
   const digest = stores.digests.email('ada@example.com');
   t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'free');
-  t.is(await reservations.holder(digest), null);
+  t.is(await findAccount(digest), null);
   const opened = await openAll(world, ada.userId);
   t.is(opened.length === 5 && opened.every((value) => value === erased), true, 'nothing of hers opens');
   t.is((await openAll(world, bob.userId)).includes('bob@example.com'), true, 'all of his does');
@@ -243,7 +243,7 @@ test('After a crash right after the account was erased its key is destroyed by t
   await finishErasure({ userId: ada.userId }, context());
   const opened = await openAll(world, ada.userId);
   t.true(opened.length === 5 && opened.every((value) => value === erased));
-  t.is(await world.reservations.holder(stores.digests.email('ada@example.com')), again.userId);
+  t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, again.userId);
 });
 
 test('Of a user who is not erased nothing is finished', async (t) => {

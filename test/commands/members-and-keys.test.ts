@@ -150,8 +150,8 @@ test('A refused invitation leaves no key behind', async (t) => {
 });
 
 test('An address that an account holds is invited until the account has verified it', async (t) => {
-  const { addMember, input, registerBob, verifyBob, codeOf, reservations, stores } = await givenProject();
-  const verifiedHolder = makeVerifiedHolder({ ...stores, reservations });
+  const { addMember, input, registerBob, verifyBob, codeOf, findAccount, stores } = await givenProject();
+  const verifiedHolder = makeVerifiedHolder({ findAccount });
   const digest = stores.digests.email('bob@example.com');
   t.is(await verifiedHolder(digest), null);
   const id = await registerBob();

@@ -167,13 +167,13 @@ test('A taken address is refused, however it is spelled', async (t) => {
 });
 
 test('A refusal costs a hash, but leaves no key behind', async (t) => {
-  const { stores, reservations, ...commands } = await given();
+  const { stores, findAccount, ...commands } = await given();
   await commands.register(input, givenContext(1, firstAt));
   const keys = async () => (await stores.stateStore.list('data-key/', { limit: 10 })).length;
   t.is(await keys(), 1);
   await t.throwsAsync(commands.register(input, givenContext(2, firstAt)), { instanceOf: CommandRejected });
   t.is(await keys(), 1);
-  t.truthy(await reservations.holder(stores.digests.email('ada@example.com')));
+  t.truthy(await findAccount(stores.digests.email('ada@example.com')));
 });
 
 /** A registrant who has reserved the address and then stands still. */
@@ -186,28 +186,28 @@ async function givenReservation(n = 7) {
 }
 
 test('An address that somebody is registering is refused for a minute', async (t) => {
-  const { register, stores, reservations, digest } = await givenReservation();
+  const { register, stores, findAccount, digest } = await givenReservation();
   stores.clock.advance(59_999);
   const context = givenContext(1, stores.clock.now());
   await t.throwsAsync(register(input, context), { instanceOf: CommandRejected });
-  t.is(await reservations.holder(digest), null);
+  t.is(await findAccount(digest), null);
 });
 
 test('After a minute an unfinished registration is given up, and its address goes to the next', async (t) => {
-  const { register, stores, reservations, digest, slowUserId } = await givenReservation();
+  const { register, stores, findAccount, digest, slowUserId } = await givenReservation();
   stores.clock.advance(60_000);
   const { user } = await register(input, givenContext(1, stores.clock.now()));
-  t.is(await reservations.holder(digest), user.id);
+  t.is((await findAccount(digest))?.userId, user.id);
   t.like(await stores.handler.load(userAggregate, slowUserId), { state: { status: 'abandoned' } });
   t.like(await stores.handler.load(emailAggregate, digest), { state: { userId: user.id, revision: 1n } });
 });
 
 test('A slow registrant who was given up is refused, whenever it comes back', async (t) => {
-  const { register, stores, reservations, digest, slow } = await givenReservation();
+  const { register, stores, findAccount, digest, slow } = await givenReservation();
   stores.clock.advance(60_000);
   const { user } = await register(input, givenContext(1, stores.clock.now()));
   await t.throwsAsync(register(input, slow), { instanceOf: CommandRejected });
-  t.is(await reservations.holder(digest), user.id);
+  t.is((await findAccount(digest))?.userId, user.id);
 });
 
 test('A slow registrant who was given up is refused even if nobody took the address', async (t) => {

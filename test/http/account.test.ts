@@ -26,7 +26,7 @@ function patch(
 
 /** What was mailed to the new address of the account that has this one. */
 async function mailedCode({ commands, stores }: TestService, address: string): Promise<string> {
-  const userId = (await commands.reservations.holder(stores.digests.email(address))) ?? '';
+  const userId = (await commands.findAccount(stores.digests.email(address)))?.userId ?? '';
   const { state } = await stores.handler.load(userAggregate, userId);
   const change = state.status === 'registered' ? state.emailChange : null;
   if (change === null) throw new Error('nothing was mailed');

@@ -101,7 +101,7 @@ test('who proves the address while it is being invited is found by the invitatio
   const { stores, world, input, prove, serve, roleOfBob } = await givenBob();
   const { acceptInvitation, members } = world;
   const acceptOpen = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
-  const look = makeVerifiedHolder({ ...stores, reservations: world.reservations });
+  const look = makeVerifiedHolder(world);
   // Given an address that is proved, and served, between the look for its account and the invitation
   const verifiedHolder = async (digestOfAddress: string): Promise<string | null> => {
     const found = await look(digestOfAddress);

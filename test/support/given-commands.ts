@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { makeAccountByAddress } from '../../src/commands/account-by-address.js';
 import { makeAddNode } from '../../src/commands/add-node.js';
 import { makeAddressReservations } from '../../src/commands/address-reservations.js';
 import { makeBackground } from '../../src/commands/background.js';
 import { makeChangeNode } from '../../src/commands/change-node.js';
-import { makeGrantPlatformRole } from '../../src/commands/grant-platform-role.js';
+import { makeFindAccount } from '../../src/commands/find-account.js';
 import { makeRegister } from '../../src/commands/register.js';
 import { makeRemoveNode } from '../../src/commands/remove-node.js';
-import { makeRevokePlatformRole } from '../../src/commands/revoke-platform-role.js';
 import { makeStartSession } from '../../src/commands/start-session.js';
 import { makeAccountCommands } from '../../src/composition/account-commands.js';
 import { makeReaders } from '../../src/composition/readers.js';
@@ -69,6 +69,8 @@ export function givenCommands(
     makeId: () => 'a token id',
   });
   const reservations = makeAddressReservations({ handler, clock });
+  const findAccount = makeFindAccount({ handler });
+  const accountByAddress = makeAccountByAddress({ findAccount, digests });
   const startSession = makeStartSession({ handler, sealer, digests, refreshTokens, accessTokens });
   const checkPassword = makeCheckPassword(['local-part', 'common']);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
@@ -87,6 +89,7 @@ export function givenCommands(
     refreshTokens,
     accessTokens,
     reservations,
+    findAccount,
     startSession,
     register: makeRegister({
       ...{ handler, reservations, sealer, digests, passwords, startSession, defaultCapacityBytes },
@@ -96,15 +99,21 @@ export function givenCommands(
     ...makeSessionCommands({
       ...stores,
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
-      ...{ loginCodes, background, checkPassword, onFailure },
+      ...{ findAccount, loginCodes, background, checkPassword, onFailure },
     }),
-    ...makeProjectCommands({ ...stores, readers, reservations, randomBytes, mailConfigured }),
+    ...makeProjectCommands({ ...stores, readers, findAccount, randomBytes, mailConfigured }),
     ...makeAccountCommands({
       ...stores,
-      ...{ readers, reservations, accessTokens, refreshTokens, addressChangeCodes, mailConfigured },
+      ...{
+        readers,
+        reservations,
+        accountByAddress,
+        accessTokens,
+        refreshTokens,
+        addressChangeCodes,
+        mailConfigured,
+      },
     }),
-    grantPlatformRole: makeGrantPlatformRole({ handler, reservations, digests }),
-    revokePlatformRole: makeRevokePlatformRole({ handler, reservations, digests }),
     ...makeStorageCommands({
       ...{ handler, sealer, clock, readers, stateStore: stores.stateStore },
       config: { storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'] },

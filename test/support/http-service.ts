@@ -87,7 +87,7 @@ export async function startTestService(
     },
     verify: async (name) => {
       const emailDigest = stores.digests.email(`${name}@example.com`);
-      const userId = (await commands.reservations.holder(emailDigest)) ?? '';
+      const userId = (await commands.findAccount(emailDigest))?.userId ?? '';
       verified += 1;
       await stores.handler.handle(
         { aggregate: userAggregate, id: userId },

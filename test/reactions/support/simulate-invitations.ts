@@ -78,7 +78,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     for (let n = Math.floor(random() * 5); n > 0; n -= 1) await step();
     depth -= 1;
   };
-  const look = makeVerifiedHolder({ handler, reservations: world.reservations });
+  const look = makeVerifiedHolder(world);
   const verifiedHolder = async (digest: string): Promise<string | null> => {
     const found = await look(digest);
     const wasCrashing = crashing;
