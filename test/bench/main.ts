@@ -4,7 +4,6 @@ import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
 import { writeReport } from './report.js';
-import { benchSignIns } from './sign-ins.js';
 import { benchStart } from './start.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
@@ -13,7 +12,6 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   logins: benchLogins,
   'catch-up': benchCatchUp,
   start: benchStart,
-  'sign-ins': benchSignIns,
 };
 
 // Named ones are run for themselves; only a whole run is written down.
