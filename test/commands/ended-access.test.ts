@@ -1,0 +1,79 @@
+import test from 'ava';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+
+const password = 'Correct-Horse-7';
+const client = { clientIp: null, userAgent: null };
+
+/** An owner, and an admin who is an auditor too and has issued an API key, and somebody in no project; all signed in. */
+async function given() {
+  let away = false;
+  const stores = await givenStores({
+    mayLag: true,
+    wrapDocuments: (store) => ({
+      ...store,
+      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
+    }),
+  });
+  const commands = givenCommands(stores);
+  let asked = 0;
+  const next = (): CommandContext => givenContext((asked += 1), stores.clock.now());
+  const register = async (email: string) => {
+    const { user, tokens } = await commands.register({ email, password, ...client }, next());
+    const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+    return { userId: user.id, sessionId, emailDigest: stores.digests.email(email) };
+  };
+  const owner = await register('ada@example.com');
+  const admin = await register('bob@example.com');
+  const alone = await register('eve@example.com');
+  const { emailDigest } = admin;
+  const target = { aggregate: userAggregate, id: admin.userId };
+  await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
+  const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
+  const inProject = { projectId: project.id, actorId: owner.userId };
+  await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
+  const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
+  const { resource: issued } = await commands.issueApiKey({ ...key, actorId: admin.userId }, next());
+  return {
+    ...{ commands, admin, alone, inProject, keyId: issued.id, next },
+    loseDocuments: () => {
+      away = true;
+    },
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof given>>;
+
+/** Whatever takes access away (DESIGN 2, 7), by what it is. */
+const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) => Promise<unknown>>> = {
+  'signing out': ({ commands, admin }, context) => commands.logout({ ...admin, all: false }, context),
+  'signing out everywhere': ({ commands, admin }, context) =>
+    commands.logout({ ...admin, all: true }, context),
+  'ending a session': ({ commands, admin }, context) => commands.revokeSession(admin, context),
+  'erasing an account': ({ commands, alone }, context) => commands.eraseUser(alone, context),
+  'taking a platform role': ({ commands }, context) =>
+    commands.revokePlatformRole({ email: 'bob@example.com', role: 'auditor' }, context),
+  'removing a member': ({ commands, inProject, admin }, context) =>
+    commands.removeMember({ ...inProject, memberId: admin.userId }, context),
+  'demoting a member': ({ commands, inProject, admin }, context) =>
+    commands.changeMemberRole({ ...inProject, memberId: admin.userId, role: 'viewer' }, context),
+  'revoking an API key': ({ commands, inProject, keyId }, context) =>
+    commands.revokeApiKey({ ...inProject, keyId }, context),
+  'demanding two-factor authentication': ({ commands, inProject }, context) => {
+    const actor = { id: inProject.actorId, twoFactorEnabled: true };
+    return commands.changeProject({ ...inProject, actor, name: undefined, requireTwoFactor: true }, context);
+  },
+  'deleting a project': ({ commands, inProject }, context) => commands.deleteProject(inProject, context),
+};
+
+for (const [what, end] of Object.entries(endings)) {
+  test(`Given documents that cannot be written, then ${what} is not acknowledged`, async (t) => {
+    const scene = await given();
+    scene.loseDocuments();
+    await t.throwsAsync(end(scene, scene.next()), { instanceOf: StoreUnavailable });
+  });
+}
