@@ -3,6 +3,7 @@ import { benchCatchUp } from './catch-up.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
+import { benchPresigning } from './presigning.js';
 import { writeReport } from './report.js';
 import { benchStart } from './start.js';
 
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   logins: benchLogins,
   'catch-up': benchCatchUp,
   start: benchStart,
+  presigning: benchPresigning,
 };
 
 // Named ones are run for themselves; only a whole run is written down.

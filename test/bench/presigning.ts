@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
+import { storageProvider, type StorageProvider } from '../../src/domain/storage/provider.js';
+import { makeStorageUrls, type StorageUrls } from '../../src/integrations/object-storage/media-urls.js';
+import { compare, type Comparison } from './measure.js';
+
+const run = promisify(execFile);
+const rounds = 5;
+const roundMs = 1_000;
+/** DESIGN's goal: URLs a second on one core. */
+const goal = 8_000;
+
+/** The SDKs that `scripts/make-signing-vectors.mjs` compares signatures with; no dependency of the project. */
+const sdks = [
+  '@aws-sdk/client-s3@3.1169.0',
+  '@aws-sdk/s3-request-presigner@3.1162.0',
+  'ali-oss@6.23.0',
+  'cos-nodejs-sdk-v5@3.0.0',
+];
+const sdkNames: Readonly<Record<StorageProvider, string>> = { s3: 'AWS SDK', oss: 'ali-oss', cos: 'COS SDK' };
+const regions: Readonly<Record<StorageProvider, string>> = {
+  s3: 'eu-west-1',
+  oss: 'cn-hangzhou',
+  cos: 'ap-beijing',
+};
+
+/** Media URLs signed by one core: against the goal, with a new signer for each as a request makes it; and against the SDKs, where both keep theirs. */
+export async function benchPresigning(): Promise<readonly Comparison[]> {
+  const comparisons: Comparison[] = [];
+  for (const provider of storageProvider.options) {
+    const subject = {
+      what: `presigned URLs, ${provider}, a signer each`,
+      anchor: 'the goal',
+      unit: 'URLs/s',
+    };
+    comparisons.push(
+      await compare({ ...subject, goal: { atLeast: 1 } }, rounds, {
+        ours: () => Promise.resolve(signFor(() => makeUrls(provider))),
+        anchor: () => Promise.resolve(goal),
+      }),
+    );
+  }
+  return withSdks(
+    async (folder) => {
+      for (const provider of storageProvider.options) {
+        const urls = makeUrls(provider);
+        const subject = { what: `presigned URLs, ${provider}`, anchor: sdkNames[provider], unit: 'URLs/s' };
+        comparisons.push(
+          await compare({ ...subject, goal: { atLeast: 5 } }, rounds, {
+            ours: () => Promise.resolve(signFor(() => urls)),
+            anchor: () => signWithSdk(folder, provider),
+          }),
+        );
+      }
+      return comparisons;
+    },
+    (reason) => {
+      for (const provider of storageProvider.options) {
+        process.stdout.write(
+          `presigned URLs, ${provider}, against ${sdkNames[provider]}: not measured: ${reason}\n`,
+        );
+      }
+      return comparisons;
+    },
+  );
+}
+
+function makeUrls(provider: StorageProvider): StorageUrls {
+  const region = regions[provider];
+  const address = bucketAddress({ provider, endpoint: '', bucket: 'media-1250000000', region });
+  const delivery = { ...address, cdnDomain: '', mode: 'origin' } as const;
+  return makeStorageUrls(delivery, { id: 'an-access-key', secret: 'a secret' });
+}
+
+/** How many a second. */
+function signFor(urlsOf: () => StorageUrls): number {
+  const query = {
+    'response-content-type': 'video/mp4',
+    'response-content-disposition': `inline; filename="K_ln.mp4"; filename*=UTF-8''K%C3%B6ln.mp4`,
+  };
+  const signedAt = new Date();
+  const began = performance.now();
+  let signed = 0;
+  while (performance.now() - began < roundMs) {
+    signed += 1;
+    urlsOf().mediaUrl({ key: `videos/2026/${signed}.mp4`, query, signedAt, expiresInSeconds: 1_200 });
+  }
+  return (signed * 1_000) / (performance.now() - began);
+}
+
+async function signWithSdk(folder: string, provider: StorageProvider): Promise<number> {
+  const script = fileURLToPath(new URL('../../../scripts/presign-with-sdks.mjs', import.meta.url));
+  const args = ['--no-warnings', script, folder, provider, String(roundMs)];
+  const { stdout } = await run(process.execPath, args, { timeout: 60_000 });
+  return Number(stdout.trim().split('\n').at(-1));
+}
+
+/** Installs the SDKs into a folder of their own, which is removed; they are not measured where the registry does not answer. */
+async function withSdks<Result>(
+  measured: (folder: string) => Promise<Result>,
+  notMeasured: (reason: string) => Result,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'stowage-bench-sdks-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, ...sdks];
+    const failure = await run('npm', args, { timeout: 180_000 }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    return failure === null
+      ? await measured(folder)
+      : notMeasured('the official SDKs could not be installed');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
