@@ -45,8 +45,9 @@ export function makeOpenApi(
       version,
       description:
         'Errors are {"code", "message"}. HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with ' +
-        '`Allow`, an unknown path 404 `not_found`. Before the service is ready, all but /healthz, /readyz, /openapi.json, ' +
-        '/docs and /.well-known/jwks.json answer 503.',
+        '`Allow`, an unknown path 404 `not_found`. Who has two-factor authentication on is refused with 403 ' +
+        '`two_factor_required` until the session has passed it. Before the service is ready, all but /healthz, /readyz, ' +
+        '/openapi.json, /docs and /.well-known/jwks.json answer 503.',
     },
     servers: [{ url: publicUrl }],
     paths,
@@ -182,16 +183,31 @@ function describeAccess(access: Policy): string {
     case 'agent':
       return 'Access: agents, with the secret in `X-Agent-Secret`.';
     case 'session':
-      return 'Access: signed-in users.';
+      return `Access: signed-in users.${describeTwoFactor(access.twoFactor)}`;
     case 'operator':
       return 'Access: signed-in users with the platform role `operator`.';
     case 'project': {
-      const { role, apiKey, entitlement } = access;
+      const { role, apiKey, auditors, entitlement, twoFactor } = access;
+      const members =
+        role === 'owner' ? 'owners of the project' : `members of the project from the role \`${role}\` on`;
+      const readers = auditors === 'admitted' ? ', and platform auditors' : '';
       const keys =
         apiKey === 'refused' ? 'API keys are refused' : `or an API key with the scope \`${apiKey}\``;
       const needs = entitlement === undefined ? '' : ` The project needs the entitlement \`${entitlement}\`.`;
-      return `Access: members of the project with the role \`${role}\` or above; ${keys}.${needs}`;
+      return `Access: ${members}${readers}; ${keys}.${needs}${describeTwoFactor(twoFactor)}`;
     }
+  }
+}
+
+/** What holds for users who have it turned on; a session that never passed it is refused nearly everywhere. */
+function describeTwoFactor(twoFactor: 'not-yet' | 'passed' | 'fresh'): string {
+  switch (twoFactor) {
+    case 'not-yet':
+      return ' Open before two-factor authentication is passed.';
+    case 'passed':
+      return '';
+    case 'fresh':
+      return ' Who has two-factor authentication on must have passed it within the last 15 minutes.';
   }
 }
 

@@ -12,6 +12,7 @@ import type { Route } from '../../src/http/route.js';
 import { contractBreaches } from '../support/http-contract.js';
 import { startTestHttp } from '../support/http-app.js';
 import { startTestService } from '../support/http-service.js';
+import { asObject, textOf } from '../support/service-client.js';
 
 const good = defineRoute({
   method: 'GET',
@@ -185,6 +186,29 @@ test('the document describes every route, and refers to nothing that it lacks', 
     ...['201', '400', '401', '403', '408', '409', '413', '414', '415', '429', '431', '500', '503'],
   ]);
   t.deepEqual(create?.['security'], [{ session: [] }]);
+});
+
+test('the document says who may call a route, and where the second factor must be fresh', async (t) => {
+  const { ask } = await startTestService(t);
+  const { paths } = (await ask('/openapi.json')).json as OpenApiDocument;
+  const said = (path: string, method: string): string =>
+    textOf(asObject(asObject(paths[path])[method]), 'description');
+  t.is(
+    said('/api/v1/auth/me', 'get'),
+    'Access: signed-in users. Open before two-factor authentication is passed.',
+  );
+  t.is(said('/api/v1/auth/me', 'patch'), 'Access: signed-in users.');
+  t.regex(
+    said('/api/v1/auth/password', 'post'),
+    /^Access: signed-in users\. .* within the last 15 minutes\.$/,
+  );
+  const project = '/api/v1/projects/{projectId}';
+  t.is(
+    said(project, 'get'),
+    'Access: members of the project from the role `viewer` on, and platform auditors; API keys are refused.',
+  );
+  t.is(said(project, 'patch'), 'Access: owners of the project; API keys are refused.');
+  t.regex(said(`${project}/storages`, 'post'), /entitlement `allow_s3`\. .* within the last 15 minutes\.$/);
 });
 
 test('the page for people runs nothing and fetches nothing', async (t) => {
