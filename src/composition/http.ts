@@ -19,6 +19,7 @@ import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
+import { makeSharePageRoutes } from '../http/routes/share-page.js';
 import { makeShareRoutes } from '../http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -69,6 +70,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeShareRoutes({ ...commands, ...readers }),
       ...makePublicShareRoutes(commands),
       ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
+      ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makeNodeRoutes(readers),
     ],
   });

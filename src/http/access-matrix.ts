@@ -103,6 +103,7 @@ export const accessMatrix = {
   listShareAccesses: projectAccess({ ...reads, apiKey: 'share:read' }),
   verifyShare: publicAccess,
   renewShareMedia: publicAccess,
+  getSharePage: publicAccess,
 
   // Plans and orders (4.5). Prices are no secret; an order is its buyer's.
   listPlans: publicAccess,

@@ -20,6 +20,8 @@ export interface PreparedBody {
   readonly tag: string;
   /** For pages, which need more than the service's general one. */
   readonly contentSecurityPolicy?: string;
+  /** False for pages that search engines are to leave alone. */
+  readonly isIndexed?: boolean;
 }
 
 interface ReplyExtras {
@@ -55,9 +57,10 @@ export function finishReply(
 ): FinishedReply {
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   if (reply.prepared !== undefined) {
-    const { tag, contentSecurityPolicy } = reply.prepared;
+    const { tag, contentSecurityPolicy, isIndexed = true } = reply.prepared;
     headers['etag'] = tag;
     if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
+    if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
     return { status: reply.status, content: reply.prepared.bytes, headers };
   }
   if (reply.body === undefined) {

@@ -168,3 +168,22 @@ test('mail is configured by SMTP_URL, in a file or not, and no value of it is to
     t.false(error.message.includes('canary'));
   }
 });
+
+test('shares are opened by the page, or by a URL that names the token once and not in its host', (t) => {
+  const templateOf = (text: string) => readConfig({ SHARE_URL_TEMPLATE: text }).shareUrlTemplate;
+  t.is(
+    readConfig({ PUBLIC_URL: 'https://api.example.org/' }).shareUrlTemplate,
+    'https://api.example.org/s/{token}',
+  );
+  t.is(templateOf('https://media.example.org/#/{token}'), 'https://media.example.org/#/{token}');
+  for (const wrong of [
+    'https://media.example.org/s/',
+    'https://media.example.org/{token}/{token}',
+    'https://{token}.example.org/',
+    'ftp://media.example.org/{token}',
+    '/s/{token}',
+    'https://user@media.example.org/{token}',
+  ]) {
+    t.throws(() => templateOf(wrong), { instanceOf: ConfigProblem, message: /SHARE_URL_TEMPLATE/ }, wrong);
+  }
+});

@@ -51,6 +51,18 @@ test('A share opens until the millisecond before it expires', (t) => {
   share.when({ ...use, now: new Date('2026-03-01T00:00:00.000Z') }).thenRejected(t, 'share_not_found');
 });
 
+test('A change keeps what it leaves out, and says nothing new twice', (t) => {
+  const { expires_at, allow_download } = shareCreated.data;
+  const changed: ShareEvent = { type: 'ShareChanged', data: { expires_at, allow_download, max_uses: 5 } };
+  const share = given(shareAggregate, shareCreated);
+  share.when({ type: 'Change', changes: { maxUses: 5 } }).then(t, changed);
+  share.when({ type: 'Change', changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
+  share.when({ type: 'Change', changes: {} }).thenNothing(t);
+  const passwordHash = sealedExample('another hash');
+  share.when({ type: 'Change', changes: { maxUses: 5 }, passwordHash }).then(t, changed, newPassword);
+  given(shareAggregate).when({ type: 'Change', changes: {} }).thenRejected(t, 'share_not_found');
+});
+
 test('A use that was allowed by the password before does not count', (t) => {
   given(shareAggregate, shareCreated, newPassword).when(use).thenRejected(t, 'share_password_changed');
   given(shareAggregate, shareCreated, newPassword)

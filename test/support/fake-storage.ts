@@ -84,8 +84,14 @@ async function answer(
         return;
       }
       const type = url.searchParams.get('response-content-type') ?? found.type;
-      response.writeHead(request.headers.range === undefined ? 200 : 206, { 'content-type': type });
-      response.end(partOf(found.body, request.headers.range));
+      const { body } = found;
+      const range = rangeOf(body, request.headers.range);
+      response.writeHead(range === null ? 200 : 206, {
+        'content-type': type,
+        'accept-ranges': 'bytes',
+        ...(range && { 'content-range': `bytes ${range.from}-${range.to}/${body.length}` }),
+      });
+      response.end(range === null ? body : body.subarray(range.from, range.to + 1));
       return;
     }
     case 'delete':
@@ -94,7 +100,12 @@ async function answer(
   }
 }
 
-function partOf(body: Buffer, range = ''): Buffer {
-  const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
-  return body.subarray(Number(from), to === '' ? undefined : Number(to) + 1);
+/** The first and the last byte that are asked for; null for all of them. */
+function rangeOf(
+  { length }: Buffer,
+  header: string | undefined,
+): { readonly from: number; readonly to: number } | null {
+  const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === undefined) return null;
+  return { from: Number(from), to: Math.min(length - 1, to === '' ? Infinity : Number(to)) };
 }

@@ -1,8 +1,7 @@
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import type { AssetDescription } from '../../src/domain/asset/events.js';
-import type { CreateShareInput } from '../../src/commands/create-share.js';
-import type { CreateStorage } from '../../src/commands/create-storage.js';
-import type { CreateShare } from '../../src/commands/create-share.js';
+import type { CreateStorage, CreateStorageInput } from '../../src/commands/create-storage.js';
+import type { CreateShare, CreateShareInput } from '../../src/commands/create-share.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import type { Clock } from '../../src/event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../../src/event-sourcing/command-handler.js';
@@ -43,7 +42,10 @@ export function nextContext({ clock }: Pick<Service, 'clock'>): CommandContext {
 }
 
 /** A project with a storage, in which an asset is kept. */
-export async function givenAsset(service: Service): Promise<GivenAsset> {
+export async function givenAsset(
+  service: Service,
+  storage: Partial<Pick<CreateStorageInput, 'endpoint' | 'region'>> = {},
+): Promise<GivenAsset> {
   const { handler, clock, commands } = service;
   const projectId = `019b7d00-0000-7000-8000-${String((commandsDrawn += 1)).padStart(12, '1')}`;
   await appendEvents(
@@ -58,7 +60,7 @@ export async function givenAsset(service: Service): Promise<GivenAsset> {
   const { resource } = await commands.createStorage(
     {
       projectId,
-      ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
+      ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1', ...storage },
       credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
     },
     nextContext(service),

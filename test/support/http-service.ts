@@ -18,6 +18,7 @@ import { makeOrderRoutes } from '../../src/http/routes/orders.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
 import { makePublicShareRoutes } from '../../src/http/routes/shares-public.js';
+import { makeSharePageRoutes } from '../../src/http/routes/share-page.js';
 import { makeShareRoutes } from '../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
@@ -132,6 +133,7 @@ export function areaRoutes(
     ...makeShareRoutes(commands),
     ...makePublicShareRoutes(commands),
     ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
+    ...makeSharePageRoutes({ allowsHttp: false }),
     ...makeNodeRoutes(commands),
   ];
 }

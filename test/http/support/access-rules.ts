@@ -99,6 +99,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /projects/{}/shares/{}/accesses': { ...viewerReads, keys: 'share:read' },
   'POST /shares/{}/verify': anybody,
   'POST /shares/{}/media': anybody,
+  'GET /s/{}': anybody,
 
   'GET /plans': anybody,
   'POST /orders': user,

@@ -1,0 +1,79 @@
+import test from 'ava';
+import { Overloaded } from '../../src/event-sourcing/errors.js';
+import { makeDigests } from '../../src/keys/digests.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { refuseWhenFull } from '../../src/commands/refuse-when-full.js';
+import { TooManyAttempts } from '../../src/commands/rejections.js';
+import { makeFailurePressure } from '../../src/security/failure-pressure.js';
+import { makeHashPool } from '../../src/security/hash-pool.js';
+import { parsePasswordHash } from '../../src/security/password-hash.js';
+import { makeSharePasswords, shareQueueMax } from '../../src/security/share-passwords.js';
+import { makeTestClock } from '../support/clock.js';
+import { makeMemoryStateStore } from '../support/memory-state-store.js';
+
+const peppers = makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 1) }]);
+const randomBytes = (size: number): Buffer => Buffer.alloc(size, 2);
+
+test('passwords of shares are hashed with scrypt N=2^14, r=8, p=1', async (t) => {
+  const pool = makeHashPool({ queue: shareQueueMax });
+  t.teardown(() => pool.close());
+  const { fresh, suspect } = makeSharePasswords({ pool, peppers, randomBytes });
+  const hash = await fresh.hash('open sesame');
+  t.like(parsePasswordHash(hash), { N: 16_384, r: 8, p: 1 });
+  t.true((await suspect.verify('open sesame', hash)).matches);
+  t.false((await fresh.verify('open sesam', hash)).matches);
+});
+
+test('given a pool that does not get on, then 64 of those who failed before wait, 130 in all, and the next is refused', async (t) => {
+  let waiting = 0;
+  const stuck = {
+    hash: () => {
+      if (waiting === 130) throw new Overloaded('full');
+      waiting += 1;
+      return new Promise<Buffer>(() => undefined);
+    },
+    close: () => Promise.resolve(),
+  };
+  const { fresh, suspect } = makeSharePasswords({ pool: stuck, peppers, randomBytes });
+  for (let tried = 0; tried < 64; tried += 1) void suspect.verifyNone('guess');
+  await t.throwsAsync(() => suspect.verifyNone('guess'), { instanceOf: Overloaded });
+  for (let tried = 0; tried < 66; tried += 1) void fresh.verifyNone('try');
+  const error = await t.throwsAsync(() => refuseWhenFull(async () => fresh.verifyNone('try')), {
+    instanceOf: TooManyAttempts,
+  });
+  t.is(error.retryAfterSeconds, 2);
+  t.is(waiting, 130);
+});
+
+test('the pressure on a subject is that of all clients together, is high from 30 on, and passes', async (t) => {
+  const clock = makeTestClock();
+  const stateStore = makeMemoryStateStore({ clock });
+  let writes = 0;
+  const counted: typeof stateStore = {
+    ...stateStore,
+    compareAndSet: (...parts) => {
+      writes += 1;
+      return stateStore.compareAndSet(...parts);
+    },
+  };
+  const pressure = makeFailurePressure({
+    name: 'share',
+    limit: { limit: 30, seconds: 900 },
+    ...{ stateStore: counted, digests: makeDigests(Buffer.alloc(32, 1)), clock },
+  });
+  t.deepEqual(await pressure.of('a share'), { failures: 0, isHigh: false });
+  for (let failed = 1; failed < 30; failed += 1) {
+    t.deepEqual(await pressure.count('a share'), { failures: failed, isHigh: false });
+  }
+  t.deepEqual(await pressure.count('a share'), { failures: 30, isHigh: true });
+  // Beyond that nothing is written, and other subjects are as they were
+  t.deepEqual(await pressure.count('a share'), { failures: 30, isHigh: true });
+  t.is(writes, 30);
+  t.deepEqual(await pressure.of('another'), { failures: 0, isHigh: false });
+  clock.advance(29_999);
+  t.true((await pressure.of('a share')).isHigh);
+  clock.advance(1);
+  t.deepEqual(await pressure.of('a share'), { failures: 29, isHigh: false });
+  clock.advance(900_000);
+  t.deepEqual(await pressure.of('a share'), { failures: 0, isHigh: false });
+});

@@ -1,0 +1,140 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+
+/** A browser without a window, spoken to by the WebDriver protocol (W3C). Every call has a time limit. */
+export interface Browser {
+  open(url: string): Promise<void>;
+  /** Runs the body of a function in the page and returns what it returns. */
+  run(script: string, ...parts: readonly (string | number)[]): Promise<unknown>;
+  /** Types into the element, as a person does. */
+  type(selector: string, text: string): Promise<void>;
+  click(selector: string): Promise<void>;
+  /** Resolves once the function's body returns something true. */
+  until(script: string): Promise<void>;
+  resize(width: number, height: number): Promise<void>;
+  /** What the browser complained of since it was last asked: errors of scripts, refused loads. */
+  complaints(): Promise<readonly string[]>;
+}
+
+const callMsMax = 20_000;
+const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** What is missing to run a browser, as a sentence; null when nothing is. */
+export function missingBrowser(): string | null {
+  const missing = ['chromium', 'chromedriver'].filter((name) => find(name) === null);
+  return missing.length === 0 ? null : `there is no ${missing.join(' and no ')} in PATH`;
+}
+
+/** Starts a browser; it ends with the test. */
+export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
+  const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => driver.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${await portOf(driver)}`;
+  const { sessionId } = sessionSchema.parse(
+    await call(`${url}/session`, {
+      capabilities: {
+        alwaysMatch: {
+          browserName: 'chrome',
+          'goog:loggingPrefs': { browser: 'ALL' },
+          'goog:chromeOptions': {
+            binary: find('chromium') ?? 'chromium',
+            // Containers give neither a sandbox's rights nor shared memory.
+            args: [
+              '--headless=new',
+              '--no-sandbox',
+              '--disable-dev-shm-usage',
+              '--disable-gpu',
+              '--mute-audio',
+            ],
+          },
+        },
+      },
+    }),
+  );
+  const session = `${url}/session/${sessionId}`;
+  t.teardown(() => call(session, null, 'DELETE').catch(() => undefined));
+
+  const run: Browser['run'] = (script, ...parts) => call(`${session}/execute/sync`, { script, args: parts });
+  const element = async (selector: string): Promise<string> => {
+    const found = await call(`${session}/element`, { using: 'css selector', value: selector });
+    return `${session}/element/${elementSchema.parse(found)[elementKey]}`;
+  };
+  return {
+    run,
+    open: async (page) => {
+      await call(`${session}/url`, { url: page });
+    },
+    type: async (selector, text) => {
+      await call(`${await element(selector)}/value`, { text });
+    },
+    click: async (selector) => {
+      await call(`${await element(selector)}/click`, {});
+    },
+    until: async (script) => {
+      const endMs = performance.now() + callMsMax;
+      while ((await run(script)) !== true) {
+        if (performance.now() > endMs) throw new Error(`never came true: ${script}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    resize: async (width, height) => {
+      await call(`${session}/window/rect`, { width, height });
+    },
+    complaints: async () => {
+      const entries = logSchema.parse(await call(`${session}/se/log`, { type: 'browser' }));
+      return entries.filter(({ level }) => level === 'SEVERE').map(({ message }) => message);
+    },
+  };
+}
+
+const sessionSchema = z.object({ sessionId: z.string() });
+const elementSchema = z.object({ [elementKey]: z.string() });
+const logSchema = z.array(z.object({ level: z.string(), message: z.string() }));
+const replySchema = z.object({ value: z.unknown() });
+
+async function call(url: string, body: object | null, method = 'POST'): Promise<unknown> {
+  const response = await fetch(url, {
+    method,
+    signal: AbortSignal.timeout(callMsMax),
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  });
+  const { value } = replySchema.parse(await response.json());
+  if (!response.ok) throw new Error(`the browser refused: ${JSON.stringify(value).slice(0, 500)}`);
+  return value;
+}
+
+/** The port that the driver says it listens on. */
+function portOf(driver: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => driver.kill('SIGKILL'), callMsMax);
+    createInterface({ input: driver.stdout }).on('line', (line) => {
+      const port = /successfully on port (\d+)/.exec(line)?.[1];
+      if (port !== undefined) resolve(port);
+    });
+    driver.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error('the driver ended before it listened'));
+    });
+    driver.stdout.once('data', () => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+function find(program: string): string | null {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, program);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}
