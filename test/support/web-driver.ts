@@ -83,7 +83,9 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
       }
     },
     resize: async (width, height) => {
-      await call(`${session}/window/rect`, { width, height });
+      // A window is never as narrow as a phone.
+      const params = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
+      await call(`${session}/goog/cdp/execute`, { cmd: 'Emulation.setDeviceMetricsOverride', params });
     },
     complaints: async () => {
       const entries = logSchema.parse(await call(`${session}/se/log`, { type: 'browser' }));
