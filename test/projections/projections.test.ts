@@ -250,6 +250,8 @@ test('Every view is registered under a name of its own', (t) => {
   const names = projections.map(({ name }) => name);
   t.deepEqual([...names].sort(), [
     'assets',
+    'orders',
+    'payment_callbacks',
     'peer_nodes',
     'projects',
     'sessions',
