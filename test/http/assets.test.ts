@@ -189,6 +189,9 @@ test('an asset is kept in the storage that is named, or in the default one', asy
   );
   t.is((await send('POST', `${at}/storages/${storageId}/default`)).status, 200);
   t.like((await addTo()).json, { storage_id: storageId });
+  const kept = await send('DELETE', `${at}/storages/${storageId}`);
+  t.deepEqual(codeOf(kept), [409, 'conflict']);
+  t.regex((kept.json as { message: string }).message, /assets are kept/);
   const pending = await bind();
   t.like((await addTo(pending)).json, { storage_id: pending });
 

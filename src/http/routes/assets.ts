@@ -17,10 +17,16 @@ const name = text.meta({ minLength: 1, maxLength: 255, examples: ['Rhine at dawn
 const objectKey = text.meta({
   minLength: 1,
   maxLength: 1024,
+  pattern: '^[^/]+(/[^/]+)*$',
   description: "Below the storage's base_path, without empty segments, . and ..",
   examples: ['2026/rhine.mp4'],
 });
-const mediaType = text.meta({ minLength: 3, maxLength: 255, examples: ['video/mp4'] });
+const mediaType = text.meta({
+  maxLength: 255,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}([ \\t]*;.*)?$',
+  description: 'RFC 6838, with parameters or without.',
+  examples: ['video/mp4'],
+});
 
 const assetCreation = z
   .strictObject({
