@@ -7,7 +7,7 @@ import type { StorageOwnership } from './storage-ownership.js';
 import type { StorageAddress } from './switch-storage.js';
 
 /**
- * Deletes a storage and destroys the keys of its credentials. The default goes last, and not while assets are kept in it.
+ * Deletes a storage and destroys the keys of its credentials. The default goes last, and none while assets are kept in it.
  * @throws CommandRejected storage_not_found, storage_in_use; PreconditionFailed
  */
 export type DeleteStorage = (
@@ -41,9 +41,9 @@ export function makeDeleteStorage({
       if (others.length > 0) {
         rejectStorage('storage_in_use', 'this is the default storage; choose another one first');
       }
-      if (await hasAssets(storageId)) {
-        rejectStorage('storage_in_use', 'assets are kept in this storage; remove them first');
-      }
+    }
+    if (await hasAssets(storageId)) {
+      rejectStorage('storage_in_use', 'assets are kept in this storage; remove them first');
     }
     const target = { aggregate: storageAggregate, id: storageId };
     await handler.handle(target, { type: 'Delete' }, context, { ...options, revokesAccess: true });

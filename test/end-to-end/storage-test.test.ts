@@ -95,6 +95,22 @@ test('A storage is disabled, enabled and deleted', async (t) => {
   t.is((await send('POST', `${at}/test`)).status, 404);
 });
 
+test('A storage that keeps assets is not deleted, whichever it is', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const { path, bind, send } = await givenStorageProject(t);
+  const at = await bind(onThisMachine(storage.port));
+  const asset = await send('POST', `${path}/assets`, {
+    ...{ storage_id: at.split('/').at(-1) ?? '', name: 'Clip', object_key: 'a.mp4' },
+    ...{ media_type: 'video/mp4', size: 1 },
+  });
+  t.is(asset.status, 201, asset.text);
+  const refused = await send('DELETE', at);
+  t.is(refused.status, 409);
+  t.like(refused.json(), { code: 'conflict' });
+  t.is((await send('DELETE', `${path}/assets/${textOf(asset.json(), 'id')}`)).status, 204);
+  t.is((await send('DELETE', at)).status, 204);
+});
+
 test('How cdn_domain is used can be read and changed', async (t) => {
   const storage = await givenFakeStorage(t);
   const { bind, send, get } = await givenStorageProject(t);
