@@ -1,0 +1,104 @@
+import test from 'ava';
+import { isAmbiguous, parseForm, signedText } from '../../../src/integrations/payments/forms.js';
+import {
+  at,
+  decodeBase64,
+  parseJsonObject,
+  parseTime,
+  textAt,
+  timeAt,
+} from '../../../src/integrations/payments/parsing.js';
+
+const form = (text: string) => parseForm(Buffer.from(text, 'utf8'));
+
+test('a form is decoded once, to the bytes that were sent', (t) => {
+  t.deepEqual(
+    form('a=1+2&b=%2B%25%26%3D&c&d=a=b&%65=x'),
+    new Map([
+      ['a', '1 2'],
+      ['b', '+%&='],
+      ['c', ''],
+      ['d', 'a=b'],
+      ['e', 'x'],
+    ]),
+  );
+  const chinese = form('a=%E5%AE%B9&b=容');
+  t.is(chinese?.get('a'), chinese?.get('b'));
+  t.is(Buffer.from(chinese?.get('a') ?? '', 'latin1').toString(), '容');
+  t.is(form('a.b=1&c[d]=2')?.get('c[d]'), '2');
+  t.deepEqual(form(''), new Map());
+});
+
+test('a form that could be read in two ways is none', (t) => {
+  for (const text of [
+    'a=1&a=2',
+    'a=1&%61=2',
+    'a=%',
+    'a=%4',
+    'a=%zz',
+    '=1',
+    '&',
+    'a=1&',
+    '%=1',
+    'a&'.repeat(200),
+  ]) {
+    t.is(form(text), null, text.slice(0, 20));
+  }
+  t.is(form(Array.from({ length: 100 }, (_none, index) => `p${index}=1`).join('&'))?.size, 100);
+  t.is(form(Array.from({ length: 101 }, (_none, index) => `p${index}=1`).join('&')), null);
+});
+
+test('names that objects inherit are names like others', (t) => {
+  const parsed = form('__proto__=x&constructor=y&hasOwnProperty=z');
+  t.is(parsed?.get('__proto__'), 'x');
+  t.is(signedText(parsed ?? new Map(), ['constructor', '__proto__']), '__proto__=x&constructor=y');
+});
+
+test('a value that holds a further parameter is ambiguous', (t) => {
+  t.true(isAmbiguous(new Map([['name', 'x&pid=1']]), ['pid']));
+  t.false(isAmbiguous(new Map([['name', 'x & pid = 1&other=2']]), ['pid']));
+});
+
+test('paths lead through own fields of objects alone', (t) => {
+  const value: unknown = JSON.parse('{"a":{"b":"x","__proto__":{"c":"y"}},"list":[1]}');
+  t.is(at(value, 'a.b'), 'x');
+  t.is(at(value, 'a.__proto__.c'), 'y');
+  for (const path of [
+    'a.c',
+    '__proto__',
+    'a.constructor',
+    'a.b.length',
+    'list.0',
+    'list.length',
+    'a.b.c',
+    '',
+  ]) {
+    t.is(at(value, path), undefined, path);
+  }
+  t.is(textAt({ a: '' }, 'a'), null);
+  t.is(textAt({ a: 'x'.repeat(257) }, 'a'), null);
+  t.is(textAt({ a: 7 }, 'a'), null);
+});
+
+test('only a JSON object in UTF-8 is one', (t) => {
+  for (const bytes of ['', '[]', 'null', '"x"', '1', '{', '{}{}', "{'a':1}", '['.repeat(100_000)]) {
+    t.is(parseJsonObject(Buffer.from(bytes)), null, bytes.slice(0, 10));
+  }
+  t.is(parseJsonObject(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), null);
+  t.deepEqual(parseJsonObject(Buffer.from('{"a":1}')), { a: 1 });
+});
+
+test('base64 is spelled in one way', (t) => {
+  t.deepEqual(decodeBase64('AQI='), Buffer.from([1, 2]));
+  for (const text of ['', 'AQI', 'AQJ=', 'AQI=\n', ' AQI=', 'AQI==', 'A===', '-_8=', 'AQ I=', 'AQI=AQI=']) {
+    t.is(decodeBase64(text), null, text);
+  }
+});
+
+test('times are RFC 3339, or whole seconds', (t) => {
+  t.is(parseTime('2026-01-02T11:04:05+08:00')?.toISOString(), '2026-01-02T03:04:05.000Z');
+  for (const text of ['', '1', '2026-01-02', '2026-13-02T00:00:00Z', '2026-01-02T00:00:00', 'yesterday'])
+    t.is(parseTime(text), null, text);
+  t.is(timeAt({ a: 1_767_323_045 }, 'a')?.toISOString(), '2026-01-02T03:04:05.000Z');
+  for (const value of [1.5, 1e300, null, {}, true]) t.is(timeAt({ a: value }, 'a'), null);
+});
