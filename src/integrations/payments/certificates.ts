@@ -1,0 +1,71 @@
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+
+/** A key that verifies, in its time. */
+export interface VerifyingKey {
+  readonly key: KeyObject;
+  readonly validFrom: number;
+  /** Milliseconds since 1970; infinite where nothing ends it. */
+  readonly validTo: number;
+}
+
+export function isValidAt({ validFrom, validTo }: VerifyingKey, now: Date): boolean {
+  return validFrom <= now.getTime() && now.getTime() <= validTo;
+}
+
+/** A certificate of an RSA key of 2048 bits or more. */
+export interface Certificate extends VerifyingKey {
+  /** Upper-case hex. */
+  readonly serialNumber: string;
+  /** Of the subject; null unless there is exactly one. */
+  readonly commonName: string | null;
+}
+
+const certificateLabel = '-----BEGIN CERTIFICATE-----';
+const publicKeyLabel = '-----BEGIN PUBLIC KEY-----';
+
+/** The first certificate of a PEM text, or null. */
+export function parseCertificate(pem: string): Certificate | null {
+  const start = pem.indexOf(certificateLabel);
+  const certificate = start < 0 ? null : attempt(() => new X509Certificate(pem.slice(start)));
+  if (certificate === null) return null;
+  const key = attempt(() => certificate.publicKey);
+  if (key === null || !isStrongRsa(key)) return null;
+  const names = certificate.subject.split('\n').filter((line) => line.startsWith('CN='));
+  return {
+    key,
+    validFrom: Date.parse(certificate.validFrom),
+    validTo: Date.parse(certificate.validTo),
+    serialNumber: certificate.serialNumber.toUpperCase(),
+    commonName: names.length === 1 ? (names[0]?.slice(3) ?? null) : null,
+  };
+}
+
+/** The RSA public key of a PEM text, or null: not a private key's, which has no place where public ones are kept. */
+export function parsePublicKey(pem: string): KeyObject | null {
+  const start = pem.indexOf(publicKeyLabel);
+  return start < 0 || pem.includes('PRIVATE KEY') ? null : strongRsa(() => createPublicKey(pem.slice(start)));
+}
+
+/** The RSA public key that is the base64 of a SubjectPublicKeyInfo, or null. */
+export function parseBareKey(base64: string): KeyObject | null {
+  const bytes = Buffer.from(base64, 'base64');
+  return strongRsa(() => createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
+}
+
+function strongRsa(make: () => KeyObject): KeyObject | null {
+  const key = attempt(make);
+  return key !== null && isStrongRsa(key) ? key : null;
+}
+
+function isStrongRsa(key: KeyObject): boolean {
+  return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048;
+}
+
+/** Node tells by throwing that a text is no key. */
+function attempt<Result>(make: () => Result): Result | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+import { minorUnits } from './money.js';
+import { at, listAt, textAt, timeAt } from './parsing.js';
+import type { PaymentFact, PaymentNotification } from './payment-provider.js';
+import { nothing, unreadable } from './verification.js';
+
+/** The fields of the opened resource that are used. */
+export const wechatPayFields: readonly string[] = [
+  'mchid',
+  'appid',
+  'out_trade_no',
+  'transaction_id',
+  'trade_state',
+  'success_time',
+  'out_refund_no',
+  'refund_id',
+  'refund_status',
+  'amount.total',
+  'amount.refund',
+  'amount.currency',
+  'combine_mchid',
+  'combine_appid',
+  'combine_out_trade_no',
+];
+
+/** As many orders as one payment combines at most ("Combined payment"). */
+const subOrdersMax = 50;
+
+/** Whether it names our merchant, and our app where it names one: refunds do not. */
+export function isOurResource(
+  resource: unknown,
+  { mchId, appId }: { readonly mchId: string; readonly appId: string },
+): boolean {
+  const isCombined = at(resource, 'combine_out_trade_no') !== undefined;
+  const app = at(resource, isCombined ? 'combine_appid' : 'appid');
+  const merchants = isCombined
+    ? [at(resource, 'combine_mchid'), ...listAt(resource, 'sub_orders').map((order) => at(order, 'mchid'))]
+    : [at(resource, 'mchid')];
+  return merchants.every((merchant) => merchant === mchId) && (app === undefined || app === appId);
+}
+
+/** What a callback tells: of one payment or refund, or of each order that one payment combines. */
+export function readResource(
+  type: string,
+  resource: unknown,
+  createdAt: Date | null,
+): readonly PaymentNotification[] {
+  const isCombined = type === 'TRANSACTION.SUCCESS' && at(resource, 'combine_out_trade_no') !== undefined;
+  if (!isCombined) return [readOne(factOf(type, resource), resource, createdAt)];
+  const orders = listAt(resource, 'sub_orders');
+  if (orders.length === 0 || orders.length > subOrdersMax) {
+    return [readOne(unreadable('resource.sub_orders'), resource, createdAt)];
+  }
+  return orders.map((order) => readOne(paid(order, 'amount.total_amount'), order, createdAt));
+}
+
+function readOne(fact: PaymentFact, resource: unknown, createdAt: Date | null): PaymentNotification {
+  return {
+    reference: {
+      orderNumber: textAt(resource, 'out_trade_no'),
+      transactionId: textAt(resource, 'transaction_id'),
+    },
+    fact,
+    at: timeAt(resource, 'success_time') ?? createdAt,
+  };
+}
+
+function factOf(type: string, resource: unknown): PaymentFact {
+  switch (type) {
+    case 'TRANSACTION.SUCCESS':
+      return paid(resource, 'amount.total');
+    case 'REFUND.SUCCESS':
+      return refund(resource, 'SUCCESS', 'succeeded');
+    // Stuck at the bank: it may still come through.
+    case 'REFUND.ABNORMAL':
+      return refund(resource, 'ABNORMAL', 'pending');
+    case 'REFUND.CLOSED':
+      return refund(resource, 'CLOSED', 'failed');
+    default:
+      return nothing;
+  }
+}
+
+function paid(resource: unknown, field: string): PaymentFact {
+  if (at(resource, 'trade_state') !== 'SUCCESS') return unreadable('resource.trade_state');
+  const money = moneyAt(resource, field);
+  return money === null ? unreadable(`resource.${field}`) : { kind: 'paid', money };
+}
+
+function refund(
+  resource: unknown,
+  expected: string,
+  status: 'succeeded' | 'pending' | 'failed',
+): PaymentFact {
+  const refundId = textAt(resource, 'out_refund_no');
+  const money = moneyAt(resource, 'amount.refund');
+  if (refundId === null) return unreadable('resource.out_refund_no');
+  if (at(resource, 'refund_status') !== expected) return unreadable('resource.refund_status');
+  return money === null ? unreadable('resource.amount.refund') : { kind: 'refund', refundId, status, money };
+}
+
+/** Amounts are in fen; refunds name no currency. */
+function moneyAt(resource: unknown, field: string) {
+  return minorUnits(at(resource, field), at(resource, 'amount.currency') ?? 'CNY');
+}

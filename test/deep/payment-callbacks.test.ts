@@ -1,0 +1,62 @@
+import test from 'ava';
+import { paymentProvider } from '../../src/domain/payment.js';
+import { everyByteChanged, makeJudge, makeMutants } from '../integrations/payments/callback-mutants.js';
+import { givenProvider, readVectors } from '../integrations/payments/vectors.js';
+import { makeSeededRandom } from '../support/clock.js';
+
+/*
+ * Callbacks made up out of genuine ones: none may be verified as anything that was never sent, nor make a verifier throw or take
+ * long. DEEP_SEED=<printed> replays a campaign, DEEP_BUDGET multiplies it.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
+const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
+const mutants = Math.ceil(20_000 * budget);
+const slowestMs = 500;
+
+for (const name of paymentProvider.options) {
+  const file = readVectors(name);
+
+  test.serial(
+    `${name}: ${mutants} callbacks made up out of genuine ones are not verified as others`,
+    async (t) => {
+      const judge = await makeJudge(name, givenProvider(t, name), file);
+      const next = makeMutants(file, makeSeededRandom(seed));
+      const seen: Record<string, { tried: number; accepted: number }> = {};
+      let slowest = 0;
+      for (let count = 0; count < mutants; count += 1) {
+        const mutant = next();
+        const startedAt = process.cpuUsage();
+        const { accepted, problem } = await judge(mutant);
+        const { user, system } = process.cpuUsage(startedAt);
+        slowest = Math.max(slowest, (user + system) / 1_000);
+        if (problem !== null) return t.fail(`DEEP_SEED=${seed}, mutant ${count}: ${problem}`);
+        const one = (seen[mutant.attack] ??= { tried: 0, accepted: 0 });
+        one.tried += 1;
+        if (accepted) one.accepted += 1;
+      }
+      t.log(`DEEP_SEED=${seed}, slowest ${slowest.toFixed(1)} ms of CPU`, seen);
+      t.true(slowest < slowestMs, `one took ${slowest} ms`);
+      return undefined;
+    },
+  );
+
+  test.serial(
+    `${name}: no callback at all with one of its bytes changed is verified as another`,
+    async (t) => {
+      const judge = await makeJudge(name, givenProvider(t, name), file);
+      let tried = 0;
+      let accepted = 0;
+      for (const vector of [...file.vectors, ...file.again]) {
+        for (const mutant of everyByteChanged(vector)) {
+          const verdict = await judge(mutant);
+          if (verdict.problem !== null) return t.fail(verdict.problem);
+          tried += 1;
+          if (verdict.accepted) accepted += 1;
+        }
+      }
+      t.log(`${tried} tried, ${accepted} meant the same`);
+      t.true(tried > 10_000);
+      return undefined;
+    },
+  );
+}

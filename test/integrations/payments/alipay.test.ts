@@ -1,0 +1,142 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import test from 'ava';
+import { makeAlipay, parseAlipayKey } from '../../../src/integrations/payments/alipay.js';
+import { alipayMessages } from './messages-alipay.js';
+import { arrivesAt, merchant, nothing, unreadable } from './messages.js';
+import { readVectors, verifiedBy } from './vectors.js';
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const alipay = makeAlipay({ ...merchant.alipay, publicKeys: [pair.publicKey] });
+const fields = { ...alipayMessages[0]?.message } as Readonly<Record<string, string>>;
+
+interface Options {
+  readonly method?: 'GET' | 'POST';
+  readonly hash?: string;
+  readonly key?: KeyObject;
+  readonly text?: Buffer;
+}
+
+const textOf = (form: Readonly<Record<string, string>>): Buffer =>
+  Buffer.from(
+    Object.keys(form)
+      .filter((name) => name !== 'sign_type')
+      .sort()
+      .map((name) => `${name}=${form[name] ?? ''}`)
+      .join('&'),
+  );
+
+function callback(form: Readonly<Record<string, string>>, options: Options = {}) {
+  const { method = 'POST', hash = 'sha256', key = pair.privateKey, text = textOf(form) } = options;
+  const encoded = new URLSearchParams({ ...form, sign: sign(hash, text, key).toString('base64') }).toString();
+  const [query, body] = method === 'GET' ? [encoded, ''] : ['', encoded];
+  return { method, headers: {}, body: Buffer.from(body), query, receivedAt: arrivesAt } as const;
+}
+
+test('given another charset, the bytes that were sent are the ones that were signed', async (t) => {
+  // 空间 in GBK; the second byte of 乗 (81 5C) is a character of ASCII.
+  const subject = Buffer.from([0xbf, 0xd5, 0xbc, 0xe4, 0x81, 0x5c]);
+  const form = { ...fields, charset: 'GBK', subject: 'SUBJECT' };
+  const before = textOf(form).toString().split('SUBJECT');
+  const text = Buffer.concat([Buffer.from(before[0] ?? ''), subject, Buffer.from(before[1] ?? '')]);
+  const signed = callback(form, { text });
+  const escaped = [...subject].map((byte) => `%${byte.toString(16)}`).join('');
+  const sent = { ...signed, body: Buffer.from(signed.body.toString().replace('SUBJECT', escaped)) };
+  t.is((await verifiedBy(alipay, sent)).notifications[0]?.fact.kind, 'paid');
+  const raw = signed.body.toString('latin1').replace('SUBJECT', subject.toString('latin1'));
+  t.is(
+    (await verifiedBy(alipay, { ...signed, body: Buffer.from(raw, 'latin1') })).notifications[0]?.fact.kind,
+    'paid',
+  );
+});
+
+test('given a hash that the message chooses, it is SHA-256 all the same', async (t) => {
+  const old = callback({ ...fields, sign_type: 'RSA' }, { hash: 'sha1' });
+  t.deepEqual(await alipay.verify(old), { kind: 'refused', reason: 'malformed' });
+  for (const hash of ['sha1', 'sha512', 'md5']) {
+    t.deepEqual(await alipay.verify(callback(fields, { hash })), {
+      kind: 'refused',
+      reason: 'wrong_signature',
+    });
+  }
+});
+
+test('given the query of a return page, its visitor cannot make it a notification', async (t) => {
+  const page = { ...alipayMessages.at(-1)?.message } as Readonly<Record<string, string>>;
+  const shown = await verifiedBy(alipay, callback(page, { method: 'GET' }));
+  t.deepEqual(shown.notifications[0]?.fact, nothing);
+  t.is((await alipay.verify(callback(page))).kind, 'refused');
+  // Everything that is signed after `charset` can be made part of its value, and the signature holds.
+  const [head = '', tail = ''] = textOf(page).toString().split('&method=');
+  const merged = Object.fromEntries([...new URLSearchParams(head), ['sign_type', 'RSA2']]) as Record<
+    string,
+    string
+  >;
+  merged['charset'] = `utf-8&method=${tail}`;
+  t.deepEqual(textOf(merged), textOf(page));
+  t.deepEqual(await alipay.verify(callback(merged)), { kind: 'refused', reason: 'malformed' });
+});
+
+test('given a notification sent as a query, it sets nothing', async (t) => {
+  const shown = await verifiedBy(alipay, callback(fields, { method: 'GET' }));
+  t.deepEqual(
+    shown.notifications.map(({ fact }) => fact),
+    [nothing],
+  );
+});
+
+test('given empty values that are not signed, they count as not sent', async (t) => {
+  const form = { ...fields, refund_fee: '', gmt_refund: '', zzz: '' };
+  const filled = Object.fromEntries(Object.entries(form).filter(([, value]) => value !== ''));
+  const verified = await verifiedBy(alipay, callback(form, { text: textOf(filled) }));
+  t.deepEqual(verified.digest, (await verifiedBy(alipay, callback(fields))).digest);
+});
+
+test('given the same notification again, its send time does not count and its money does', async (t) => {
+  const first = await verifiedBy(alipay, callback(fields));
+  const again = await verifiedBy(alipay, callback({ ...fields, notify_time: '2026-01-02 12:00:00' }));
+  t.is(again.digest, first.digest);
+  const dearer = await verifiedBy(alipay, callback({ ...fields, total_amount: '70.00' }));
+  t.is(dearer.key, first.key);
+  t.not(dearer.digest, first.digest);
+  t.is(first.notifications[0]?.at?.toISOString(), '2026-01-02T03:03:58.000Z');
+});
+
+test('given a genuine notification that makes no sense, it is verified, for people to look at', async (t) => {
+  for (const [name, value, field] of [
+    ['notify_id', '', 'notify_id'],
+    ['notify_id', '容', 'notify_id'],
+    ['trade_status', '', 'trade_status'],
+    ['trade_no', '', 'transaction id'],
+    ['total_amount', '', 'total_amount'],
+    ['total_amount', '-69.00', 'total_amount'],
+  ] as const) {
+    const { notifications } = await verifiedBy(alipay, callback({ ...fields, [name]: value }));
+    t.deepEqual(notifications[0]?.fact, unreadable(field), `${name}=${value}`);
+  }
+});
+
+test('keys are read as the console shows them; private and weak ones are none', (t) => {
+  const { publicKeys } = readVectors('alipay');
+  const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const bare = pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  for (const good of [...publicKeys, pem, bare, ` ${bare}\n`]) t.not(parseAlipayKey(good), null);
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+  for (const bad of [
+    '',
+    'x',
+    bare.slice(0, -8),
+    pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    pair.privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+    weak.export({ type: 'spki', format: 'pem' }).toString(),
+    curve.export({ type: 'spki', format: 'pem' }).toString(),
+  ]) {
+    t.is(parseAlipayKey(bad), null, bad.slice(0, 30));
+  }
+});
+
+test('Alipay is answered with its word', (t) => {
+  t.is(alipay.acknowledgement.body, 'success');
+  t.is(alipay.acknowledgement.contentType, 'text/plain; charset=utf-8');
+  t.is(alipay.get, 'shows');
+});

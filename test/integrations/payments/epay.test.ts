@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { makeEpay } from '../../../src/integrations/payments/epay.js';
+import { epayMessages } from './messages-epay.js';
+import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages.js';
+import { verifiedBy } from './vectors.js';
+
+const epay = makeEpay({ ...merchant.epay, keys: secrets.epay });
+const fields = { ...epayMessages[0]?.message } as Readonly<Record<string, string>>;
+
+/** As a gateway does it. */
+function textOf(form: Readonly<Record<string, string>>): string {
+  return Object.entries(form)
+    .filter(([name, value]) => value !== '' && name !== 'sign' && name !== 'sign_type')
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+const signOf = (text: string): string =>
+  createHash('md5')
+    .update(text + secrets.epay[0])
+    .digest('hex');
+
+function callback(form: Readonly<Record<string, string>>, sign = signOf(textOf(form))) {
+  const query = new URLSearchParams({ ...form, sign, sign_type: 'MD5' }).toString();
+  return { method: 'GET', headers: {}, body: Buffer.alloc(0), query, receivedAt: arrivesAt } as const;
+}
+
+test('given a buyer who names goods as parameters, the payment of one order is not that of another', async (t) => {
+  // The buyer pays for one order and has another in the name; the gateway signs what it was given.
+  const name = `x&out_trade_no=${otherOrder}&param=`;
+  const paid = { ...fields, name };
+  const sign = signOf(textOf(paid));
+  const resplit = {
+    money: '69.00',
+    name: 'x',
+    out_trade_no: otherOrder,
+    param: `&out_trade_no=${order}`,
+    pid: fields['pid'] ?? '',
+    trade_no: fields['trade_no'] ?? '',
+    trade_status: 'TRADE_SUCCESS',
+    type: 'alipay',
+  };
+  // The signature covers both, so it has to be the reading that is refused.
+  t.is(textOf(resplit), textOf(paid));
+  for (const form of [resplit, paid]) {
+    t.deepEqual(await epay.verify(callback(form, sign)), { kind: 'refused', reason: 'malformed' });
+  }
+  const hidden = { ...fields, type: `alipay&sign_type=MD5` };
+  t.is((await epay.verify(callback(hidden))).kind, 'refused');
+});
+
+test('given two texts of one MD5, the bytes that they need are refused', async (t) => {
+  // Colliding blocks are binary: neither control characters nor broken UTF-8 pass, whoever signed them.
+  for (const bytes of ['%01', '%7F', '%C2%85', '%ff%fe', '%c3%28', '%ed%a0%80']) {
+    const query = `${callback(fields).query.replace('TRADE_SUCCESS', 'TRADE_SUCCESS')}&param=${bytes}`;
+    t.deepEqual(
+      await epay.verify({ ...callback(fields), query }),
+      { kind: 'refused', reason: 'malformed' },
+      bytes,
+    );
+  }
+});
+
+test('given a genuine notification that makes no sense, it is verified, for people to look at', async (t) => {
+  for (const [name, value] of [
+    ['out_trade_no', ''],
+    ['trade_no', ''],
+    ['trade_no', '容量'],
+    ['money', ''],
+    ['money', '-1'],
+    ['money', '1,00'],
+  ] as const) {
+    const { notifications } = await verifiedBy(epay, callback({ ...fields, [name]: value }));
+    t.deepEqual(notifications[0]?.fact, unreadable(name), `${name}=${value}`);
+  }
+});
+
+test('given the same trade again, the name of the goods does not count and the money does', async (t) => {
+  const first = await verifiedBy(epay, callback(fields));
+  const renamed = await verifiedBy(epay, callback({ ...fields, name: 'product', type: 'wxpay' }));
+  t.is(renamed.digest, first.digest);
+  const dearer = await verifiedBy(epay, callback({ ...fields, money: '70.00' }));
+  t.is(dearer.key, first.key);
+  t.not(dearer.digest, first.digest);
+});
+
+test('the gateway is answered with its word, by GET as by POST', (t) => {
+  t.is(epay.acknowledgement.body, 'success');
+  t.is(epay.get, 'settles');
+});

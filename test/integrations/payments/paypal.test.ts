@@ -1,0 +1,119 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import test from 'ava';
+import type { FoundCertificates } from '../../../src/integrations/payments/paypal-certificates.js';
+import { makePayPal } from '../../../src/integrations/payments/paypal.js';
+import { paypalMessages } from './messages-paypal.js';
+import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages.js';
+import { verifiedBy } from './vectors.js';
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const found: FoundCertificates = { kind: 'found', keys: [pair.publicKey] };
+const paypal = makePayPal({ ...merchant.paypal, certificates: () => Promise.resolve(found) });
+const captured = paypalMessages[0]?.message ?? {};
+const id = '69cd13f0-d67a-11e5-baa3-778b53f4ae55';
+
+function callback(body: string | Buffer, { time = '2026-01-02T03:04:05Z', crc = crc32(body) } = {}) {
+  const content = Buffer.from(`${id}|${time}|${merchant.paypal.webhookId}|${crc}`);
+  const headers = {
+    'paypal-transmission-id': id,
+    'paypal-transmission-time': time,
+    'paypal-transmission-sig': sign('sha256', content, pair.privateKey).toString('base64'),
+    'paypal-cert-url': 'https://api.paypal.com/v1/notifications/certs/CERT-1',
+    'paypal-auth-algo': 'SHA256withRSA',
+  };
+  return { method: 'POST', headers, body: Buffer.from(body), query: '', receivedAt: arrivesAt } as const;
+}
+
+/**
+ * Another JSON text of a given CRC-32: each of 64 blanks may be a space or a tab, each choice turns the same bits of the sum
+ * whatever the others are, and so the choices are a system of linear equations.
+ */
+function forge(text: string, wanted: number): string {
+  const blanks = 64;
+  const write = (tabs: bigint): string =>
+    Array.from({ length: blanks }, (_none, place) => ((tabs >> BigInt(place)) & 1n ? '\t' : ' ')).join('') +
+    text;
+  const plain = crc32(write(0n));
+  const rows: { bits: number; tabs: bigint }[] = [];
+  const reduce = (bits: number, tabs: bigint) => {
+    for (const row of rows) {
+      if ((bits ^ row.bits) >>> 0 < bits >>> 0) [bits, tabs] = [(bits ^ row.bits) >>> 0, tabs ^ row.tabs];
+    }
+    return { bits, tabs };
+  };
+  for (let place = 0; place < blanks; place += 1) {
+    const row = reduce((crc32(write(1n << BigInt(place))) ^ plain) >>> 0, 1n << BigInt(place));
+    if (row.bits !== 0) rows.push(row);
+    rows.sort((one, other) => other.bits - one.bits);
+  }
+  return write(reduce((wanted ^ plain) >>> 0, 0n).tabs);
+}
+
+test('given another body of the same CRC-32 under genuine headers, it is a conflict with the genuine one', async (t) => {
+  const body = JSON.stringify(captured);
+  const genuine = callback(body);
+  const forged = forge(
+    body.replace(order, otherOrder).replace('9.99', '0.01').replace('WH-', 'XX-'),
+    crc32(body),
+  );
+  t.is(crc32(forged), crc32(body));
+  const [first, second] = [
+    await verifiedBy(paypal, genuine),
+    await verifiedBy(paypal, { ...genuine, body: Buffer.from(forged) }),
+  ];
+  // The signature cannot tell them apart: the key does, since it is the transmission's.
+  t.is(second.key, first.key);
+  t.not(second.digest, first.digest);
+  t.is(second.notifications[0]?.reference.orderNumber, otherOrder);
+  const senseless = await verifiedBy(paypal, {
+    ...genuine,
+    body: Buffer.from(forge('no JSON', crc32(body))),
+  });
+  t.is(senseless.key, first.key);
+  t.not(senseless.digest, first.digest);
+});
+
+test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+  for (const body of ['', 'null', '[]', '{', '{}', '{"event_type":7}', Buffer.from([0xff])]) {
+    const { notifications, key } = await verifiedBy(paypal, callback(body));
+    t.deepEqual(
+      notifications.map(({ fact }) => fact),
+      [unreadable('event_type')],
+    );
+    t.is(key, id);
+  }
+  for (const resource of [null, [], 'x', 7, {}]) {
+    const { notifications } = await verifiedBy(paypal, callback(JSON.stringify({ ...captured, resource })));
+    t.deepEqual(notifications[0]?.fact, unreadable('resource.amount'));
+  }
+});
+
+test('given a certificate that cannot be had, the callback is to come again; one that is not, is refused', async (t) => {
+  const body = JSON.stringify(captured);
+  const unavailable: FoundCertificates = { kind: 'unavailable', problem: 'no network' };
+  const without = makePayPal({ ...merchant.paypal, certificates: () => Promise.resolve(unavailable) });
+  t.deepEqual(await without.verify(callback(body)), unavailable);
+  const unknown = makePayPal({
+    ...merchant.paypal,
+    certificates: () => Promise.resolve({ kind: 'unknown' }),
+  });
+  t.deepEqual(await unknown.verify(callback(body)), { kind: 'refused', reason: 'unknown_key' });
+});
+
+test('given headers without their shape, no certificate is asked for', async (t) => {
+  const strict = makePayPal({
+    ...merchant.paypal,
+    certificates: () => Promise.reject(new Error('asked for a certificate')),
+  });
+  const genuine = callback(JSON.stringify(captured));
+  for (const headers of [
+    {},
+    { ...genuine.headers, 'paypal-transmission-id': 'x|y' },
+    { ...genuine.headers, 'paypal-transmission-time': 'now' },
+    { ...genuine.headers, 'paypal-transmission-sig': 'no base64' },
+    { ...genuine.headers, 'paypal-auth-algo': 'SHA1withRSA' },
+  ]) {
+    t.deepEqual(await strict.verify({ ...genuine, headers }), { kind: 'refused', reason: 'malformed' });
+  }
+});

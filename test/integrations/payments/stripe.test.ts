@@ -1,0 +1,125 @@
+import { createHmac } from 'node:crypto';
+import test from 'ava';
+import { makeStripe } from '../../../src/integrations/payments/stripe.js';
+import { stripeMessages } from './messages-stripe.js';
+import { arrivesAt, order, secrets, unreadable } from './messages.js';
+import { verifiedBy } from './vectors.js';
+
+const stripe = makeStripe({ secrets: secrets.stripe, livemode: true });
+const now = Math.floor(arrivesAt.getTime() / 1_000);
+const messageOf = (title: string) => stripeMessages.find((one) => one.title === title)?.message ?? {};
+const session = messageOf('a session is completed and paid');
+
+function callback(body: string | Buffer, header?: string) {
+  const bytes = Buffer.from(body);
+  const mac = createHmac('sha256', secrets.stripe[0]).update(`${now}.`).update(bytes).digest('hex');
+  const headers = { 'stripe-signature': header ?? `t=${now},v1=${mac}` };
+  return { method: 'POST', headers, body: bytes, query: '', receivedAt: arrivesAt } as const;
+}
+const signed = (message: unknown) => callback(JSON.stringify(message));
+
+test('given one payment, its session and its intent tell of the same transaction and money', async (t) => {
+  const [bySession] = (await verifiedBy(stripe, signed(session))).notifications;
+  const intent = messageOf('the intent of the same payment succeeds');
+  const [byIntent] = (await verifiedBy(stripe, signed(intent))).notifications;
+  t.deepEqual(bySession?.reference, { orderNumber: order, transactionId: 'pi_3PTestOnly0000000000001' });
+  t.deepEqual(byIntent?.reference, bySession?.reference);
+  t.deepEqual(byIntent?.fact, bySession?.fact);
+});
+
+test('given an event that comes again, what Stripe renews in it does not count, and what it says does', async (t) => {
+  const first = await verifiedBy(stripe, signed(session));
+  const renewed = await verifiedBy(
+    stripe,
+    signed({ ...session, pending_webhooks: 0, request: { id: 'req_2' } }),
+  );
+  t.is(renewed.key, first.key);
+  t.is(renewed.digest, first.digest);
+  for (const [from, to] of [
+    ['"amount_total":999', '"amount_total":998'],
+    [order, 'x'],
+    ['"usd"', '"eur"'],
+    ['pi_3P', 'pi_4P'],
+  ] as const) {
+    const changed = await verifiedBy(stripe, callback(JSON.stringify(session).replace(from, to)));
+    t.is(changed.key, first.key);
+    t.not(changed.digest, first.digest, to);
+  }
+});
+
+test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+  const bodies = [
+    '',
+    'null',
+    '[]',
+    '{',
+    '{}',
+    '{"id":"evt_1"}',
+    '{"id":7,"type":"x","object":"event"}',
+    '["x"]',
+    Buffer.from([0xff, 0xfe]),
+  ];
+  const keys = new Set<string>();
+  for (const body of bodies) {
+    const verified = await verifiedBy(stripe, callback(body));
+    t.deepEqual(
+      verified.notifications.map(({ fact }) => fact),
+      [unreadable('id and type')],
+    );
+    t.true(verified.key.length <= 256);
+    keys.add(verified.key);
+  }
+  t.is(keys.size, bodies.length);
+  const thin = await verifiedBy(
+    stripe,
+    signed({ id: 'evt_1', object: 'v2.core.event', type: 'v1.billing.meter.error' }),
+  );
+  t.deepEqual(thin.notifications[0]?.fact, unreadable('object'));
+});
+
+test('given fields of any other kind, nothing is thrown and nothing is paid', async (t) => {
+  for (const odd of [null, [], {}, 7, true, '', 'x'.repeat(10_000), [[]], { id: 'pi_1' }]) {
+    const object = Object.fromEntries(
+      [
+        'payment_intent',
+        'amount_total',
+        'currency',
+        'payment_status',
+        'client_reference_id',
+        'metadata',
+        'id',
+      ].map((name) => [name, odd]),
+    );
+    for (const type of [
+      'checkout.session.completed',
+      'payment_intent.succeeded',
+      'charge.refunded',
+      'charge.dispute.created',
+    ]) {
+      for (const data of [{ object }, { object: odd }, odd]) {
+        const verified = await verifiedBy(stripe, signed({ ...session, type, data }));
+        t.true(
+          verified.notifications.every(({ fact }) => fact.kind === 'unreadable'),
+          type,
+        );
+      }
+    }
+  }
+});
+
+test('given a header of thousands of signatures, sixteen are looked at', async (t) => {
+  const good = callback(JSON.stringify(session)).headers['stripe-signature'];
+  const wrong = Array.from({ length: 5_000 }, () => `v1=${'0'.repeat(64)}`).join(',');
+  const refused = await stripe.verify(
+    callback(JSON.stringify(session), `t=${now},${wrong},${good.split(',')[1] ?? ''}`),
+  );
+  t.deepEqual(refused, { kind: 'refused', reason: 'wrong_signature' });
+});
+
+test('given no mode, events of both count', async (t) => {
+  const either = makeStripe({ secrets: secrets.stripe, livemode: undefined });
+  for (const livemode of [true, false]) {
+    t.true((await verifiedBy(either, signed({ ...session, livemode }))).isOurs);
+    t.is((await verifiedBy(stripe, signed({ ...session, livemode }))).isOurs, livemode);
+  }
+});

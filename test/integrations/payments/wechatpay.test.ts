@@ -1,0 +1,159 @@
+import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
+import test from 'ava';
+import { makeWechatPay } from '../../../src/integrations/payments/wechatpay.js';
+import { wechatpayMessages } from './messages-wechatpay.js';
+import { arrivesAt, merchant, secrets, unreadable } from './messages.js';
+import { verifiedBy } from './vectors.js';
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const serial = 'PUB_KEY_ID_1';
+const apiV3Key = Buffer.from(secrets.wechatpayApiV3Key);
+const wechatpay = makeWechatPay({
+  ...merchant.wechatpay,
+  apiV3Keys: [apiV3Key],
+  keys: (name) => (name === serial ? { key: pair.publicKey, validFrom: -Infinity, validTo: Infinity } : null),
+});
+const [payment] = wechatpayMessages;
+
+interface Sealed {
+  readonly algorithm: string;
+  readonly ciphertext: string;
+  readonly nonce: string;
+  readonly associated_data: string;
+}
+
+function seal(clear: string, key = apiV3Key): Sealed {
+  const cipher = createCipheriv('aes-256-gcm', key, 'TestOnlyNonc');
+  cipher.setAAD(Buffer.from('transaction'));
+  const bytes = Buffer.concat([cipher.update(clear), cipher.final(), cipher.getAuthTag()]);
+  return {
+    algorithm: 'AEAD_AES_256_GCM',
+    ciphertext: bytes.toString('base64'),
+    nonce: 'TestOnlyNonc',
+    associated_data: 'transaction',
+  };
+}
+
+function callback(body: string | Buffer, time = Math.floor(arrivesAt.getTime() / 1_000)) {
+  const content = Buffer.concat([Buffer.from(`${time}\nabc\n`), Buffer.from(body), Buffer.from('\n')]);
+  const headers = {
+    'wechatpay-timestamp': String(time),
+    'wechatpay-nonce': 'abc',
+    'wechatpay-signature': sign('sha256', content, pair.privateKey).toString('base64'),
+    'wechatpay-serial': serial,
+  };
+  return { method: 'POST', headers, body: Buffer.from(body), query: '', receivedAt: arrivesAt } as const;
+}
+
+const withResource = (resource: unknown) => callback(JSON.stringify({ ...payment?.message, resource }));
+const clear = JSON.stringify(payment?.resource);
+
+test('given a sealed resource with any bit of it changed, nothing of it is believed', async (t) => {
+  const sealed = seal(clear);
+  const bytes = Buffer.from(sealed.ciphertext, 'base64');
+  t.is((await wechatpay.verify(withResource(sealed))).kind, 'verified');
+  for (let place = 0; place < bytes.length; place += 1) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(place) ^ (1 << (place % 8)), place);
+    const verification = await wechatpay.verify(
+      withResource({ ...sealed, ciphertext: changed.toString('base64') }),
+    );
+    t.is(verification.kind, 'unavailable', String(place));
+  }
+  for (const changed of [
+    { ...sealed, associated_data: 'refund' },
+    { ...sealed, nonce: 'TestOnlyNond' },
+    { ...sealed, ciphertext: bytes.subarray(0, -1).toString('base64') },
+    { ...sealed, ciphertext: bytes.subarray(-16).toString('base64') },
+    seal(clear, Buffer.alloc(32, 1)),
+  ]) {
+    t.is((await wechatpay.verify(withResource(changed))).kind, 'unavailable');
+  }
+});
+
+test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+  const sealed = seal(clear);
+  const bodies = ['', 'null', '[]', '{', '{}', '{"id":"x"}', Buffer.from([0xff])];
+  for (const body of bodies) {
+    const { notifications } = await verifiedBy(wechatpay, callback(body));
+    t.deepEqual(
+      notifications.map(({ fact }) => fact),
+      [unreadable('id and event_type')],
+    );
+  }
+  const resources = [
+    undefined,
+    null,
+    [],
+    'x',
+    {},
+    { ...sealed, algorithm: 'AEAD_SM4_GCM' },
+    { ...sealed, nonce: 'short' },
+    { ...sealed, nonce: 7 },
+    { ...sealed, ciphertext: 'AAAA' },
+    { ...sealed, ciphertext: `${sealed.ciphertext} ` },
+    { ...sealed, associated_data: [] },
+    seal('[]'),
+    seal('no JSON'),
+    seal(''),
+  ];
+  for (const resource of resources) {
+    const { notifications } = await verifiedBy(wechatpay, withResource(resource));
+    t.deepEqual(notifications[0]?.fact, unreadable('resource'), typeof resource);
+  }
+});
+
+test('given the same message sealed anew, only what it says counts', async (t) => {
+  const first = await verifiedBy(wechatpay, withResource(seal(clear)));
+  const again = {
+    ...payment?.message,
+    create_time: '2026-01-02T12:00:00+08:00',
+    summary: 'x',
+    resource: seal(clear.replace('支付成功', 'ok')),
+  };
+  t.is((await verifiedBy(wechatpay, callback(JSON.stringify(again)))).digest, first.digest);
+  const dearer = await verifiedBy(
+    wechatpay,
+    withResource(seal(clear.replace('"total":6900', '"total":6901'))),
+  );
+  t.is(dearer.key, first.key);
+  t.not(dearer.digest, first.digest);
+});
+
+test('given a probe, it is refused as whatever else is wrongly signed', async (t) => {
+  const genuine = callback(JSON.stringify({ ...payment?.message, resource: seal(clear) }));
+  const signature = genuine.headers['wechatpay-signature'];
+  for (const probe of [
+    `WECHATPAY/SIGNTEST/${signature.slice(19)}`,
+    `WECHATPAY/SIGNTEST/${signature}`,
+    'WECHATPAY/SIGNTEST/',
+    Buffer.alloc(0).toString('base64'),
+    Buffer.alloc(16).toString('base64'),
+    Buffer.alloc(257).toString('base64'),
+  ]) {
+    const verification = await wechatpay.verify({
+      ...genuine,
+      headers: { ...genuine.headers, 'wechatpay-signature': probe },
+    });
+    t.is(verification.kind, 'refused', probe.slice(0, 30));
+  }
+});
+
+test('given a clock that is wrong either way, what is signed too far off is refused', async (t) => {
+  const now = Math.floor(arrivesAt.getTime() / 1_000);
+  const body = JSON.stringify({ ...payment?.message, resource: seal(clear) });
+  for (const [offset, kind] of [
+    [-301, 'refused'],
+    [-300, 'verified'],
+    [300, 'verified'],
+    [301, 'refused'],
+  ] as const) {
+    t.is((await wechatpay.verify(callback(body, now + offset))).kind, kind, String(offset));
+  }
+});
+
+test('the platform is answered, and told of errors, in its own words', (t) => {
+  t.deepEqual(JSON.parse(wechatpay.acknowledgement.body), { code: 'SUCCESS', message: 'OK' });
+  t.is(wechatpay.errorCode, 'FAIL');
+  t.is(wechatpay.get, undefined);
+});
