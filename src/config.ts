@@ -7,6 +7,12 @@ import { builtInPlans, type Plan, plans as plansSchema } from './domain/order/pl
 import { defaultLimits } from './http/limits.js';
 import { type Mailbox, parseMailbox } from './integrations/mail/mailbox.js';
 import { parseSmtpUrl } from './integrations/mail/smtp-url.js';
+import { keyDirectoryProblems } from './integrations/payments/payment-providers.js';
+import {
+  type PaymentSettings,
+  paymentSecretNames,
+  readPaymentSettings,
+} from './integrations/payments/payment-settings.js';
 
 /** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
 export const secretNames = [
@@ -20,6 +26,7 @@ export const secretNames = [
   'INDEX_KEY',
   'AUDIT_SIGNING_KEYS',
   'SMTP_URL',
+  ...paymentSecretNames,
 ] as const;
 
 export type SecretName = (typeof secretNames)[number];
@@ -56,6 +63,8 @@ export interface Config {
   readonly plans: readonly Plan[];
   /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
   readonly storageAllowedCidrs: readonly string[];
+  /** What the payment variables say, secrets among it, read anew. */
+  readonly payments: () => PaymentSettings;
   /** `NODE_ENV` is `production`. */
   readonly production: boolean;
   /** `DEBUG`, which makes some libraries print what they send. */
@@ -179,6 +188,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
   for (const name of secretNames) collect(problems, () => secret(name));
+  problems.push(...paymentProblems(set));
   const mailConfigured = collect(problems, () => isMailConfigured(secret)) ?? false;
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
@@ -206,6 +216,7 @@ export function readConfig(environment: Environment = process.env): Config {
     shareUrlTemplate: values.SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`,
     plans,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
+    payments: () => readPayments(set).settings,
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,
@@ -230,6 +241,24 @@ function readSecret(environment: Environment, name: SecretName): string | undefi
     throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
   const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
   return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+/** @throws ConfigProblem when a file that is named cannot be read */
+function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
+  return readPaymentSettings((name) =>
+    isSecretName(name) ? readSecret(environment, name) : environment[name],
+  );
+}
+
+function paymentProblems(environment: Environment): readonly string[] {
+  // Secrets that cannot be read are named already.
+  const payments = collect([], () => readPayments(environment));
+  if (payments === undefined) return [];
+  return [...payments.problems, ...keyDirectoryProblems(payments.settings)];
+}
+
+function isSecretName(name: string): name is SecretName {
+  return secretNames.some((one) => one === name);
 }
 
 function readLimits(file: string | undefined): Limits {

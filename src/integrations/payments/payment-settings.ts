@@ -1,0 +1,213 @@
+import type { KeyObject } from 'node:crypto';
+import { parseAlipayKey } from './alipay.js';
+import { type PayPalEnvironment } from './paypal-certificates.js';
+import { simulatorWebhookId } from './paypal.js';
+import { parseStandardSecret, type StandardCheck } from './standard.js';
+
+/** The variables that may instead be given as a file. */
+export const paymentSecretNames = [
+  'PAYMENT_STRIPE_WEBHOOK_SECRETS',
+  'PAYMENT_WECHATPAY_API_V3_KEY',
+  'PAYMENT_ALIPAY_PUBLIC_KEYS',
+  'PAYMENT_STANDARD_WEBHOOK_SECRETS',
+  'PAYMENT_EPAY_KEYS',
+] as const;
+
+export const paymentVariableNames = [
+  ...paymentSecretNames,
+  'PAYMENT_STRIPE_LIVEMODE',
+  'PAYMENT_WECHATPAY_MCHID',
+  'PAYMENT_WECHATPAY_APPID',
+  'PAYMENT_WECHATPAY_KEYS_DIR',
+  'PAYMENT_ALIPAY_APP_ID',
+  'PAYMENT_ALIPAY_SELLER_ID',
+  'PAYMENT_PAYPAL_WEBHOOK_ID',
+  'PAYMENT_PAYPAL_ENVIRONMENT',
+  'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+  'PAYMENT_EPAY_ENABLED',
+  'PAYMENT_EPAY_PID',
+] as const;
+
+export type PaymentVariableName = (typeof paymentVariableNames)[number];
+
+/** What a platform needs, checked; null where it is not configured. */
+export interface PaymentSettings {
+  readonly stripe: {
+    readonly secrets: readonly string[];
+    readonly livemode: boolean | undefined;
+  } | null;
+  readonly wechatpay: {
+    readonly apiV3Keys: readonly Buffer[];
+    readonly mchId: string;
+    readonly appId: string;
+    readonly keysDirectory: string;
+  } | null;
+  readonly alipay: {
+    readonly appId: string;
+    readonly sellerId: string;
+    readonly publicKeys: readonly KeyObject[];
+  } | null;
+  readonly paypal: {
+    readonly webhookId: string;
+    readonly environment: PayPalEnvironment;
+    readonly certificatesDirectory: string | undefined;
+  } | null;
+  readonly standard: { readonly checks: readonly StandardCheck[] } | null;
+  readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
+}
+
+/** The text of a variable that is set; undefined where it is not. */
+type Read = (name: PaymentVariableName) => string | undefined;
+
+/**
+ * The payment variables of DESIGN 6. Lists are separated by commas, so that keys can rotate. A platform with any of its variables
+ * set needs them all, so that half a configuration is not taken for none.
+ * @returns the settings, and what is wrong with them: one sentence a variable, without values
+ */
+export function readPaymentSettings(read: Read): {
+  readonly settings: PaymentSettings;
+  readonly problems: readonly string[];
+} {
+  const problems: string[] = [];
+  const problem = (name: PaymentVariableName, text: string): null => {
+    problems.push(`${name} ${text}`);
+    return null;
+  };
+  const settings = {
+    stripe: stripe(),
+    wechatpay: wechatpay(),
+    alipay: alipay(),
+    paypal: paypal(),
+    standard: standard(),
+    epay: epay(),
+  };
+  return { settings, problems };
+
+  /** The values of all these, or null: none of them (or of `others`) is set, or some are missing, which is a problem. */
+  function all<Name extends PaymentVariableName>(
+    names: readonly Name[],
+    others: readonly PaymentVariableName[] = [],
+  ): ((name: Name) => string) | null {
+    if ([...names, ...others].every((name) => read(name) === undefined)) return null;
+    const missing = names.filter((name) => read(name) === undefined);
+    for (const name of missing) problem(name, 'must be set too, since others of this platform are');
+    return missing.length > 0 ? null : (name) => read(name) ?? '';
+  }
+
+  /** What the items of a list make; null if any makes nothing. */
+  function list<Item>(
+    name: PaymentVariableName,
+    parse: (text: string) => Item | null,
+    expected: string,
+  ): readonly Item[] | null {
+    const items = (read(name) ?? '').split(',').map((text) => text.trim());
+    const parsed = items.filter((text) => text !== '').map(parse);
+    const good = parsed.filter((item) => item !== null);
+    if (good.length > 0 && good.length === parsed.length) return good;
+    return problem(name, `must be ${expected}, or several, separated by commas`);
+  }
+
+  function stripe(): PaymentSettings['stripe'] {
+    const value = all(['PAYMENT_STRIPE_WEBHOOK_SECRETS'], ['PAYMENT_STRIPE_LIVEMODE']);
+    const livemode = truth('PAYMENT_STRIPE_LIVEMODE');
+    if (value === null) return null;
+    const secrets = list(
+      'PAYMENT_STRIPE_WEBHOOK_SECRETS',
+      matching(/^whsec_[\x21-\x7e]{16,}$/),
+      'a secret (whsec_…)',
+    );
+    return secrets === null || livemode === null ? null : { secrets, livemode };
+  }
+
+  function wechatpay(): PaymentSettings['wechatpay'] {
+    const value = all([
+      'PAYMENT_WECHATPAY_API_V3_KEY',
+      'PAYMENT_WECHATPAY_MCHID',
+      'PAYMENT_WECHATPAY_APPID',
+      'PAYMENT_WECHATPAY_KEYS_DIR',
+    ]);
+    if (value === null) return null;
+    const keys = list(
+      'PAYMENT_WECHATPAY_API_V3_KEY',
+      matching(/^[\x21-\x7e]{32}$/),
+      'a key of 32 characters',
+    );
+    const mchId = one('PAYMENT_WECHATPAY_MCHID', /^\d{6,12}$/, 'the merchant number (digits)');
+    const appId = one('PAYMENT_WECHATPAY_APPID', /^[0-9A-Za-z]{1,32}$/, 'the id of the app (wx…)');
+    if (keys === null || mchId === null || appId === null) return null;
+    const apiV3Keys = keys.map((key) => Buffer.from(key, 'latin1'));
+    return { apiV3Keys, mchId, appId, keysDirectory: value('PAYMENT_WECHATPAY_KEYS_DIR') };
+  }
+
+  function alipay(): PaymentSettings['alipay'] {
+    const value = all(['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS']);
+    if (value === null) return null;
+    const publicKeys = list(
+      'PAYMENT_ALIPAY_PUBLIC_KEYS',
+      parseAlipayKey,
+      'the public key of Alipay (base64, or PEM, RSA, 2048 bits or more)',
+    );
+    const appId = one('PAYMENT_ALIPAY_APP_ID', /^\d{1,32}$/, 'the id of the app (digits)');
+    const sellerId = one('PAYMENT_ALIPAY_SELLER_ID', /^\d{1,32}$/, 'the number of the seller (2088…)');
+    return publicKeys === null || appId === null || sellerId === null
+      ? null
+      : { appId, sellerId, publicKeys };
+  }
+
+  function paypal(): PaymentSettings['paypal'] {
+    const value = all(
+      ['PAYMENT_PAYPAL_WEBHOOK_ID'],
+      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
+    );
+    const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
+    if (environment !== 'live' && environment !== 'sandbox') {
+      return problem('PAYMENT_PAYPAL_ENVIRONMENT', 'must be live or sandbox');
+    }
+    if (value === null) return null;
+    const webhookId = one('PAYMENT_PAYPAL_WEBHOOK_ID', /^[0-9A-Za-z_-]{1,64}$/, 'the id of the webhook');
+    if (webhookId === simulatorWebhookId) {
+      return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
+    }
+    const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
+    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
+  }
+
+  function standard(): PaymentSettings['standard'] {
+    if (all(['PAYMENT_STANDARD_WEBHOOK_SECRETS']) === null) return null;
+    const checks = list(
+      'PAYMENT_STANDARD_WEBHOOK_SECRETS',
+      parseStandardSecret,
+      'a secret (whsec_ and 24 to 64 bytes in base64) or a public key (whpk_ and 32 bytes in base64)',
+    );
+    return checks === null ? null : { checks };
+  }
+
+  /** Off unless it is enabled, whatever else is set. */
+  function epay(): PaymentSettings['epay'] {
+    const enabled = truth('PAYMENT_EPAY_ENABLED');
+    if (enabled !== true) return null;
+    if (all(['PAYMENT_EPAY_PID', 'PAYMENT_EPAY_KEYS'], ['PAYMENT_EPAY_ENABLED']) === null) return null;
+    const pid = one('PAYMENT_EPAY_PID', /^[0-9A-Za-z]{1,32}$/, 'the number of the merchant');
+    const keys = list(
+      'PAYMENT_EPAY_KEYS',
+      matching(/^[\x21-\x7e]{16,128}$/),
+      'a key of 16 characters or more',
+    );
+    return pid === null || keys === null ? null : { pid, keys };
+  }
+
+  function one(name: PaymentVariableName, shape: RegExp, expected: string): string | null {
+    const text = read(name)?.trim() ?? '';
+    return shape.test(text) ? text : problem(name, `must be ${expected}`);
+  }
+
+  function truth(name: PaymentVariableName): boolean | undefined | null {
+    const text = read(name);
+    if (text === undefined) return undefined;
+    return text === 'true' || text === 'false' ? text === 'true' : problem(name, 'must be true or false');
+  }
+}
+
+function matching(shape: RegExp): (text: string) => string | null {
+  return (text) => (shape.test(text) ? text : null);
+}
