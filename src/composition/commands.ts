@@ -4,6 +4,8 @@ import { makeAddressReservations } from '../commands/address-reservations.js';
 import type { Background } from '../commands/background.js';
 import { makeChangeNode } from '../commands/change-node.js';
 import { makeFindAccount } from '../commands/find-account.js';
+import type { CallbackNotices } from '../commands/receive-payment-callback.js';
+import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
 import { makeRegister } from '../commands/register.js';
 import { makeRemoveNode } from '../commands/remove-node.js';
 import { makeStartSession } from '../commands/start-session.js';
@@ -34,26 +36,27 @@ import { makeStorageCommands } from './storage-commands.js';
 export type Commands = ReturnType<typeof makeCommands>;
 
 /** Puts the use cases together. */
-export function makeCommands(deps: {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly handler: CommandHandler;
-  readonly stateStore: StateStore;
-  readonly randomBytes: RandomBytes;
-  readonly readers: Readers;
-  readonly sealer: Sealer;
-  readonly digests: Digests;
-  readonly passwords: Passwords;
-  readonly sharePasswords: SharePasswords;
-  readonly shareSessions: ShareSessions;
-  readonly accessTokens: AccessTokens;
-  readonly refreshTokens: RefreshTokens;
-  readonly loginCodes: MailedCodes;
-  readonly addressChangeCodes: MailedCodes;
-  readonly background: Background;
-  /** Told of work that failed beside an answer. */
-  readonly onFailure: (what: string, error: unknown) => void;
-}) {
+export function makeCommands(
+  deps: {
+    readonly config: Config;
+    readonly clock: Clock;
+    readonly handler: CommandHandler;
+    readonly stateStore: StateStore;
+    readonly randomBytes: RandomBytes;
+    readonly readers: Readers;
+    readonly sealer: Sealer;
+    readonly digests: Digests;
+    readonly passwords: Passwords;
+    readonly sharePasswords: SharePasswords;
+    readonly shareSessions: ShareSessions;
+    readonly accessTokens: AccessTokens;
+    readonly refreshTokens: RefreshTokens;
+    readonly loginCodes: MailedCodes;
+    readonly addressChangeCodes: MailedCodes;
+    readonly background: Background;
+    readonly paymentProviders: PaymentProviders;
+  } & CallbackNotices,
+) {
   const { config, readers } = deps;
   const { nodes, users } = readers;
   const reservations = makeAddressReservations(deps);
@@ -82,7 +85,7 @@ export function makeCommands(deps: {
     ...makeStorageCommands(deps),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
-    ...makeOrderCommands({ ...deps, plans: config.plans }),
+    ...makeOrderCommands({ ...deps, plans: config.plans, providers: deps.paymentProviders }),
     addNode: makeAddNode({ ...deps, nodes }),
     changeNode: makeChangeNode({ ...deps, nodes }),
     removeNode: makeRemoveNode(deps),

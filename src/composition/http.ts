@@ -16,6 +16,7 @@ import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeOrderRoutes } from '../http/routes/orders.js';
+import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
@@ -71,6 +72,10 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makePublicShareRoutes(commands),
       ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
       ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
+      ...makePaymentWebhookRoutes({
+        ...commands,
+        errorCodeOf: (provider) => services.paymentProviders.get(provider)?.errorCode,
+      }),
       ...makeNodeRoutes(readers),
     ],
   });

@@ -1,6 +1,9 @@
 import { makeCancelOrder } from '../commands/cancel-order.js';
 import { makeExpireOrder } from '../commands/expire-order.js';
 import { makeOrderPlaces } from '../commands/order-places.js';
+import { type CallbackNotices, makeReceivePaymentCallback } from '../commands/receive-payment-callback.js';
+import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
+import { makeSettlePayment } from '../commands/settle-payment.js';
 import { makePlaceOrder } from '../commands/place-order.js';
 import type { Plan } from '../domain/order/plans.js';
 import type { Clock } from '../event-sourcing/clock.js';
@@ -9,15 +12,21 @@ import type { StateStore } from '../event-sourcing/state-store.js';
 import type { Readers } from './readers.js';
 
 /** Puts together what is done with orders. */
-export function makeOrderCommands(deps: {
-  readonly plans: readonly Plan[];
-  readonly clock: Clock;
-  readonly handler: CommandHandler;
-  readonly stateStore: StateStore;
-  readonly readers: Pick<Readers, 'projects' | 'orders'>;
-}) {
+export function makeOrderCommands(
+  deps: CallbackNotices & {
+    readonly providers: PaymentProviders;
+    readonly plans: readonly Plan[];
+    readonly clock: Clock;
+    readonly handler: CommandHandler;
+    readonly stateStore: StateStore;
+    readonly readers: Pick<Readers, 'projects' | 'orders'>;
+  },
+) {
   const { projects, orders } = deps.readers;
+  const settlePayment = makeSettlePayment(deps);
   return {
+    settlePayment,
+    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
     placeOrder: makePlaceOrder({ ...deps, projects, orders, places: makeOrderPlaces({ ...deps, orders }) }),
     cancelOrder: makeCancelOrder({ ...deps, orders }),
     expireOrder: makeExpireOrder(deps),

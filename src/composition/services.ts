@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../commands/background.js';
+import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
+import { makeOutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
+import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Clock, Random } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import { makeDocumentWriter } from '../event-sourcing/document-writer.js';
@@ -45,6 +48,8 @@ export interface ServiceOptions {
   readonly passwordScrypt?: ScryptParameters;
   /** Opened by the caller, who also closes them; what the configuration names when left out. */
   readonly stores?: Stores;
+  /** The payment platforms; what the configuration names when left out. */
+  readonly paymentProviders?: PaymentProviders;
   /** Told when an embedded store cannot be used any more. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -67,6 +72,7 @@ export interface Services {
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
+  readonly paymentProviders: PaymentProviders;
   /** Ends what `openServices` opened: pending work is settled, files and connections are let go. */
   readonly close: () => Promise<void>;
 }
@@ -151,6 +157,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       logger.warn({ error: error instanceof Error ? error.name : typeof error }, what);
     };
     const background = makeBackground({ onFailure });
+    const paymentProviders: PaymentProviders = options.paymentProviders ?? openPaymentProviders(config, log);
     const commands = makeCommands({
       config,
       clock,
@@ -169,6 +176,13 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
       background,
       onFailure,
+      paymentProviders,
+      onRefused: (provider, reason) => {
+        logger.warn({ provider, reason }, 'a payment callback was not taken');
+      },
+      onConflict: (callback) => {
+        logger.error({ callback }, 'a payment callback came back with other content, which is not applied');
+      },
     });
     return {
       config,
@@ -187,6 +201,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       handler,
       readers,
       commands,
+      paymentProviders,
       close: async () => {
         await background.settled();
         await pool.close();
@@ -203,6 +218,16 @@ export async function openServices(config: Config, options: ServiceOptions = {})
 
 function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
+}
+
+function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders {
+  return makePaymentProviders(config.payments(), {
+    // Certificates are fetched from public hosts only.
+    http: makeOutgoingHttp({ isAllowed: makeAllowedAddress([]) }),
+    report: (problem) => {
+      logger.error({ problem }, 'the keys of a payment platform were not read anew');
+    },
+  });
 }
 
 /** Embedded stores have a key file of their own; several processes over one store must be given their keys. */

@@ -31,6 +31,8 @@ export const paymentFact = z.discriminatedUnion('kind', [
     dispute_id: z.string().min(1).max(256),
     status: z.enum(['open', 'won', 'lost']),
   }),
+  /** It matters, but the field named is missing or makes no sense. */
+  z.strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) }),
 ]);
 export type RecordedFact = z.infer<typeof paymentFact>;
 

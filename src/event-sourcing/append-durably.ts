@@ -10,7 +10,7 @@ export interface AppendLimits {
 }
 
 /** DESIGN section 5: 3 tries in 15 s; each try is cut off by the store after 5 s. */
-const defaultLimits: AppendLimits = { tries: 3, totalMs: 15_000 };
+export const defaultLimits: AppendLimits = { tries: 3, totalMs: 15_000 };
 
 /**
  * Appends, and repeats with the same ids and revision while the outcome is unknown or the store is away.

@@ -18,6 +18,10 @@ export interface HandleOptions {
   readonly expectedRevision?: bigint;
   /** Takes access away: the reply waits until the documents are written, and fails (StoreUnavailable) when they cannot be. */
   readonly revokesAccess?: boolean;
+  /** Resolves as soon as the events are durable: the documents are written beside that, and nobody waits for them. */
+  readonly isUrgent?: boolean;
+  /** Tries at the append; several when left out (see `appendDurably`). */
+  readonly appendTries?: number;
 }
 
 /** A stream's folded state; `revision` is null while the stream does not exist. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { appendDurably } from './append-durably.js';
+import { appendDurably, defaultLimits } from './append-durably.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import type { CommandContext, CommandHandler, Handled, HandleOptions } from './command-handler.js';
 import { type Aggregate, streamName } from './decider.js';
@@ -67,7 +67,9 @@ export function makeCommandHandler(deps: {
       try {
         if (newEvents.length > 0) {
           const expected = before.revision ?? 'no-stream';
-          await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents);
+          const { appendTries } = options;
+          const limits = appendTries === undefined ? undefined : { ...defaultLimits, tries: appendTries };
+          await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents, limits);
         }
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
@@ -76,7 +78,8 @@ export function makeCommandHandler(deps: {
       }
       // 4. Write the documents through. Also for a repetition: whoever came first may not have got this far.
       const after = foldNew(aggregate, { ...before, stream }, newEvents);
-      await documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
+      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
+      if (options.isUrgent !== true) await written;
       return { events, revision: after.revision, documents: after.documents };
     }
     throw new Overloaded(`a command lost ${triesMax} races for its stream`);

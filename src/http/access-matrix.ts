@@ -113,6 +113,10 @@ export const accessMatrix = {
   cancelOrder: sessionAccess('passed'),
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
 
+  // Callbacks prove by their signature whom they are from (4.5).
+  receivePaymentCallback: publicAccess,
+  confirmPaymentCallback: publicAccess,
+
   // Nodes (4.6).
   listPeers: agentAccess,
 } as const satisfies Readonly<Record<string, Policy>>;

@@ -46,10 +46,15 @@ export function documentedErrors(route: Route): ReadonlyMap<number, readonly Err
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
+function ofBody({ request, raw }: Route): readonly ErrorCode[] {
+  if (request.body instanceof z.ZodUndefined) return [];
+  return raw === undefined ? ['invalid_json', 'unsupported_media_type'] : ['unsupported_media_type'];
+}
+
 function ofShell(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_request', 'payload_too_large', 'internal_error'];
   if (route.always !== true) codes.push('store_unavailable', 'overloaded');
-  if (!(route.request.body instanceof z.ZodUndefined)) codes.push('invalid_json', 'unsupported_media_type');
+  codes.push(...ofBody(route));
   if (route.limit !== undefined) codes.push('rate_limited');
   if (route.idempotent !== undefined) codes.push('conflict', 'idempotency_key_reused');
   if (route.ifMatch === true) codes.push('precondition_failed');

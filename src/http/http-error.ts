@@ -28,6 +28,6 @@ export class HttpError extends Error {
 }
 
 /** The body of every error reply. A message never grows with what the caller sent. */
-export function errorBody(code: ErrorCode, message: string): string {
+export function errorBody(code: string, message: string): string {
   return JSON.stringify({ code, message: message.length > 300 ? `${message.slice(0, 299)}…` : message });
 }

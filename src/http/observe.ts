@@ -46,6 +46,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.client = client.address;
     ctx.state.route = null;
     ctx.state.actor = null;
+    ctx.state.errorCode = null;
     setHeaders(ctx.res, securityHeaders);
     ctx.res.setHeader('x-request-id', requestId);
     try {
@@ -78,7 +79,7 @@ function answerError(ctx: ParameterizedContext<HttpState>, error: unknown, logge
   }
   ctx.status = status;
   ctx.set({ ...headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-  ctx.body = errorBody(code, message);
+  ctx.body = errorBody(ctx.state.errorCode ?? code, message);
 }
 
 function nameRequest(given: string | string[] | undefined): string {

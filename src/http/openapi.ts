@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Policy } from './access.js';
 import { documentedErrors } from './documented-errors.js';
-import type { ErrorCode } from './error-codes.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
 import { noContent, type ReplySpec } from './reply.js';
 import type { Route } from './route.js';
@@ -47,7 +46,7 @@ export function makeOpenApi(
         'Errors are {"code", "message"}. HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with ' +
         '`Allow`, an unknown path 404 `not_found`. Who has two-factor authentication on is refused with 403 ' +
         '`two_factor_required` until the session has passed it. Before the service is ready, all but /healthz, /readyz, ' +
-        '/openapi.json, /docs and /.well-known/jwks.json answer 503.',
+        '/openapi.json, /docs, /.well-known/jwks.json and payment callbacks answer 503.',
     },
     servers: [{ url: publicUrl }],
     paths,
@@ -68,10 +67,18 @@ function operationOf(route: Route, schemas: Json): Operation {
       ...fieldsAsParameters(request.query, 'query', schemas),
       ...headerParameters(route),
     ],
-    ...(request.body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(request.body, schemas) }),
+    ...(request.body instanceof z.ZodUndefined
+      ? {}
+      : { requestBody: route.raw === undefined ? requestBodyOf(request.body, schemas) : anyBody }),
     responses: responsesOf(route, schemas),
   };
 }
+
+/** Of routes that take any bytes as they are. */
+const anyBody: Json = {
+  required: true,
+  content: { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: {} } },
+};
 
 function requestBodyOf(body: z.ZodType, schemas: Json): Json {
   return {
@@ -91,7 +98,9 @@ function responsesOf(route: Route, schemas: Json): Record<string, Json> {
       headers: { ...headerRef('X-Request-Id'), ...headerRef('ETag') },
     };
   }
-  for (const [status, codes] of documentedErrors(route)) responses[String(status)] = errorOf(status, codes);
+  for (const [status, codes] of documentedErrors(route)) {
+    responses[String(status)] = errorOf(status, [...codes, ...(route.raw?.errorCodes ?? [])]);
+  }
   return responses;
 }
 
@@ -101,6 +110,10 @@ function successOf(
   route: Route,
   schemas: Json,
 ): Json {
+  const contentOf = (): Json =>
+    route.raw === undefined
+      ? { [mediaType]: { schema: toJsonSchema(schema, 'output', schemas) } }
+      : { 'application/json': { schema: {} }, 'text/plain': { schema: { type: 'string' } } };
   return {
     description,
     headers: {
@@ -108,13 +121,11 @@ function successOf(
       ...(route.entityTag === true ? headerRef('ETag') : {}),
       ...(status === 201 && route.entityTag === true ? headerRef('Location') : {}),
     },
-    ...(schema === noContent
-      ? {}
-      : { content: { [mediaType]: { schema: toJsonSchema(schema, 'output', schemas) } } }),
+    ...(schema === noContent ? {} : { content: contentOf() }),
   };
 }
 
-function errorOf(status: number, codes: readonly ErrorCode[]): Json {
+function errorOf(status: number, codes: readonly string[]): Json {
   // The replies that Node's parser and time limits bring about have no request to name.
   const named = status !== 408 && status !== 431 && status !== 400;
   return {

@@ -14,6 +14,8 @@ export type Route = Omit<
 > & {
   readonly access: Policy;
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
+  /** Takes any bytes as they are: see `defineRawRoute`. `errorCodes`: those of the callers' protocols, beside ours. */
+  readonly raw?: { readonly errorCodes: readonly string[] };
   serve(shell: Shell): RouterMiddleware<HttpState>;
 };
 

@@ -12,6 +12,8 @@ export interface HttpState {
   /** The route's pattern, never the URL; null while no route was found. */
   route: string | null;
   actor: string | null;
+  /** The `code` of error bodies where the caller's protocol wants its own; null: ours. */
+  errorCode: string | null;
 }
 
 /** What serving any route needs. */

@@ -26,6 +26,7 @@ import { makePasswords } from '../../src/security/passwords.js';
 import { makeCheckPassword } from '../../src/security/password-rules.js';
 import { makeSharePasswords } from '../../src/security/share-passwords.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
+import type { PaymentProviders } from '../../src/integrations/payments/payment-providers.js';
 import type { GivenStores } from './given-stores.js';
 
 export const defaultCapacityBytes = 1_073_741_824;
@@ -41,7 +42,14 @@ export interface PasswordOptions {
 /** Every use case and reader over the given stores; all of it real, but password hashes are cheap. */
 export function givenCommands(
   stores: GivenStores,
-  { mailConfigured = true, ...passwordOptions }: PasswordOptions & { readonly mailConfigured?: boolean } = {},
+  {
+    mailConfigured = true,
+    paymentProviders = new Map(),
+    ...passwordOptions
+  }: PasswordOptions & {
+    readonly mailConfigured?: boolean;
+    readonly paymentProviders?: PaymentProviders;
+  } = {},
 ) {
   const { handler, clock, sealer, digests } = stores;
   const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
@@ -76,6 +84,8 @@ export function givenCommands(
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
   const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
   const failures: unknown[] = [];
+  /** What was told of payment callbacks. */
+  const notices: string[] = [];
   const onFailure = (_: string, error: unknown): void => void failures.push(error);
   const background = makeBackground({ onFailure });
   return {
@@ -125,7 +135,15 @@ export function givenCommands(
       shareSessions: makeShareSessions(refreshKeys),
     }),
     ...makeAssetCommands({ handler, sealer, clock, readers }),
-    ...makeOrderCommands({ ...stores, readers, plans: builtInPlans }),
+    paymentProviders,
+    notices,
+    ...makeOrderCommands({
+      ...{ ...stores, readers, plans: builtInPlans, providers: paymentProviders, onFailure },
+      // Its limits are real time: the test's clock would let them pass at once.
+      clock: { ...clock, sleep: () => new Promise(() => undefined) },
+      onRefused: (provider, reason) => void notices.push(`refused ${provider} ${reason}`),
+      onConflict: (callback) => void notices.push(`conflict ${callback}`),
+    }),
     addNode: makeAddNode({ handler, nodes: readers.nodes }),
     changeNode: makeChangeNode({ handler, nodes: readers.nodes }),
     removeNode: makeRemoveNode({ handler }),

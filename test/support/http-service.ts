@@ -15,6 +15,7 @@ import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
 import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeOrderRoutes } from '../../src/http/routes/orders.js';
+import { makePaymentWebhookRoutes } from '../../src/http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
 import { makePublicShareRoutes } from '../../src/http/routes/shares-public.js';
@@ -22,6 +23,7 @@ import { makeSharePageRoutes } from '../../src/http/routes/share-page.js';
 import { makeShareRoutes } from '../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../src/http/routes/storages.js';
+import type { PaymentProviders } from '../../src/integrations/payments/payment-providers.js';
 import type { Route } from '../../src/http/route.js';
 import type { Sealer } from '../../src/keys/sealer.js';
 import { givenCommands, type PasswordOptions } from './given-commands.js';
@@ -54,11 +56,13 @@ export async function startTestService(
     readonly passwords?: PasswordOptions;
     /** True when left out. */
     readonly mailConfigured?: boolean;
+    /** None when left out. */
+    readonly paymentProviders?: PaymentProviders;
   } = {},
 ): Promise<TestService> {
-  const { passwords, mailConfigured = true, ...shell } = overrides;
+  const { passwords, mailConfigured = true, paymentProviders = new Map(), ...shell } = overrides;
   const stores = await givenStores();
-  const commands = givenCommands(stores, { ...passwords, mailConfigured });
+  const commands = givenCommands(stores, { ...passwords, mailConfigured, paymentProviders });
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands, mailConfigured),
     readers: commands,
@@ -134,6 +138,10 @@ export function areaRoutes(
     ...makePublicShareRoutes(commands),
     ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
     ...makeSharePageRoutes({ allowsHttp: false }),
+    ...makePaymentWebhookRoutes({
+      ...commands,
+      errorCodeOf: (provider) => commands.paymentProviders.get(provider)?.errorCode,
+    }),
     ...makeNodeRoutes(commands),
   ];
 }

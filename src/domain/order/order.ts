@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/decider.js';
 import type { PaymentProviderName, RecordedFact } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant } from './events.js';
@@ -68,7 +69,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
   const order = placed(state);
   switch (command.type) {
     case 'Report':
-      return unlessSeen(order, report(command.report, order));
+      return unlessKnown(order, unlessSeen(order, report(command.report, order)));
     case 'ReportMismatch':
       return unlessSeen(order, mismatch(command.report, command.reason));
     case 'ResolveReview':
@@ -111,6 +112,7 @@ function report(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent
   const at = reported.at.toISOString();
   switch (fact.kind) {
     case 'nothing':
+    case 'unreadable':
       return [];
     case 'pending':
       return [{ type: 'PaymentPending', data: { callback, transaction_id: transactionId, at } }];
@@ -175,6 +177,14 @@ function unlessSeen(order: PlacedOrder, events: readonly OrderEvent[]): readonly
     ({ type, data }) => 'callback' in data && order.seen.has(`${type}/${data.callback}`),
   );
   return isSeen ? [] : events;
+}
+
+/** What another message has told before changes nothing, and is not written down again. */
+function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonly OrderEvent[] {
+  const after = events.reduce<OrderState>(evolve, order);
+  if (after.status === 'absent') return events;
+  const isNews = !isDeepStrictEqual([after.facts, after.mismatches], [order.facts, order.mismatches]);
+  return isNews ? events : [];
 }
 
 function resolve(

@@ -8,7 +8,7 @@ const schemas = {
   /** Verified, and so accepted: what it says in our words. Of what the platform wrote only a digest is kept, for it may name people. */
   PaymentCallbackReceived: z.strictObject({
     provider: paymentProvider,
-    /** SHA-256 of the signed fields that count: a message that comes back changed has another. */
+    /** SHA-256 of what counts in it: a message that comes back changed has another. */
     fields_digest: hexDigest,
     /** Whether it is of our account with the platform. */
     is_ours: z.boolean(),

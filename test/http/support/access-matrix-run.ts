@@ -117,6 +117,8 @@ function letThrough(
   status: number,
   error: z.infer<typeof errorBody> | undefined,
 ): boolean {
+  // What takes any bytes has only its path to refuse.
+  if (route.raw !== undefined) return error?.code === 'not_found';
   if (takesBody(route)) return error?.code === 'unsupported_media_type';
   if (path.endsWith(doubled)) return error?.message === 'query: a parameter is given twice';
   return status === 200;

@@ -108,6 +108,9 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /orders/{}/cancel': user,
   'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
 
+  'POST /payment/webhooks/{}': anybody,
+  'GET /payment/webhooks/{}': anybody,
+
   'GET /internal/peer-list': { who: 'agent' },
 };
 

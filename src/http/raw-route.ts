@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import type { RouterContext } from '@koa/router';
+import { z } from 'zod';
+import type { CommandContext } from '../event-sourcing/command-handler.js';
+import { publicAccess, type PublicPolicy } from './access.js';
+import type { ErrorCode } from './error-codes.js';
+import { HttpError } from './http-error.js';
+import type { PathParams } from './gate.js';
+import { readRawBody } from './raw-body.js';
+import { setHeaders } from './reply.js';
+import { noBody, noQuery } from './route-spec.js';
+import type { Route } from './route.js';
+import type { HttpState, Shell } from './shell.js';
+import { validate } from './validate.js';
+
+/** What the handler of a raw route gets: nothing of it has been read, let alone believed. */
+export interface RawRequest<Params> {
+  readonly params: Params;
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** By lower-case name; a header that came twice as Node joins it. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** As it was sent; empty for GET. */
+  readonly body: Buffer;
+  /** What follows the `?`, as it was sent. */
+  readonly query: string;
+  readonly command: CommandContext;
+}
+
+/** A reply in whatever terms the caller's protocol has. */
+export interface RawReply {
+  readonly status: 200;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A route for callers whose protocol is not ours to choose, and who prove who they are by a signature over the bytes. */
+export interface RawRouteSpec<Params extends PathParams> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly name: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: PublicPolicy;
+  readonly params: z.ZodType<Params>;
+  readonly reply: string;
+  readonly errors: readonly ErrorCode[];
+  /** The `code` of error bodies where the protocol wants its own, and all of them that there are. */
+  readonly errorCodes: readonly string[];
+  errorCode(params: Params): string | undefined;
+  handler(request: RawRequest<Params>): Promise<RawReply>;
+}
+
+const anyBytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
+
+/**
+ * A route that gets the request's bytes before anything has parsed them: at most 256 KiB, of any type, without content
+ * encoding. It is served before the service is ready, too.
+ */
+export function defineRawRoute<Params extends PathParams>(spec: RawRouteSpec<Params>): Route {
+  const { method, path, name, tag, summary, description, errors, params } = spec;
+  return {
+    ...{ method, path, name, tag, summary, errors },
+    ...(description === undefined ? {} : { description }),
+    access: publicAccess,
+    request: { params, query: noQuery, body: method === 'GET' ? noBody : anyBytes },
+    replies: { 200: { description: spec.reply, schema: z.unknown() } },
+    always: true,
+    raw: { errorCodes: spec.errorCodes },
+    serve: (shell) => makeRawExchange(spec, shell),
+  };
+}
+
+function makeRawExchange<Params extends PathParams>(
+  spec: RawRouteSpec<Params>,
+  { clock, newId }: Shell,
+): (ctx: RouterContext<HttpState>) => Promise<void> {
+  return async (ctx) => {
+    ctx.state.route = spec.path;
+    ctx.state.actor = 'anonymous';
+    const params = validate(spec.params, ctx.params, { where: 'path', code: 'not_found' });
+    ctx.state.errorCode = spec.errorCode(params) ?? null;
+    const body = spec.method === 'GET' ? Buffer.alloc(0) : await readRawBody(ctx.req);
+    const { requestId } = ctx.state;
+    const reply = await spec.handler({
+      params,
+      method: methodOf(ctx.req),
+      headers: headersOf(ctx.req),
+      body,
+      query: ctx.querystring,
+      command: {
+        commandId: newId(),
+        causationId: requestId,
+        correlationId: requestId,
+        actor: 'anonymous',
+        time: clock.now(),
+      },
+    });
+    setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
+    ctx.status = reply.status;
+    ctx.body = Buffer.from(reply.body);
+  };
+}
+
+function methodOf({ method }: IncomingMessage): 'GET' | 'HEAD' | 'POST' {
+  if (method === 'GET' || method === 'HEAD' || method === 'POST') return method;
+  throw new HttpError('method_not_allowed', 'the path allows GET, HEAD, POST');
+}
+
+function headersOf({ headers }: IncomingMessage): RawRequest<unknown>['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { CallbackOutcome, ReceivePaymentCallback } from '../../commands/receive-payment-callback.js';
+import { paymentProvider, type PaymentProviderName } from '../../domain/payment.js';
+import { accessMatrix } from '../access-matrix.js';
+import type { ErrorCode } from '../error-codes.js';
+import { HttpError } from '../http-error.js';
+import { defineRawRoute, type RawReply, type RawRequest } from '../raw-route.js';
+import type { Route } from '../route.js';
+
+const params = z.object({ provider: paymentProvider });
+type Params = z.output<typeof params>;
+
+const received: RawReply = {
+  status: 200,
+  contentType: 'application/json; charset=utf-8',
+  body: '{"code":"ok","message":"ok"}',
+};
+
+const common = {
+  path: '/api/v1/payment/webhooks/:provider',
+  tag: 'Payments',
+  params,
+  errorCodes: ['FAIL'],
+  reply: 'Received, in the words that the platform expects.',
+} as const;
+const errors: readonly ErrorCode[] = [
+  'invalid_signature',
+  'provider_not_configured',
+  'store_unavailable',
+  'overloaded',
+];
+
+/** Callbacks of payment platforms: API document 4.7 and 4.8, DESIGN 4.5. */
+export function makePaymentWebhookRoutes({
+  receivePaymentCallback,
+  errorCodeOf,
+}: {
+  readonly receivePaymentCallback: ReceivePaymentCallback;
+  /** The `code` of error bodies, where a platform wants its own. */
+  readonly errorCodeOf: (provider: PaymentProviderName) => string | undefined;
+}): readonly Route[] {
+  const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
+    const { headers, body, query, command } = request;
+    const callback = { method, headers, body, query, receivedAt: command.time };
+    return replyTo(await receivePaymentCallback({ name: request.params.provider, callback }, command));
+  };
+  const errorCode = ({ provider }: Params): string | undefined => errorCodeOf(provider);
+  return [
+    defineRawRoute({
+      ...common,
+      method: 'POST',
+      name: 'receivePaymentCallback',
+      summary: 'Take a callback of a payment platform',
+      description:
+        'Its signature is checked over the bytes as they were sent. A repetition is acknowledged alike.',
+      access: accessMatrix.receivePaymentCallback,
+      errors,
+      errorCode,
+      handler: (request) => receive(request, 'POST'),
+    }),
+    defineRawRoute({
+      ...common,
+      method: 'GET',
+      name: 'confirmPaymentCallback',
+      summary: 'Take the callback of a platform that confirms with GET',
+      description: 'Without a query, and for platforms that do not, nothing changes.',
+      access: accessMatrix.confirmPaymentCallback,
+      errors,
+      errorCode,
+      handler: (request) => (request.method === 'HEAD' ? Promise.resolve(received) : receive(request, 'GET')),
+    }),
+  ];
+}
+
+function replyTo(outcome: CallbackOutcome): RawReply {
+  switch (outcome.kind) {
+    case 'acknowledged': {
+      const { contentType, body } = outcome.acknowledgement;
+      return { status: 200, contentType, body };
+    }
+    case 'shown':
+      return received;
+    case 'not_configured':
+      throw new HttpError('provider_not_configured', 'the payment platform is not configured');
+    case 'refused':
+      throw new HttpError('invalid_signature', 'the signature does not hold');
+    case 'unavailable':
+      throw new HttpError('store_unavailable', 'the callback cannot be judged now; send it again');
+  }
+}

@@ -1,0 +1,156 @@
+import test, { type ExecutionContext } from 'ava';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import { startTestService } from '../support/http-service.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
+
+const path = '/api/v1/payment/webhooks';
+const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
+
+async function start(t: ExecutionContext, overrides: Parameters<typeof startTestService>[1] = {}) {
+  const paymentProviders = new Map([
+    ['standard', makeTestPaymentProvider()],
+    ['wechatpay', makeTestPaymentProvider({ errorCode: 'FAIL' })],
+    ['epay', makeTestPaymentProvider({ get: 'settles' })],
+    ['alipay', makeTestPaymentProvider({ get: 'shows' })],
+  ] as const);
+  const service = await startTestService(t, { paymentProviders, ...overrides });
+  const send = (message: TestMessage, provider = 'standard', headers = {}) => {
+    const { body, headers: signature } = signed(message);
+    return service.ask(`${path}/${provider}`, {
+      method: 'POST',
+      body,
+      headers: { ...signature, ...headers },
+    });
+  };
+  const placeOrder = async () => {
+    const buyer = await service.signUp('buyer');
+    const placed = await service.post(
+      '/api/v1/orders',
+      { plan_id: 'capacity-100g', provider: 'standard' },
+      buyer,
+    );
+    const { id, number } = placed.json as { id: string; number: string };
+    const read = async () => (await service.get(`/api/v1/orders/${id}`, buyer)).json as { status: string };
+    return { id, number, read };
+  };
+  const stateOf = async (key: string, provider: 'standard' | 'epay' | 'alipay' = 'standard') =>
+    (await service.stores.handler.load(paymentCallbackAggregate, callbackIdOf(provider, key))).state;
+  return { ...service, send, placeOrder, stateOf };
+}
+
+test('a callback pays its order, and is acknowledged in the platform’s own words, also when it comes again', async (t) => {
+  const { send, placeOrder, stateOf, stores } = await start(t);
+  const order = await placeOrder();
+  const message = { key: 'm1', told: [{ number: order.number, transaction: 't1', fact: paid }] };
+  for (const type of ['application/json', 'text/plain', 'x/y; z']) {
+    const answer = await send(message, 'standard', { 'content-type': type });
+    t.is(answer.status, 200, answer.text);
+    t.is(answer.text, 'noted');
+    t.is(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+  }
+  t.like(await order.read(), {
+    status: 'paid',
+    payments: [{ provider: 'standard', transaction_id: 't1', kind: 'paid', amount: 999, currency: 'USD' }],
+  });
+  t.like(await stateOf('m1'), { disposition: 'applied', held: null });
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 1_000 });
+  t.deepEqual(
+    events.map(({ type }) => type).filter((type) => /Payment|Transaction/.test(type)),
+    ['PaymentCallbackReceived', 'TransactionLinked', 'PaymentCaptured', 'PaymentCallbackSettled'],
+  );
+});
+
+test('a bad signature is 401, and touches no store', async (t) => {
+  const { ask, send, stores } = await start(t);
+  const before = await stores.eventStore.head();
+  const { body, headers } = signed({ key: 'm1', told: [] });
+  for (const forged of [
+    { body: Buffer.concat([body, Buffer.from(' ')]), headers },
+    { body, headers: { 'x-signature': 'x' } },
+    { body, headers: {} },
+  ]) {
+    const answer = await ask(`${path}/standard`, { method: 'POST', ...forged });
+    t.is(answer.status, 401);
+    t.is((answer.json as { code: string }).code, 'invalid_signature');
+  }
+  t.is(await stores.eventStore.head(), before);
+  const failed = await ask(`${path}/wechatpay`, { method: 'POST', body, headers: {} });
+  t.is(failed.status, 401);
+  t.is((JSON.parse(failed.text) as { code: string }).code, 'FAIL');
+  t.is((await send({ key: 'm2', told: [] }, 'wechatpay')).status, 200);
+});
+
+test('unknown platforms are 404, those that are not configured 503, large and encoded bodies 413 and 415', async (t) => {
+  const { ask } = await start(t);
+  const post = async (provider: string, body: Buffer, headers = {}) => {
+    const answer = await ask(`${path}/${provider}`, { method: 'POST', body, headers });
+    return `${answer.status} ${(answer.json as { code: string }).code}`;
+  };
+  const bytes = Buffer.from('{}');
+  t.is(await post('square', bytes), '404 not_found');
+  t.is(await post('stripe', bytes), '503 provider_not_configured');
+  t.is(await post('standard', bytes, { 'content-encoding': 'gzip' }), '415 unsupported_media_type');
+  t.is(await post('standard', Buffer.alloc(256 * 1024)), '401 invalid_signature');
+  t.is(await post('standard', Buffer.alloc(256 * 1024 + 1)), '413 payload_too_large');
+});
+
+test('callbacks are served before the service is ready', async (t) => {
+  const readiness = { serving: () => false, ready: () => ({ ok: false, reasons: ['not yet'] }) };
+  const { send, get } = await start(t, { readiness });
+  t.is((await send({ key: 'm1', told: [{ fact: { kind: 'nothing' } }] })).status, 200);
+  t.is((await get('/api/v1/plans')).status, 503);
+});
+
+test('GET settles, shows or says nothing, as the platform does; HEAD does nothing', async (t) => {
+  const { ask, get, placeOrder, stateOf } = await start(t);
+  const order = await placeOrder();
+  const { body, headers } = signed({
+    key: 'm1',
+    told: [{ number: order.number, transaction: 't1', fact: paid }],
+  });
+  const query = `?${new URLSearchParams({ m: body.toString() }).toString()}`;
+  t.is((await get(`${path}/square`)).status, 404);
+  for (const provider of ['stripe', 'epay', 'standard']) {
+    const bare = await get(`${path}/${provider}`);
+    t.is(bare.status, 200);
+    t.deepEqual(bare.json, { code: 'ok', message: 'ok' });
+  }
+  t.deepEqual((await get(`${path}/standard${query}`)).json, { code: 'ok', message: 'ok' });
+  t.is((await get(`${path}/epay${query}`)).status, 401);
+  t.is((await ask(`${path}/epay${query}`, { method: 'HEAD', headers })).status, 200);
+  t.is((await get(`${path}/alipay${query}`, headers)).text, '{"code":"ok","message":"ok"}');
+  t.is((await stateOf('m1', 'alipay')).status, 'absent');
+  t.is((await stateOf('m1', 'epay')).status, 'absent');
+  t.is((await get(`${path}/epay${query}`, headers)).text, 'noted');
+  t.like(await stateOf('m1', 'epay'), { status: 'received', disposition: 'mismatch' });
+});
+
+test('while the log is away a callback is 503, after one try', async (t) => {
+  const { send, stores } = await start(t);
+  let tries = 0;
+  const whole = { ...stores.eventStore };
+  Object.assign(stores.eventStore, {
+    append: () => {
+      tries += 1;
+      return Promise.reject(new StoreUnavailable('away'));
+    },
+  });
+  const answer = await send({ key: 'm1', told: [{ fact: { kind: 'nothing' } }] });
+  t.is(answer.status, 503);
+  t.is(tries, 1);
+  Object.assign(stores.eventStore, whole);
+  t.is((await send({ key: 'm1', told: [{ fact: { kind: 'nothing' } }] })).status, 200);
+});
+
+test('a callback of no order of ours is kept and acknowledged; other content under its name is told of', async (t) => {
+  const { send, stateOf, commands } = await start(t);
+  const told = [{ number: 'not-ours', transaction: 't9', fact: paid }];
+  t.is((await send({ key: 'm1', told })).status, 200);
+  t.like(await stateOf('m1'), { held: 'unknown_order', disposition: null });
+  t.is((await send({ key: 'm1', told: [...told, ...told] })).status, 200);
+  t.deepEqual(commands.notices, [`conflict ${callbackIdOf('standard', 'm1')}`]);
+  const { items } = { items: await commands.paymentCallbacks.unmatched({ limit: 5 }) };
+  t.like(items[0], { provider: 'standard', reason: 'unknown_order' });
+});
