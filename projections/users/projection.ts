@@ -59,6 +59,12 @@ function changeOf(
       return { email: event.data.email, email_verified: true };
     case 'PasswordChanged':
       return { session_epoch: document.session_epoch + 1, kept_session_id: event.data.kept_session_id };
+    case 'CredentialsVoided':
+      return {
+        session_epoch: document.session_epoch + 1,
+        kept_session_id: null,
+        two_factor_enabled: false,
+      };
     case 'SessionsRevoked':
       return { session_epoch: document.session_epoch + 1, kept_session_id: null };
     case 'TotpConfirmed':

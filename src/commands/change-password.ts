@@ -95,6 +95,10 @@ export function makeChangePassword({
       return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
     }
     const tried = await tries.run({ subject: userId, clientIp }, async () => {
+      if (user.passwordHash === null) {
+        await passwords.verifyNone(currentPassword);
+        return null;
+      }
       const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
       const { matches } = await passwords.verify(currentPassword, stored);
       return matches ? user.passwordHash : null;

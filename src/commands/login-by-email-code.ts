@@ -22,7 +22,8 @@ export interface EmailCodeLoginInput {
 }
 
 /**
- * Signs in by a mailed code, which verifies the address too (DESIGN 3, Login codes). Whatever is wrong is refused with the same
+ * Signs in by a mailed code, which verifies the address too (DESIGN 3, Login codes). The first one voids the password, the
+ * sessions and the second factor of before: whoever set these up has never shown that the address is theirs. Whatever is wrong is refused with the same
  * words, no earlier than 300 ms after the request began.
  * @throws CommandRejected invalid_request, credentials_refused; Overloaded
  */
@@ -83,7 +84,7 @@ export function makeLoginByEmailCode({
     );
     if (!matches) return null;
     const target = { aggregate: userAggregate, id: issue.userId };
-    await handler.handle(target, { type: 'VerifyEmail', emailDigest }, context);
+    await handler.handle(target, { type: 'ProveEmail', emailDigest }, context, { revokesAccess: true });
     const { state: user } = await handler.load(userAggregate, issue.userId);
     return user.status === 'registered' ? { userId: issue.userId, epoch: user.epoch } : null;
   }

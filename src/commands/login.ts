@@ -79,15 +79,8 @@ export function makeLogin({
 
   async function check(emailDigest: string, password: string): Promise<Checked | null> {
     const account = await findAccount(emailDigest);
-    const stored =
-      account === null
-        ? erased
-        : await sealer.open(
-            { kind: 'person', userId: account.userId },
-            'password_hash',
-            account.user.passwordHash,
-          );
-    if (account === null || stored === erased) {
+    const stored = account === null ? null : await storedHash(account);
+    if (account === null || stored === null) {
       await passwords.verifyNone(password);
       return null;
     }
@@ -95,7 +88,15 @@ export function makeLogin({
     return matches ? { ...account, needsRehash } : null;
   }
 
+  /** Null where no password signs in. */
+  async function storedHash({ userId, user }: Account): Promise<string | null> {
+    if (user.passwordHash === null) return null;
+    const stored = await sealer.open({ kind: 'person', userId }, 'password_hash', user.passwordHash);
+    return stored === erased ? null : stored;
+  }
+
   async function rehash({ userId, user }: Account, password: string, context: CommandContext): Promise<void> {
+    if (user.passwordHash === null) return;
     const hash = await passwords.hash(password);
     const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
     await handler.handle(

@@ -132,7 +132,7 @@ test('Given a rehash beside it, then the change is checked again and succeeds', 
           const rehash = {
             type: 'RehashPassword',
             passwordHash: again,
-            checkedAgainst: passwordHash,
+            checkedAgainst: passwordHash ?? again,
           } as const;
           await handler.handle({ aggregate: userAggregate, id: userId }, rehash, next());
         }

@@ -56,7 +56,7 @@ test('Given an account, when its owner asks for a code and uses it, then a sessi
   const verdict = await accessTokens.verify(tokens.access_token);
   t.like(verdict, { valid: true, claims: { userId, methods: ['email'], authenticatedAt: at } });
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-  t.like(await sessions.access(sessionId), { userId, epoch: 0, methods: ['email'] });
+  t.like(await sessions.access(sessionId), { userId, epoch: 1, methods: ['email'] });
   const stream = await stores.eventStore.read(`logincode-${digest}`);
   t.deepEqual(
     stream.map(({ type }) => type),
@@ -327,4 +327,23 @@ test('Only so much goes on in the background', async (t) => {
   await background.settled();
   await t.notThrowsAsync(sendEmailCode({ email }, next()));
   t.deepEqual(failures, []);
+});
+
+test('Given an account that somebody else has registered, when the owner of the address proves it, then nothing of before opens it', async (t) => {
+  const { send, signIn, login, changePassword, next, sessions, refreshTokens, userId } = await given();
+  const stranger = await login({ email, password, ...client }, next());
+  const strangerSession = refreshTokens.verify(stranger.tokens.refresh_token)?.sessionId ?? '';
+  const { tokens } = await signIn((await send()) ?? '');
+  const epoch = (await sessions.access(strangerSession))?.epoch ?? -1;
+  const session = { id: refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '', epoch: 1 };
+  t.true(epoch < session.epoch, 'the session of before is of an older epoch');
+  t.is(await outcomeOf(login({ email, password, ...client }, next())), 'credentials_refused');
+  const asked = {
+    ...{ userId, clientIp: client.clientIp, newPassword: 'Another-Horse-8' },
+    session: { ...session, methods: ['email'], authenticatedAt: next().time },
+  };
+  const withOld = changePassword({ ...asked, currentPassword: password }, next());
+  t.is(await outcomeOf(withOld), 'credentials_refused', 'there is no password to know');
+  await changePassword({ ...asked, currentPassword: undefined }, next());
+  t.is(await outcomeOf(login({ email, password: 'Another-Horse-8', ...client }, next())), 'passed');
 });

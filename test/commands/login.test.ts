@@ -32,6 +32,7 @@ const now = ({ clock }: { clock: { now(): Date } }) => clock.now();
 async function storedHash({ stores, userId }: Awaited<ReturnType<typeof given>>): Promise<string> {
   const { state } = await stores.handler.load(userAggregate, userId);
   const { passwordHash } = state as RegisteredUser;
+  if (passwordHash === null) return 'none';
   return String(await stores.sealer.open({ kind: 'person', userId }, 'password_hash', passwordHash));
 }
 

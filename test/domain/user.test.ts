@@ -65,3 +65,18 @@ test('A user holds the address that was registered, and no other', (t) => {
   t.false(holdsAddress(given(userAggregate).state, digest, null));
   t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest, null));
 });
+
+test('The first proof of an address by a mailed code voids what was set up without one', (t) => {
+  const prove = { type: 'ProveEmail', emailDigest: digest } as const;
+  const verified = { type: 'EmailVerified', data: { email_digest: digest } } as const;
+  const voided = { type: 'CredentialsVoided', data: {} } as const;
+  given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
+  const { state } = given(userAggregate, userRegistered, verified, voided);
+  t.like(state, { passwordHash: null, epoch: 1, keptSessionId: null, totp: { status: 'off' } });
+  // An operator's word voids nothing, and neither does a later code.
+  given(userAggregate, userRegistered).when({ type: 'VerifyEmail', emailDigest: digest }).then(t, verified);
+  given(userAggregate, userRegistered, verified).when(prove).thenNothing(t);
+  given(userAggregate, userRegistered)
+    .when({ ...prove, emailDigest: otherDigest })
+    .thenRejected(t, 'address_changed');
+});

@@ -181,6 +181,7 @@ function kidsOf({ keyRings }: Services): Readonly<Record<RingName, string>> {
 async function pepperOf({ handler, sealer }: Services, userId: string): Promise<string> {
   const { state } = await handler.load(userAggregate, userId);
   if (state.status !== 'registered') throw new Error(`${userId} is ${state.status}`);
+  if (state.passwordHash === null) return 'none';
   const hash = await sealer.open({ kind: 'person', userId }, 'password_hash', state.passwordHash);
   return /keyid=([^$]+)\$/.exec(String(hash))?.[1] ?? '';
 }

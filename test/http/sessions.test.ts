@@ -158,6 +158,7 @@ test('with TOTP on, only a session that has just passed it changes the password,
   const service = await startTestService(t);
   const { post, clock } = service;
   const ada = await service.signUp('ada');
+  await service.verify('ada');
   const enrolled = await post('/api/v1/auth/2fa/totp', {}, ada);
   const { data } = enrolled.json as { data: { secret: string } };
   const code = () => totpCode(data.secret, clock.now());

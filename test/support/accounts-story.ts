@@ -62,16 +62,22 @@ export async function tellAccountsStory(
   t.true(asObject(dataOf(byCode)['user'])['email_verified']);
   await expect(t, 401, first.post('/api/v1/auth/email-code/login', { email: ada.email, code }));
 
-  // With the second factor on, other sessions reach nothing before they have passed it; a code passes once
+  // The first proof voids what was set up before it: whoever did that had not shown that the address was theirs
   const { headers: codeHeaders } = signedIn(byCode.json());
+  await expect(t, 401, first.get('/api/v1/auth/me', early.headers));
+  await expect(t, 401, second.post('/api/v1/auth/login', { email: ada.email, password: ada.password }));
+  await expect(t, 204, first.post('/api/v1/auth/password', { new_password: ada.password }, codeHeaders));
+  const later = await second.login(ada.email, ada.password);
+
+  // With the second factor on, other sessions reach nothing before they have passed it; a code passes once
   const enrolled = await expect(t, 201, first.post('/api/v1/auth/2fa/totp', {}, codeHeaders));
   const secret = textOf(dataOf(enrolled), 'secret');
   const confirmation = { code: totpCode(secret, new Date()) };
   await expect(t, 200, second.post('/api/v1/auth/2fa/totp/confirm', confirmation, codeHeaders));
-  await expect(t, 403, first.get('/api/v1/projects', early.headers));
+  await expect(t, 403, first.get('/api/v1/projects', later.headers));
   const verify = { code: totpCode(secret, new Date(), 1) };
   const passed = await Promise.all(
-    [first, second].map((client) => client.post('/api/v1/auth/2fa/verify', verify, early.headers)),
+    [first, second].map((client) => client.post('/api/v1/auth/2fa/verify', verify, later.headers)),
   );
   t.deepEqual(passed.map(({ status }) => status).sort(), [200, 401]);
   const strong = headersOf(passed.find(({ status }) => status === 200) ?? byCode);
@@ -106,21 +112,22 @@ export async function tellAccountsStory(
   await expect(t, 200, first.get(project, strong));
   await expect(t, 401, first.get('/api/v1/auth/me', codeHeaders));
   const prove = { email: bob.email, code: bobsCode };
-  await expect(t, 200, first.post('/api/v1/auth/email-code/login', prove));
-  await eventually(t, async () => (await second.get(project, bobs.headers)).status === 200);
+  const proved = signedIn((await expect(t, 200, first.post('/api/v1/auth/email-code/login', prove))).json());
+  await expect(t, 401, second.get(project, bobs.headers));
+  await eventually(t, async () => (await second.get(project, proved.headers)).status === 200);
   t.is(smtp.mails.length, mailsBefore);
 
   // A key of his works in both
   const issue = { name: 'Nightly', scopes: ['storage:read'] };
-  const issued = await expect(t, 201, second.post(`${project}/api-keys`, issue, bobs.headers));
+  const issued = await expect(t, 201, second.post(`${project}/api-keys`, issue, proved.headers));
   const key = { 'x-api-key': textOf(issued.json(), 'key') };
   await expect(t, 200, first.get(`${project}/storages`, key));
 
   // When he deletes his account, then at once nothing of his passes anywhere, and his address is free
-  await expect(t, 204, erase(first, bobs));
+  await expect(t, 204, erase(first, proved));
   for (const client of [first, second]) {
-    await expect(t, 401, client.get('/api/v1/auth/me', bobs.headers));
-    await expect(t, 401, client.post('/api/v1/auth/refresh', { refresh_token: bobs.refreshToken }));
+    await expect(t, 401, client.get('/api/v1/auth/me', proved.headers));
+    await expect(t, 401, client.post('/api/v1/auth/refresh', { refresh_token: proved.refreshToken }));
     await expect(t, 401, client.get(`${project}/storages`, key));
     await expect(t, 401, client.post('/api/v1/auth/login', { email: bob.email, password: bob.password }));
   }

@@ -32,6 +32,11 @@ const schemas = {
 
   /** The address with this digest was proved to be the user's. */
   EmailVerified: z.strictObject({ email_digest: hexDigest }),
+  /**
+   * The address was first proved by a mailed code, which none of these had to do with: password, sessions and second factor
+   * may be those of somebody who has registered another person's address.
+   */
+  CredentialsVoided: z.strictObject({}),
   EmailChangeRequested: z.strictObject({
     change_id: entityId,
     email: sealedSchema,

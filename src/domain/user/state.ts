@@ -19,7 +19,8 @@ export interface RegisteredUser extends SessionEpoch {
   /** Changes of address that were asked for, and when by the store's recorded time: the last few, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
   readonly nickname: Sealed;
-  readonly passwordHash: Sealed;
+  /** Null: no password signs in; see `CredentialsVoided`. */
+  readonly passwordHash: Sealed | null;
   /** Bytes by source. */
   readonly capacity: ReadonlyMap<GrantSource, number>;
   readonly platformRoles: ReadonlySet<PlatformRole>;
@@ -93,6 +94,14 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       return { nickname: event.data.nickname };
     case 'EmailVerified':
       return { emailVerified: event.data.email_digest === state.emailDigest };
+    case 'CredentialsVoided':
+      return {
+        passwordHash: null,
+        epoch: state.epoch + 1,
+        keptSessionId: null,
+        totp: { status: 'off' },
+        recoveryCodes: new Set(),
+      };
     case 'EmailChangeRequested':
       return {
         emailChange: {

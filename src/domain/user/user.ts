@@ -24,7 +24,10 @@ export type UserCommand =
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
+  /** On an operator's word. */
   | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
+  /** By a mailed code. The first proof voids what was set up without one. */
+  | { readonly type: 'ProveEmail'; readonly emailDigest: string }
   | {
       readonly type: 'ChangePassword';
       readonly passwordHash: Sealed;
@@ -58,6 +61,10 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return changeProfile(command.nickname, registered(state));
     case 'VerifyEmail':
       return verifyEmail(command.emailDigest, registered(state));
+    case 'ProveEmail': {
+      const verified = verifyEmail(command.emailDigest, registered(state));
+      return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
+    }
     case 'ChangePassword':
       return changePassword(command, registered(state));
     case 'RehashPassword':

@@ -67,7 +67,8 @@ export function makeEmailCodeRoutes({
       name: 'loginByEmailCode',
       tag: 'Accounts',
       summary: 'Sign in by a mailed code',
-      description: 'A code works once, for 10 minutes, and may be tried five times. It verifies the address.',
+      description:
+        'A code works once, for 10 minutes, and may be tried five times. It verifies the address; the first one also voids the password, sessions and second factor of before, for whoever set them up had not shown that the address is theirs. A new password is then set by `POST /auth/password` without the current one.',
       access: accessMatrix.loginByEmailCode,
       request: { params: noParams, query: noQuery, body: codeLogin },
       replies: {
