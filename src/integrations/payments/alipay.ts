@@ -59,36 +59,40 @@ export function makeAlipay({
     acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'shows',
     verify: ({ method, query, body }) => {
-      const content = method === 'GET' ? Buffer.from(query, 'latin1') : body;
-      const form = parseForm(content);
-      const names = form === null ? 'malformed' : judge(form);
-      if (form === null || typeof names === 'string') {
-        return Promise.resolve(refused(names === 'malformed' ? 'malformed' : 'wrong_signature'));
-      }
-      const signed: Signed = (name) => (names.has(name) ? readableText(form.get(name)) : null);
-      return Promise.resolve(method === 'GET' ? readReturn(signed) : readNotification(signed, content));
+      const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
+      const refusal = form === null ? 'malformed' : judge(form);
+      if (form === null || refusal !== null) return Promise.resolve(refused(refusal ?? 'malformed'));
+      // What the signature may leave out is empty, and that is null as well.
+      const signed: Signed = (name) => readableText(form.get(name));
+      return Promise.resolve(method === 'GET' ? readReturn(signed) : readNotification(signed, form));
     },
   };
 
-  /** The names that the signature covers, or why it does not hold. */
-  function judge(form: Form): ReadonlySet<string> | Refusal {
+  function judge(form: Form): Refusal | null {
     // The hash is never the message's to choose: RSA would be SHA-1.
     if (form.get('sign_type') !== 'RSA2') return 'malformed';
     // A plus sign may have become a space on the way.
     const signature = decodeBase64((form.get('sign') ?? '').replaceAll(' ', '+'));
     if (signature === null || isAmbiguous(form, [...usedNames, 'sign', 'sign_type'])) return 'malformed';
-    for (const names of waysOfSigning(form)) {
+    const isGenuine = waysOfSigning(form).some((names) => {
       const text = Buffer.from(signedText(form, names), 'latin1');
-      if (publicKeys.some((key) => holdsRsaSha256(text, key, signature))) return new Set(names);
-    }
-    return 'wrong_signature';
+      return publicKeys.some((key) => holdsRsaSha256(text, key, signature));
+    });
+    return isGenuine ? null : 'wrong_signature';
   }
 
-  function readNotification(signed: Signed, content: Buffer): Verification {
+  function readNotification(signed: Signed, form: Form): Verification {
     // A return page's query, which its visitor has, is no notification.
     if (signed('method') !== null) return refused('wrong_signature');
     const key = signed('notify_id');
-    if (key === null) return verifiedUnreadable('notify_id', content);
+    if (key === null) {
+      // However it is spelled, it is the same one.
+      const names = filled(
+        form,
+        [...form.keys()].filter((name) => name !== 'sign'),
+      );
+      return verifiedUnreadable('notify_id', Buffer.from(signedText(form, names), 'latin1'));
+    }
     return verified({
       key,
       isOurs: isOurs(signed),
@@ -124,8 +128,11 @@ const none: PaymentNotification = {
 function waysOfSigning(form: Form): readonly (readonly string[])[] {
   const names = [...form.keys()].filter((name) => name !== 'sign');
   const withoutType = names.filter((name) => name !== 'sign_type');
-  const filled = (some: readonly string[]): readonly string[] => some.filter((name) => form.get(name) !== '');
-  return [withoutType, filled(withoutType), names, filled(names)];
+  return [withoutType, filled(form, withoutType), names, filled(form, names)];
+}
+
+function filled(form: Form, names: readonly string[]): readonly string[] {
+  return names.filter((name) => form.get(name) !== '');
 }
 
 function readableText(text: string | undefined): string | null {

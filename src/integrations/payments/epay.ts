@@ -38,11 +38,10 @@ export function makeEpay({
     acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'settles',
     verify: ({ method, query, body }) => {
-      const bytes = method === 'GET' ? Buffer.from(query, 'latin1') : body;
-      const form = parseForm(bytes);
+      const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
       if (form === null) return Promise.resolve(refused('malformed'));
       const refusal = judge(form);
-      return Promise.resolve(refusal === null ? read(form, bytes) : refused(refusal));
+      return Promise.resolve(refusal === null ? read(form) : refused(refusal));
     },
   };
 
@@ -50,8 +49,7 @@ export function makeEpay({
     const sign = form.get('sign') ?? '';
     if (!/^[0-9a-f]{32}$/.test(sign) || (form.get('sign_type') ?? 'MD5') !== 'MD5') return 'malformed';
     if (!isUnambiguous(form)) return 'malformed';
-    const names = [...form.keys()].filter((name) => signedNames.has(name) && form.get(name) !== '');
-    const text = signedText(form, names);
+    const text = textOf(form);
     const isGenuine = keys.some((key) => {
       const expected = createHash('md5').update(text, 'latin1').update(key).digest();
       return timingSafeEqual(expected, Buffer.from(sign, 'hex'));
@@ -59,7 +57,8 @@ export function makeEpay({
     return isGenuine ? null : 'wrong_signature';
   }
 
-  function read(form: Form, content: Buffer): Verification {
+  function read(form: Form): Verification {
+    const content = Buffer.from(textOf(form), 'latin1');
     const orderNumber = form.get('out_trade_no') ?? '';
     const transactionId = form.get('trade_no') ?? '';
     if (!isId(orderNumber)) return verifiedUnreadable('out_trade_no', content);
@@ -71,6 +70,11 @@ export function makeEpay({
       fields: Object.fromEntries(recordedNames.map((name) => [name, form.get(name) ?? ''])),
     });
   }
+}
+
+function textOf(form: Form): string {
+  const isSigned = (name: string): boolean => signedNames.has(name) && form.get(name) !== '';
+  return signedText(form, [...form.keys()].filter(isSigned));
 }
 
 /**

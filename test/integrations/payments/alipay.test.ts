@@ -115,6 +115,22 @@ test('given a genuine notification that makes no sense, it is verified, for peop
   }
 });
 
+test('given a genuine notification without an id, it is one, however it is spelled', async (t) => {
+  const genuine = callback(
+    { ...fields, notify_id: '' },
+    { text: textOf(Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'notify_id'))) },
+  );
+  const { key } = await verifiedBy(alipay, genuine);
+  const text = genuine.body.toString();
+  for (const body of [
+    `${text}&zz=`,
+    text.split('&').reverse().join('&'),
+    text.replace('charset', '%63harset'),
+  ]) {
+    t.is((await verifiedBy(alipay, { ...genuine, body: Buffer.from(body) })).key, key);
+  }
+});
+
 test('keys are read as the console shows them; private and weak ones are none', (t) => {
   const { publicKeys } = readVectors('alipay');
   const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();

@@ -76,6 +76,18 @@ test('given a genuine notification that makes no sense, it is verified, for peop
   }
 });
 
+test('given a genuine notification without an id, it is one, however it is spelled', async (t) => {
+  const genuine = callback({ ...fields, trade_no: '' });
+  const { key } = await verifiedBy(epay, genuine);
+  for (const query of [
+    `${genuine.query}&param=`,
+    genuine.query.split('&').reverse().join('&'),
+    genuine.query.replace('type', '%74ype'),
+  ]) {
+    t.is((await verifiedBy(epay, { ...genuine, query })).key, key);
+  }
+});
+
 test('given the same trade again, the name of the goods does not count and the money does', async (t) => {
   const first = await verifiedBy(epay, callback(fields));
   const renamed = await verifiedBy(epay, callback({ ...fields, name: 'product', type: 'wxpay' }));

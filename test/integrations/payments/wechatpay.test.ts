@@ -2,7 +2,7 @@ import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
 import { makeWechatPay } from '../../../src/integrations/payments/wechatpay.js';
 import { wechatpayMessages } from './messages-wechatpay.js';
-import { arrivesAt, merchant, secrets, unreadable } from './messages.js';
+import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages.js';
 import { verifiedBy } from './vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -118,6 +118,20 @@ test('given the same message sealed anew, only what it says counts', async (t) =
   );
   t.is(dearer.key, first.key);
   t.not(dearer.digest, first.digest);
+});
+
+test('given a combined payment that comes back with another order or amount in it, it is another content', async (t) => {
+  const combined = wechatpayMessages.find(({ title }) => title.startsWith('one payment combines'));
+  const text = JSON.stringify(combined?.resource);
+  const first = await verifiedBy(wechatpay, withResource(seal(text)));
+  for (const changed of [
+    text.replace('"total_amount":100', '"total_amount":101'),
+    text.replace(otherOrder, order),
+  ]) {
+    const again = await verifiedBy(wechatpay, withResource(seal(changed)));
+    t.is(again.key, first.key);
+    t.not(again.digest, first.digest);
+  }
 });
 
 test('given a probe, it is refused as whatever else is wrongly signed', async (t) => {
