@@ -116,6 +116,34 @@ function suite(server: S3Server): void {
     await saved.arrayBuffer();
   });
 
+  test('A share opens with its password, and its links fetch the bytes, whole and in part, until it is revoked', async (t) => {
+    const { path, add, upload, send, get } = await givenStorage(t, server);
+    const asset = await add({ object_key: 'shared/rhine.mp4' });
+    t.is((await upload(asset, content)).status, 200);
+    const terms = { password: 'open sesame', max_uses: 2, allow_download: false };
+    const assetId = asset.split('/').at(-1) ?? '';
+    const shared = await send('POST', `${path}/shares`, { asset_id: assetId, ...terms });
+    t.is(shared.status, 201, shared.text);
+    const verify = `/api/v1/shares/${textOf(shared.json(), 'token')}/verify`;
+    t.is((await send('POST', verify, { password: 'wrong' })).status, 401);
+    const opened = await send('POST', verify, { password: terms.password });
+    t.is(opened.status, 200, opened.text);
+    const { data } = opened.json() as { data: { media: { url: string }[]; share: JsonObject } };
+    t.is(data.share['remaining_uses'], 1);
+    const url = data.media[0]?.url ?? '';
+    const whole = await ask(url);
+    t.deepEqual(Buffer.from(await whole.arrayBuffer()), content);
+    t.regex(whole.headers.get('content-disposition') ?? '', /^inline/);
+    const part = await ask(url, { headers: { range: 'bytes=4-8' } });
+    t.is(part.status, 206);
+    t.is(await part.text(), 'Rhine');
+    const shareId = textOf(shared.json(), 'id');
+    const accesses = await get(`${path}/shares/${shareId}/accesses`);
+    t.is((accesses.json()['items'] as JsonObject[]).length, 1);
+    t.is((await send('DELETE', `${path}/shares/${shareId}`)).status, 204);
+    t.is((await send('POST', verify, { password: terms.password })).status, 404);
+  });
+
   test('What is changed about a URL makes it worthless', async (t) => {
     const { add, upload, link } = await givenStorage(t, server);
     const asset = await add({ object_key: 'rhine.mp4' });
