@@ -50,10 +50,14 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     const { state } = await handler.load(paymentCallbackAggregate, callbackId);
     if (state.status === 'absent' || state.disposition !== null) return;
     const { callback } = state;
+    const notifications = callback.notifications.map((told, index): Notification => {
+      return { callbackId, callback, name: notificationName(callbackId, index), told };
+    });
     const outcomes: Outcome[] = [];
-    for (const [index, told] of callback.notifications.entries()) {
-      const name = notificationName(callbackId, index);
-      outcomes.push(await settleOne({ callbackId, callback, name, told }, context, visited));
+    for (const notification of notifications) outcomes.push(await settleOne(notification, context, visited));
+    // One may have waited for the link that a later one of the same callback has made.
+    for (const [index, notification] of notifications.entries()) {
+      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, context, visited);
     }
     const target = { aggregate: paymentCallbackAggregate, id: callbackId };
     const held = outcomes.find((outcome) => outcome.kind === 'held');

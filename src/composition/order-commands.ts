@@ -1,5 +1,6 @@
 import { makeCancelOrder } from '../commands/cancel-order.js';
 import { makeExpireOrder } from '../commands/expire-order.js';
+import { makeFulfilOrder } from '../commands/fulfil-order.js';
 import { makeOrderPlaces } from '../commands/order-places.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from '../commands/receive-payment-callback.js';
 import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
@@ -28,6 +29,7 @@ export function makeOrderCommands(
     settlePayment,
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
     placeOrder: makePlaceOrder({ ...deps, projects, orders, places: makeOrderPlaces({ ...deps, orders }) }),
+    fulfilOrder: makeFulfilOrder(deps),
     cancelOrder: makeCancelOrder({ ...deps, orders }),
     expireOrder: makeExpireOrder(deps),
   };

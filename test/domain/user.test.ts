@@ -1,6 +1,6 @@
 import test from 'ava';
 import { holdsAddress, userAggregate } from '../../src/domain/user/user.js';
-import { digest, otherDigest } from '../support/examples/ids.js';
+import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
   capacityGranted,
   operatorGranted,
@@ -79,4 +79,17 @@ test('The first proof of an address by a mailed code voids what was set up witho
   given(userAggregate, userRegistered)
     .when({ ...prove, emailDigest: otherDigest })
     .thenRejected(t, 'address_changed');
+});
+
+test('Capacity is kept by its source: granted once, taken back once', (t) => {
+  const source = orderId;
+  const granted = { type: 'CapacityGranted', data: { source, bytes: 5 } } as const;
+  const grant = { type: 'GrantCapacity', source, bytes: 5 } as const;
+  const revoke = { type: 'RevokeCapacity', source } as const;
+  given(userAggregate, userRegistered, capacityGranted).when(grant).then(t, granted);
+  given(userAggregate, userRegistered, granted).when(grant).thenNothing(t);
+  given(userAggregate, userRegistered, granted)
+    .when(revoke)
+    .then(t, { type: 'CapacityRevoked', data: { source } });
+  given(userAggregate, userRegistered, capacityGranted).when(revoke).thenNothing(t);
 });

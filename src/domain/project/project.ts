@@ -111,7 +111,8 @@ function existing(state: ProjectState): ExistingProject {
   return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
 }
 
-function holds({ grants }: ExistingProject, grant: Grant): boolean {
+/** Whether the project has the entitlement from this source. */
+export function holds({ grants }: ExistingProject, grant: Grant): boolean {
   return grants.has(grantKey(grant));
 }
 

@@ -21,6 +21,9 @@ export type UserCommand =
       readonly capacityBytes: number;
     }
   | { readonly type: 'AbandonRegistration' }
+  /** Kept per source, all of which add up. */
+  | { readonly type: 'GrantCapacity'; readonly source: GrantSource; readonly bytes: number }
+  | { readonly type: 'RevokeCapacity'; readonly source: GrantSource }
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
@@ -51,6 +54,14 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return register(command, state);
     case 'AbandonRegistration':
       return abandonRegistration(state);
+    case 'GrantCapacity': {
+      const { source, bytes } = command;
+      if (registered(state).capacity.get(source) === bytes) return [];
+      return [{ type: 'CapacityGranted', data: { source, bytes } }];
+    }
+    case 'RevokeCapacity':
+      if (!registered(state).capacity.has(command.source)) return [];
+      return [{ type: 'CapacityRevoked', data: { source: command.source } }];
     case 'GrantPlatformRole':
       if (registered(state).platformRoles.has(command.role)) return [];
       return [{ type: 'PlatformRoleGranted', data: { role: command.role } }];

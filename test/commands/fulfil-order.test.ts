@@ -1,0 +1,96 @@
+import test from 'ava';
+import { orderAggregate, type OrderCommand } from '../../src/domain/order/order.js';
+import { projectAggregate } from '../../src/domain/project/project.js';
+import { orderId, userId } from '../support/examples/ids.js';
+import { givenCommands } from '../support/given-commands.js';
+import { givenContext, givenStores } from '../support/given-stores.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+
+async function givenPaidOrder() {
+  let before: ((type: string) => Promise<void>) | null = null;
+  const stores = await givenStores({
+    wrap: (store) => ({
+      ...store,
+      append: async (stream, expected, events, options) => {
+        const hook = before;
+        before = null;
+        await hook?.(events[0]?.type ?? '');
+        return store.append(stream, expected, events, options);
+      },
+    }),
+  });
+  const world = givenCommands(stores);
+  const { handler, eventStore } = stores;
+  const { resource } = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const projectId = resource.id;
+  let commands = 10;
+  const tell = (command: OrderCommand) =>
+    handler.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
+  const report = (callback: string, fact: Extract<OrderCommand, { type: 'Report' }>['report']['fact']) =>
+    tell({ type: 'Report', report: { callback, transactionId: 't1', fact, at } });
+  await tell({
+    ...({ type: 'Place', userId, projectId, planId: 'project-s3', provider: 'standard' } as const),
+    ...{ grant: { entitlement: 'allow_s3' }, amount: 1_900, currency: 'USD', expiresAt: at },
+  });
+  const fulfil = async () => {
+    const wasOwed = await world.fulfilOrder.isOwed(orderId);
+    await world.fulfilOrder.fulfil(orderId, givenContext((commands += 1), at));
+    return wasOwed;
+  };
+  const isEntitled = async () => (await world.projects.access(projectId))?.entitlements.allow_s3;
+  const marks = async () =>
+    (await eventStore.read(`order-${orderId}`))
+      .map(({ type }) => type)
+      .filter((type) => type === 'OrderFulfilled' || type === 'FulfilmentRevoked');
+  /** What happens right before the next append. */
+  const beforeAppend = (hook: (type: string) => Promise<void>): void => {
+    before = hook;
+  };
+  const isOwed = () => world.fulfilOrder.isOwed(orderId);
+  return { handler, projectId, report, fulfil, isEntitled, marks, beforeAppend, isOwed };
+}
+
+const paid = { kind: 'paid', amount: 1_900, currency: 'USD' } as const;
+const refunded = { kind: 'refunded-in-total', amount: 1_900, currency: 'USD' } as const;
+
+test('what a paid order gives a project is granted, and taken back when all of it is refunded', async (t) => {
+  const { report, fulfil, isEntitled, marks } = await givenPaidOrder();
+  t.false(await fulfil(), 'nothing is owed before it is paid');
+  await report('c1', paid);
+  t.true(await fulfil());
+  t.true(await isEntitled());
+  t.false(await fulfil());
+  await report('c2', refunded);
+  t.true(await fulfil());
+  t.false(await isEntitled());
+  t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked']);
+});
+
+test('a project that is deleted can be given nothing, and owes nothing', async (t) => {
+  const { handler, projectId, report, fulfil, marks } = await givenPaidOrder();
+  await report('c1', paid);
+  await fulfil();
+  await handler.handle(
+    { aggregate: projectAggregate, id: projectId },
+    { type: 'Delete' },
+    givenContext(2, at),
+  );
+  t.false(await fulfil());
+  await report('c2', refunded);
+  t.true(await fulfil());
+  t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked']);
+});
+
+test('a refund that comes between the look and the grant is seen afterwards, for nobody else looks again', async (t) => {
+  const { report, fulfil, isEntitled, marks, beforeAppend, isOwed } = await givenPaidOrder();
+  await report('c1', paid);
+  beforeAppend(async (type) => {
+    t.is(type, 'EntitlementGranted');
+    await report('c2', refunded);
+    t.false(await isOwed(), 'whoever looks because of the refund finds nothing to take back');
+  });
+  await fulfil();
+  t.false(await isEntitled());
+  t.deepEqual(await marks(), []);
+});

@@ -1,0 +1,50 @@
+import type { LogEvent } from '../../../src/event-sourcing/domain-event.js';
+
+/** What must hold of the log whatever has happened, as sentences about what does not. */
+export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
+  return [
+    ...repeated(events, 'PaymentCallbackReceived', ({ stream }) => stream),
+    ...repeated(events, 'PaymentCallbackSettled', ({ stream }) => stream),
+    ...repeated(events, 'TransactionLinked', ({ stream }) => stream),
+    ...repeated(events, 'PaymentCaptured', ({ data }) => textAt(data, 'transaction_id')),
+    ...repeated(
+      events.filter(({ data }) => 'callback' in data),
+      null,
+      ({ stream, type, data }) => `${stream} ${type} ${textAt(data, 'callback')}`,
+    ),
+    ...repeated(events, null, ({ id }) => id),
+    ...notAlternating(events, 'OrderFulfilled', 'FulfilmentRevoked'),
+    ...notAlternating(
+      events.filter(({ data }) => data['source'] !== 'registration'),
+      'CapacityGranted',
+      'CapacityRevoked',
+    ),
+  ];
+}
+
+function textAt(data: LogEvent['data'], field: string): string {
+  return JSON.stringify(data[field] ?? null);
+}
+
+function repeated(
+  events: readonly LogEvent[],
+  type: string | null,
+  nameOf: (event: LogEvent) => string,
+): readonly string[] {
+  const names = events.filter((event) => type === null || event.type === type).map(nameOf);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? [] : [`${type ?? 'an event'} twice: ${twice}`];
+}
+
+/** By stream and source the first of the two comes first, and then in turns. */
+function notAlternating(events: readonly LogEvent[], first: string, second: string): readonly string[] {
+  const last = new Map<string, string>();
+  for (const { stream, type, data } of events) {
+    if (type !== first && type !== second) continue;
+    const name = `${stream} ${textAt(data, 'source')}`;
+    const expected = last.get(name) === first ? second : first;
+    if (type !== expected) return [`${type} out of turn in ${name}`];
+    last.set(name, type);
+  }
+  return [];
+}
