@@ -1,5 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
-import { asObject, makeServiceClient, type ServiceClient, textOf } from '../support/service-client.js';
+import {
+  asObject,
+  makeServiceClient,
+  type ServiceClient,
+  type SignedIn,
+  signedIn,
+  textOf,
+} from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { makeDataDirectory } from '../support/service-process.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
@@ -41,8 +48,12 @@ async function given(t: ExecutionContext) {
   };
 }
 
-/** Signs in by a mailed code, which proves the address. */
-async function proveAddress(t: ExecutionContext, client: ServiceClient, smtp: TestSmtpServer): Promise<void> {
+/** Signs in by a mailed code, which proves the address and ends the sessions of before. */
+async function proveAddress(
+  t: ExecutionContext,
+  client: ServiceClient,
+  smtp: TestSmtpServer,
+): Promise<SignedIn> {
   t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
   let code = '';
   // Among the mails there may be an invitation, which has none.
@@ -51,7 +62,9 @@ async function proveAddress(t: ExecutionContext, client: ServiceClient, smtp: Te
     code = codes.find((found) => found !== undefined) ?? '';
     return Promise.resolve(code !== '');
   });
-  t.is((await client.post('/api/v1/auth/email-code/login', { email, code })).status, 200);
+  const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
+  t.is(reply.status, 200, reply.text);
+  return signedIn(reply.json());
 }
 
 async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
@@ -75,11 +88,11 @@ test('an invited address is mailed, and its owner a member from the moment they 
   t.deepEqual(mail?.to, [email]);
   t.regex(mail?.email.text ?? '', /Rivers/);
   // When an account registers with the address, then it is no member yet
-  const bob = await client.register(email, password);
-  t.is((await client.get(url, bob.headers)).status, 404);
+  const registered = await client.register(email, password);
+  t.is((await client.get(url, registered.headers)).status, 404);
   t.true(await isKnown(invitationId));
   // When it proves the address, then it is, and the invitation is forgotten
-  await proveAddress(t, client, smtp);
+  const bob = await proveAddress(t, client, smtp);
   await eventually(t, async () => (await client.get(url, bob.headers)).status === 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
   const members = await membersOf(owner.headers);
@@ -94,8 +107,8 @@ test('a withdrawn invitation is forgotten and makes nobody a member', async (t) 
   const { client, smtp, url, invite, remove, owner, isKnown } = await given(t);
   const invitationId = textOf((await invite()).json(), 'id');
   t.is((await remove(invitationId, owner.headers)).status, 204);
-  const bob = await client.register(email, password);
-  await proveAddress(t, client, smtp);
+  await client.register(email, password);
+  const bob = await proveAddress(t, client, smtp);
   await eventually(t, async () => !(await isKnown(invitationId)));
   t.is((await client.get(url, bob.headers)).status, 404);
   // When they are added now, then at once and without mail
@@ -118,8 +131,8 @@ test('with its project an invitation is forgotten', async (t) => {
 
 test('of two owners who leave at once over HTTP, one stays', async (t) => {
   const { client, smtp, url, owner, remove } = await given(t);
-  const bob = await client.register(email, password);
-  await proveAddress(t, client, smtp);
+  await client.register(email, password);
+  const bob = await proveAddress(t, client, smtp);
   const added = await client.post(`${url}/members`, { email, role: 'owner' }, owner.headers);
   t.is(added.status, 201);
   const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
