@@ -68,6 +68,9 @@ function problemsOfRequest({ request, path, method }: Partial<Route>): string[] 
     .filter((part) => !(request?.[part] instanceof z.ZodType))
     .map((part) => `has no schema for its ${part}`);
   if (method === 'GET' && !(request?.body instanceof z.ZodUndefined)) problems.push('takes a body');
+  // Requests are led to their routes by the area: see `shapeOf` in app.ts.
+  const segments = (path ?? '').split('/');
+  if ((segments[3] ?? segments[1] ?? '').startsWith(':')) problems.push('has a parameter for its area');
   const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name ?? '').sort();
   const declared = request?.params instanceof z.ZodObject ? Object.keys(request.params.shape).sort() : [];
   if (inPath.join() !== declared.join()) problems.push('its path and its parameters differ');

@@ -31,6 +31,8 @@ const good = defineRoute({
 const broken = (change: object): Route => ({ ...good, ...change });
 
 const unfit: [string, readonly Route[], RegExp][] = [
+  ['a parameter for its area', [broken({ path: '/api/v1/:thingId' })], /has a parameter for its area/],
+  ['a parameter at the root', [broken({ path: '/:thingId' })], /has a parameter for its area/],
   ['no access policy', [broken({ access: undefined })], /GET \/things\/:thingId: has no access policy/],
   ['an unknown policy', [broken({ access: { kind: 'anybody' } })], /has no access policy/],
   [
