@@ -25,6 +25,7 @@ import { digest as someDigest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { type Confirmed, judgeAddresses, judgeRest } from './email-change-history.js';
 import {
+  chooseWeather,
   calm,
   makeSimulation,
   type SimulatedProcess,
@@ -103,17 +104,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
 
 type UseCases = ReturnType<typeof makeProcess>;
 
-function chooseWeather(chance: (probability: number) => boolean): Weather {
-  if (chance(0.25)) return calm;
-  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
-  return {
-    crash: sometimes(0.03),
-    refuse: sometimes(0.05),
-    loseAcknowledgement: sometimes(0.2),
-    delay: sometimes(0.05),
-    longPause: sometimes(0.08),
-  };
-}
+/** How likely each mishap is where the weather is worst. */
+const worst: Weather = { crash: 0.03, refuse: 0.05, loseAcknowledgement: 0.2, delay: 0.05, longPause: 0.08 };
 
 /**
  * Runs one schedule: two users change their addresses while others register, in processes that crash; then the reactions
@@ -147,7 +139,7 @@ export async function runEmailChangeSchedule(
   }
   await simulation.run();
 
-  const weather = chooseWeather(chance);
+  const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
   const clients = 2 + Math.floor(random() * 4);
   for (let index = 0; index < clients; index += 1) startClient(`client ${String(index + 1)}`);

@@ -15,6 +15,7 @@ import { digest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { judge, type Operation, registeredUsers } from './register-history.js';
 import {
+  chooseWeather,
   calm,
   makeSimulation,
   type SimulatedProcess,
@@ -76,17 +77,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
   });
 }
 
-function chooseWeather(chance: (probability: number) => boolean): Weather {
-  if (chance(0.25)) return calm;
-  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
-  return {
-    crash: sometimes(0.04),
-    refuse: sometimes(0.1),
-    loseAcknowledgement: sometimes(0.3),
-    delay: sometimes(0.1),
-    longPause: sometimes(0.08),
-  };
-}
+/** How likely each mishap is where the weather is worst. */
+const worst: Weather = { crash: 0.04, refuse: 0.1, loseAcknowledgement: 0.3, delay: 0.1, longPause: 0.08 };
 
 /**
  * Runs one schedule: 2 to 4 clients register one address at once. Returns what is wrong with its history, or null.
@@ -106,7 +98,7 @@ export async function runSchedule(
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
   const { random, chance } = simulation;
-  const weather = chooseWeather(chance);
+  const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
   const skewMsMax = weather !== calm && chance(0.2) ? 90_000 : 0;
   const count = 2 + Math.floor(random() * 3);

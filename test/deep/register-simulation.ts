@@ -22,6 +22,19 @@ export interface Weather {
 
 export const calm: Weather = { crash: 0, refuse: 0, loseAcknowledgement: 0, delay: 0, longPause: 0 };
 
+/** The weather of a schedule: calm for a quarter of them, else each mishap as likely as at worst, or not at all. */
+export function chooseWeather(chance: (probability: number) => boolean, worst: Weather): Weather {
+  if (chance(0.25)) return calm;
+  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
+  return {
+    crash: sometimes(worst.crash),
+    refuse: sometimes(worst.refuse),
+    loseAcknowledgement: sometimes(worst.loseAcknowledgement),
+    delay: sometimes(worst.delay),
+    longPause: sometimes(worst.longPause),
+  };
+}
+
 /** A step of a simulated process: it waits for its turn, and the scheduler says when that is. */
 interface Turn {
   readonly resume: () => void;

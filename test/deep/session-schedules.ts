@@ -12,7 +12,14 @@ import {
   type Sabotage,
   type SessionProcess,
 } from './session-world.js';
-import { calm, makeSimulation, type Simulation, type Tally, type Weather } from './register-simulation.js';
+import {
+  chooseWeather,
+  calm,
+  makeSimulation,
+  type Simulation,
+  type Tally,
+  type Weather,
+} from './register-simulation.js';
 
 const clientIp = credentials.clientIp;
 
@@ -30,17 +37,8 @@ const kinds: readonly Kind[] = [
 ];
 const endingKinds: readonly Kind[] = ['logout', 'logout-all', 'password'];
 
-function chooseWeather(chance: (probability: number) => boolean): Weather {
-  if (chance(0.25)) return calm;
-  const sometimes = (most: number): number => (chance(0.5) ? most : 0);
-  return {
-    crash: sometimes(0.02),
-    refuse: sometimes(0.06),
-    loseAcknowledgement: sometimes(0.2),
-    delay: sometimes(0.08),
-    longPause: sometimes(0.03),
-  };
-}
+/** How likely each mishap is where the weather is worst. */
+const worst: Weather = { crash: 0.02, refuse: 0.06, loseAcknowledgement: 0.2, delay: 0.08, longPause: 0.03 };
 
 /**
  * Runs one schedule: clients of two sessions of one user refresh, strengthen, sign in, sign out and change the password at once.
@@ -70,7 +68,7 @@ export async function runSchedule(
   let commands = 0;
   const attempts: Attempt[] = [];
   const clients = (await world.setUp(2, makeContext)).map(clientOf);
-  const weather = chooseWeather(chance);
+  const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
   const count = 4 + Math.floor(random() * 6);
   // Some schedules end nothing, to see that nothing ends by itself.
