@@ -1,5 +1,6 @@
 import type { Aggregate, Evolving } from '../../event-sourcing/decider.js';
 import type { Sealed } from '../../event-sourcing/sealed.js';
+import { type AccessSet, noAccesses } from './access-set.js';
 import { maxUsesMax, shareCodec, type ShareEvent } from './events.js';
 import { rejectShare, shareNotFound } from './rejections.js';
 import { shareCategory } from './stream.js';
@@ -23,7 +24,7 @@ export interface OpenShare extends ShareTerms {
   /** Counts the passwords; the first is 1. */
   readonly passwordGeneration: number;
   /** The accesses that counted; at most `maxUsesMax`. */
-  readonly usedBy: ReadonlySet<string>;
+  readonly usedBy: AccessSet;
   /** When slowing down was last told, by the store's recorded time. */
   readonly throttledAt: Date | null;
 }
@@ -70,7 +71,7 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
       tokenDigest: data.token_digest,
       passwordHash: data.password_hash,
       passwordGeneration: 1,
-      usedBy: new Set(),
+      usedBy: noAccesses,
       throttledAt: null,
       ...termsOf(data),
     };
@@ -86,7 +87,7 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
         passwordGeneration: state.passwordGeneration + 1,
       };
     case 'ShareUsed':
-      return { ...state, usedBy: new Set(state.usedBy).add(event.data.access_id) };
+      return { ...state, usedBy: state.usedBy.with(event.data.access_id) };
     case 'ShareVerificationThrottled':
       return { ...state, throttledAt: event.recordedAt };
     case 'ShareRevoked':
