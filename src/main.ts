@@ -157,12 +157,11 @@ async function bringUpProjections(
           logger.warn({ collection, error: error.message }, 'a projection waits for its stores');
         },
         onStopped: (collection, error) => {
-          logger.error(
-            { collection, error: error instanceof Error ? error.message : String(error) },
-            'a projection stopped',
-          );
+          const reason = error instanceof Error ? error.message : String(error);
+          logger.error({ collection, error: reason }, 'a projection stopped');
           // An event that this version cannot read stops its view alone; a damaged or wrong store serves nobody.
           if (error instanceof StoreDamaged) fail(error);
+          else warnOfStopped(collection, reason);
         },
         onRebuilt: (collection, differences) => {
           logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
@@ -208,6 +207,11 @@ function probesOf({ stores }: Services): Parameters<typeof makeHealth>[0]['probe
     { name: 'read models', ping: () => stores.readModelStore.ping() },
     { name: 'state', ping: () => stores.stateStore.ping() },
   ];
+}
+
+/** For the person who started it, as below. */
+function warnOfStopped(collection: string, reason: string): void {
+  process.stderr.write(`stowage: not ready, for the view ${collection} has stopped: ${reason}\n`);
 }
 
 /** For the person who started it; the log is for machines. */

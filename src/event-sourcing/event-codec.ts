@@ -61,7 +61,9 @@ export function makeEventCodec<S extends Schemas>(
         current = step(current.data);
       } catch {
         // What it threw stays unsaid: messages such as those of JSON.parse and BigInt quote values.
-        throw new UndecodableEvent(`event ${current.type} (${placeOf(stored)}) could not be upcast`);
+        throw new UndecodableEvent(
+          `event ${current.type} (${placeOf(stored)}) could not be upcast${remedyFor(stored)}`,
+        );
       }
     }
     throw new UndecodableEvent(`the upcasters of event ${stored.type} (${placeOf(stored)}) lead in a circle`);
@@ -71,14 +73,16 @@ export function makeEventCodec<S extends Schemas>(
     const schema = byType.get(type);
     if (schema === undefined) {
       throw new UndecodableEvent(
-        `event type ${type} (${placeOf(stored)}) is unknown to this version; run the version that wrote it, or a newer one`,
+        `event type ${type} (${placeOf(stored)}) is unknown to this version${remedyFor(stored)}`,
       );
     }
     const result = schema.safeParse(data);
     if (!result.success) {
       // Paths and codes only: values may be sealed or personal.
       const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`).join('; ');
-      throw new UndecodableEvent(`event ${type} (${placeOf(stored)}) does not fit its schema: ${issues}`);
+      throw new UndecodableEvent(
+        `event ${type} (${placeOf(stored)}) does not fit its schema: ${issues}${remedyFor(stored)}`,
+      );
     }
     return result.data;
   }
@@ -86,4 +90,9 @@ export function makeEventCodec<S extends Schemas>(
 
 function placeOf(stored: StoredEvent | null): string {
   return stored === null ? 'a new event' : `${stored.stream} at revision ${stored.revision}`;
+}
+
+/** A stored event was fit for the version that wrote it; a new one is a fault of the program. */
+function remedyFor(stored: StoredEvent | null): string {
+  return stored === null ? '' : '; run the version that wrote it, or a newer one';
 }

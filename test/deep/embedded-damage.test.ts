@@ -6,6 +6,7 @@ import { encodeContent } from '../../src/stores/embedded/event-rows.js';
 import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
 import { failureOf } from '../../src/stores/embedded/failures.js';
 import { eventsFormat } from '../../src/stores/embedded/formats.js';
+import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js';
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/transactions.js';
 import { makeSeededRandom } from '../support/clock.js';
@@ -13,6 +14,7 @@ import { makeDirectory } from '../support/embedded-directory.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const flips = Math.ceil(3_000 * Number(process.env['DEEP_BUDGET'] ?? 1));
+const walFlips = flips / 10;
 const streams = Array.from({ length: 60 }, (_, number) => `stowage.thing-${number}`);
 
 test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer is the old one or says damaged`, (t) => {
@@ -44,11 +46,48 @@ test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer i
   t.true(found.damaged > flips / 10 && found.unchanged > flips / 10);
 });
 
-/** Makes a log of streams with three events each, and returns the file. */
-function writeLog(path: string): Buffer {
+test(`${walFlips} times one flipped bit in what a killed process left of its write-ahead log (seed ${seed}): no event is hidden`, (t) => {
+  t.timeout(600_000);
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const original = join(directory, 'original.db');
+  const files = new Map<string, Buffer>();
+  writeLog(original, () => {
+    for (const suffix of ['', '-wal', '.mark']) files.set(suffix, readFileSync(original + suffix));
+  });
+  const expected = readEverything(original);
+  const random = makeSeededRandom(seed);
+  const found = { unchanged: 0, damaged: 0 };
+  for (let flip = 0; flip < walFlips; flip += 1) {
+    const path = join(directory, `${flip}.db`);
+    for (const [suffix, bytes] of files) writeFileSync(path + suffix, bytes);
+    const bytes = Buffer.from(files.get('-wal') ?? []);
+    const bit = Math.floor(random() * bytes.length * 8);
+    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    writeFileSync(`${path}-wal`, bytes);
+    try {
+      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a wrong answer`);
+      found.unchanged += 1;
+    } catch (error) {
+      if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
+      found.damaged += 1;
+    }
+    for (const suffix of ['', '-wal', '-shm', '.mark']) rmSync(path + suffix, { force: true });
+  }
+  t.log(JSON.stringify(found));
+  t.true(found.damaged > walFlips / 2);
+});
+
+/** Makes a log of streams with three events each, and returns the file. `whileOpen` sees the files as they then stand. */
+function writeLog(path: string, whileOpen: () => void = () => undefined): Buffer {
   const connection = openWriter(path, eventsFormat);
   const append = makeTransactions(
-    { connection, format: eventsFormat, intercept: (_, effect) => effect() },
+    {
+      connection,
+      format: eventsFormat,
+      intercept: (_, effect) => effect(),
+      openMark: (end) => openHighWaterMark(`${path}.mark`, eventsFormat, end),
+    },
     (...made) => makeEventWriter(...made, 'the-log'),
   );
   for (const stream of streams) {
@@ -60,6 +99,7 @@ function writeLog(path: string): Buffer {
     });
     append([[stream, -1n, ...events]]);
   }
+  whileOpen();
   connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
   connection.close();
   return readFileSync(path);
@@ -69,7 +109,8 @@ function writeLog(path: string): Buffer {
 function readEverything(path: string): string {
   const connection = openWriter(path, eventsFormat);
   try {
-    makeEventWriter(connection, (sql) => connection.statement(sql), 'new');
+    const { end } = makeEventWriter(connection, (sql) => connection.statement(sql), 'new');
+    openHighWaterMark(`${path}.mark`, eventsFormat, end?.() ?? 0).close();
     const reader = makeEventReader(connection);
     const log = [];
     for (let page = reader.readLog(0, 50, ''); ; page = reader.readLog(page.end, 50, '')) {

@@ -51,6 +51,10 @@ const stops: Readonly<Record<string, Stop>> = {
     },
     says: [/events\.db is damaged: the event at sequence 1/, /restore events\.db from a backup/],
   },
+  'a log that has lost its last events': {
+    given: (_, directory) => writeFile(join(directory, 'events.db.mark'), '0000000000000009 dbdcd3c0'),
+    says: [/events\.db is damaged: it ends at 1 and had reached 9/, /restore events\.db from a backup/],
+  },
   "another log than the views' checkpoints name": {
     given: async (_, directory) => cp(join((await other).path, 'events.db'), join(directory, 'events.db')),
     says: [/was built from the log .*, but the configured log is/, /delete the read models/],

@@ -62,16 +62,31 @@ test('a process that starts on such an event stays unready, and its log says why
   await stores.eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
   await stores.close();
   // When a process starts on it (with keys that are given, for none are made beside data)
-  const start = { directory: directory.path, port: await freePort(), environment: keyEnvironment };
+  const metricsPort = await freePort();
+  const environment = { ...keyEnvironment, METRICS_PORT: String(metricsPort) };
+  const start = { directory: directory.path, port: await freePort(), environment };
   const service = spawnService(start);
   t.teardown(() => service.kill());
   // Then it does not become ready, and says what to do
   await until(() => service.output().includes('"not ready"'));
-  t.true(service.output().includes(`has stopped: ${sentence}`), service.output());
+  t.regex(
+    service.output(),
+    /^stowage: not ready, for the view peer_nodes@\S+ has stopped: (?<sentence>.*)$/m,
+  );
+  t.true(service.output().includes(`has stopped: ${sentence}\n`), service.output());
   t.false(service.output().includes('canary-payload'));
   const client = makeServiceClient(service.url);
   t.is((await client.get('/readyz')).status, 503);
   t.is((await client.get('/healthz')).status, 200);
+  t.is((await client.get('/api/v1/plans')).status, 503);
+  // Platforms' callbacks need no view, the other views are there for the version that follows, and metrics tell.
+  t.is((await client.get('/api/v1/payment/webhooks/standard')).status, 200);
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const stopped = [...metrics.matchAll(/^stowage_projection_stopped\{collection="(\w+)@.*"\} 1$/gm)];
+  t.deepEqual(
+    stopped.map(([, view]) => view),
+    ['peer_nodes'],
+  );
   t.is(await service.stop(), 0);
 });
 

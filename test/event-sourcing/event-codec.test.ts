@@ -103,6 +103,7 @@ for (const [type, data] of unfit) {
     const event = stored(type, data);
     const decoding = t.throws(() => counterCodec.decode(event), { instanceOf: UndecodableEvent });
     t.true(decoding.message.includes(type));
+    t.regex(decoding.message, /run the version that wrote it, or a newer one$/);
     t.false(allTextOf(decoding).includes(secret));
   });
 }

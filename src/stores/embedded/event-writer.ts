@@ -30,7 +30,7 @@ export function makeEventWriter(
   let { logId, head } = readHead(connection);
   let sequence = head;
 
-  return { apply, beforeCommit, reload };
+  return { apply, beforeCommit, reload, end: () => head };
 
   function apply(request: AppendRequest): AppendReply {
     const [stream, expected] = request;

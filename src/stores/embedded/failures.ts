@@ -10,9 +10,11 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Turns an error of SQLite into a failure; null for errors that are not SQLite's: those are faults of the program. */
+/** Turns an error of SQLite into a failure; null for errors that are neither SQLite's nor ours: those are faults of the program. */
 export function failureOf(error: unknown, format: FileFormat): Failure | null {
   if (error instanceof StoreDamaged) return { kind: 'damaged', message: error.message };
+  // What is written beside the file, after a commit.
+  if (error instanceof StoreUnavailable) return { kind: 'io', message: error.message };
   const code = sqliteCode(error);
   if (code === null) return null;
   const what = `${code}: ${(error as Error).message}`;

@@ -9,6 +9,8 @@ export interface FileFormat {
   readonly schema: readonly string[];
   /** A sentence for whoever finds the file damaged. */
   readonly remedy: string;
+  /** What to do where its end is lost for good; null: it can be built anew, and no mark of it is kept. */
+  readonly withoutItsEnd: string | null;
 }
 
 /** "STWG": marks a SQLite file as ours (`PRAGMA application_id`). */
@@ -30,6 +32,7 @@ export const eventsFormat: FileFormat = {
       content TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE (stream, revision)) STRICT`,
   ],
   remedy: 'Stop the service and restore events.db from a backup',
+  withoutItsEnd: 'delete events.db.mark and read-models.db',
 };
 
 /** Read models. A collection's number is never used again, so what a dropped one left behind is out of sight at once. */
@@ -50,6 +53,7 @@ export const readModelsFormat: FileFormat = {
     'CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
   ],
   remedy: 'Stop the service and delete read-models.db; the next start builds it anew from the log',
+  withoutItsEnd: null,
 };
 
 /** State records. `counter` gives versions, which are never used twice. */
@@ -65,4 +69,5 @@ export const stateFormat: FileFormat = {
     'CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL',
   ],
   remedy: 'Stop the service and restore state.db from a backup',
+  withoutItsEnd: 'delete state.db.mark',
 };

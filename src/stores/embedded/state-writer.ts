@@ -43,7 +43,7 @@ export function makeStateWriter(
   let counter = stored;
   let latestMs = 0;
 
-  return { apply, beforeCommit, reload };
+  return { apply, beforeCommit, reload, end: () => Number(stored) };
 
   function apply([key, expected, value, expiresAtMs, nowMs]: StateRequest): StateReply {
     const [version, expiresAt] = selectRecord.get(key) ?? [null, null];

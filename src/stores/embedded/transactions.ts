@@ -2,6 +2,7 @@ import type { Connection, Statement } from './database.js';
 import { type Failure, failureOf } from './failures.js';
 import type { Intercept } from './faults.js';
 import type { FileFormat } from './formats.js';
+import type { HighWaterMark } from './high-water-mark.js';
 
 /** What a file does with requests. Every method runs inside a transaction, save `reload`. */
 export interface FileWriter<Request, Reply> {
@@ -9,6 +10,8 @@ export interface FileWriter<Request, Reply> {
   beforeCommit(): void;
   /** After a batch failed: reads again what it remembers of the file, and tells whether the batch is there all the same. */
   reload(): 'there' | 'not there' | 'cannot tell';
+  /** How far the file has been written: a number that grows with it. Where there is one, a mark of it is kept. */
+  readonly end?: () => number;
 }
 
 /** Prepares statements whose every run counts as a step that a test can make fail. */
@@ -18,9 +21,23 @@ export type BatchOutcome<Reply> =
   | { readonly kind: 'committed'; readonly replies: readonly Reply[] }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Makes the function that runs a batch of requests in one transaction, with one sync. */
+/**
+ * Makes the function that runs a batch of requests in one transaction, with one sync.
+ * @param deps.openMark opens the mark of how far the file has been written
+ * @throws StoreDamaged, StoreUnavailable
+ */
 export function makeTransactions<Request, Reply>(
-  { connection, format, intercept }: { connection: Connection; format: FileFormat; intercept: Intercept },
+  {
+    connection,
+    format,
+    intercept,
+    openMark,
+  }: {
+    readonly connection: Connection;
+    readonly format: FileFormat;
+    readonly intercept: Intercept;
+    readonly openMark: (end: number) => HighWaterMark;
+  },
   makeFileWriter: (connection: Connection, prepare: Prepare) => FileWriter<Request, Reply>,
 ): (requests: readonly Request[]) => BatchOutcome<Reply> {
   const begin = connection.statement('BEGIN IMMEDIATE');
@@ -31,6 +48,9 @@ export function makeTransactions<Request, Reply>(
     return (...parameters) => intercept('statement', () => run(...parameters));
   });
 
+  const endOf = (): number => writer.end?.() ?? 0;
+  const mark = writer.end === undefined ? null : openMark(endOf());
+
   return (requests) => {
     let committing = false;
     try {
@@ -39,6 +59,7 @@ export function makeTransactions<Request, Reply>(
       writer.beforeCommit();
       committing = true;
       intercept('commit', commit);
+      mark?.raise(endOf());
       return { kind: 'committed', replies };
     } catch (error) {
       const failure = failureOf(error, format);

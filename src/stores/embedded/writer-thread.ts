@@ -4,6 +4,7 @@ import { makeEventWriter } from './event-writer.js';
 import { type Failure, failureOf } from './failures.js';
 import { makeIntercept } from './faults.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from './formats.js';
+import { type HighWaterMark, openHighWaterMark } from './high-water-mark.js';
 import { openWriter } from './prepare-file.js';
 import { makeReadModelWriter } from './read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
@@ -25,9 +26,11 @@ try {
 function serve(format: FileFormat): void {
   const connection = openWriter(path, format);
   if (pageCountMax !== undefined) connection.execute(`PRAGMA max_page_count = ${pageCountMax}`);
+  let mark: HighWaterMark | null = null;
   const deps = {
     connection,
     format,
+    openMark: (end: number) => (mark = openHighWaterMark(`${path}.mark`, format, end)),
     intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
   };
   const run = runnerOf();
@@ -39,6 +42,7 @@ function serve(format: FileFormat): void {
     // Prepared statements keep a closed connection's files open, so the log is emptied here and not by the closing.
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     connection.close();
+    mark?.close();
     parentPort?.close();
   });
   post({ kind: 'opened' });
