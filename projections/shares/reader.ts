@@ -1,4 +1,10 @@
-import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import {
+  type Page,
+  toViewDocument,
+  type Versioned,
+  type ViewDocument,
+  type Views,
+} from '../../src/event-sourcing/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
@@ -31,10 +37,15 @@ export interface ShareReader {
   find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
   /** The project's shares, newest first; those that were revoked are gone. */
   list(projectId: string, page: Page): Promise<readonly Versioned<ShareResource>[]>;
-  /** The share as a command left it. */
-  after(documents: DocumentsAfter): Promise<Versioned<ShareResource>>;
+  /** The share as a command left it; null where it has been revoked by now. */
+  after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
   /** How often it still opens as a command left it; null where uses are not limited. */
   remainingUses(documents: DocumentsAfter): number | null;
+  /** The ids of the shares of a project or of an asset; those that were revoked are gone. */
+  ids(
+    of: { readonly projectId: string } | { readonly assetId: string },
+    page: Page,
+  ): Promise<readonly string[]>;
   /** The id of the share whose token has the digest. */
   idByToken(tokenDigest: string): Promise<string | null>;
 }
@@ -62,11 +73,17 @@ export function makeShareReader({
       return presented.filter((share) => share !== null);
     },
     after: async (documents) => {
-      const presented = await present(documentAfter(sharesProjection, documents));
-      if (presented === null) throw new Error('a share that was just written cannot be erased');
-      return presented;
+      const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);
+      return document === null ? null : present(document);
     },
     remainingUses: (documents) => remainingUses(documentAfter(sharesProjection, documents).body),
+    ids: async (of, page) => {
+      const where =
+        'projectId' in of
+          ? { field: 'project_id', equals: of.projectId }
+          : { field: 'asset_id', equals: of.assetId };
+      return (await shares.find({ where, ...page })).map(({ id }) => id);
+    },
     idByToken: async (tokenDigest) => {
       const where = { field: 'token_digest', equals: tokenDigest };
       const [found] = await shares.find({ where, limit: 1 });

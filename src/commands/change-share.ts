@@ -2,12 +2,14 @@ import type { CommandContext, CommandHandler, HandleOptions } from '../event-sou
 import type { Versioned } from '../event-sourcing/views.js';
 import type { Sealed } from '../event-sourcing/sealed.js';
 import { checkSharePassword } from '../domain/share/password.js';
+import { shareNotFound } from '../domain/share/rejections.js';
 import { shareAggregate } from '../domain/share/share.js';
 import { checkShareEnd } from '../domain/share/terms.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { SharePasswords } from '../security/share-passwords.js';
 import type { ShareReader, ShareResource } from '../../projections/shares/reader.js';
 import { refuseWhenFull } from './refuse-when-full.js';
+import { sealForShare } from './share-data.js';
 import type { ShareOwnership } from './share-ownership.js';
 
 export interface ShareAddress {
@@ -73,12 +75,12 @@ export function makeChangeShare({
       context,
       { ...options, revokesAccess: passwordHash !== undefined },
     );
-    return shares.after(documents);
+    return (await shares.after(documents)) ?? shareNotFound();
 
     async function sealedHash(chosen: string): Promise<Sealed> {
       const checked = checkSharePassword(chosen);
       const hash = await refuseWhenFull(() => sharePasswords.fresh.hash(checked));
-      return sealer.seal({ kind: 'share', projectId, shareId }, 'password_hash', hash);
+      return sealForShare(sealer, { projectId, shareId, field: 'password_hash' }, hash);
     }
   };
 }

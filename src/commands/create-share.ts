@@ -4,6 +4,7 @@ import type { Versioned } from '../event-sourcing/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { checkSharePassword } from '../domain/share/password.js';
+import { shareNotFound } from '../domain/share/rejections.js';
 import { shareAggregate } from '../domain/share/share.js';
 import { checkShareEnd } from '../domain/share/terms.js';
 import type { Digests } from '../keys/digests.js';
@@ -13,6 +14,7 @@ import { digestShareToken, makeShareToken } from '../keys/share-tokens.js';
 import type { SharePasswords } from '../security/share-passwords.js';
 import type { ShareReader, ShareResource } from '../../projections/shares/reader.js';
 import { refuseWhenFull } from './refuse-when-full.js';
+import { sealForShare } from './share-data.js';
 
 export interface CreateShareInput {
   readonly projectId: string;
@@ -29,7 +31,7 @@ export interface CreateShareInput {
 
 /**
  * Shares an asset behind a password (DESIGN 4.4). A repeated command answers with the share that the first one made.
- * @throws CommandRejected asset_not_found, invalid_request; TooManyAttempts
+ * @throws CommandRejected asset_not_found, invalid_request; share_not_found where it has been revoked by now; TooManyAttempts
  */
 export type CreateShare = (
   input: CreateShareInput,
@@ -57,7 +59,7 @@ export function makeCreateShare({
     const expiresAt = checkShareEnd(input.expiresAt, context.time);
     await requireAsset(projectId, assetId);
     const shareId = derivedId(context, 'share');
-    const scope = { kind: 'share', projectId, shareId } as const;
+    const place = { projectId, shareId };
     const token = makeShareToken(randomBytes);
     const hash = await refuseWhenFull(() => sharePasswords.fresh.hash(password));
     const { documents } = await handler.handle(
@@ -65,13 +67,13 @@ export function makeCreateShare({
       {
         type: 'Create',
         ...{ projectId, assetId, expiresAt, maxUses, allowDownload, createdBy },
-        token: await sealer.seal(scope, 'token', token),
+        token: await sealForShare(sealer, { ...place, field: 'token' }, token),
         tokenDigest: digestShareToken(digests, token),
-        passwordHash: await sealer.seal(scope, 'password_hash', hash),
+        passwordHash: await sealForShare(sealer, { ...place, field: 'password_hash' }, hash),
       },
       context,
     );
-    return shares.after(documents);
+    return (await shares.after(documents)) ?? shareNotFound();
   };
 
   async function requireAsset(projectId: string, assetId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
-import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
+import { firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { StorageReader } from '../../projections/storage-configs/reader.js';
 import type { StorageOwnership } from './storage-ownership.js';
@@ -48,23 +48,6 @@ export function makeDeleteStorage({
     const target = { aggregate: storageAggregate, id: storageId };
     await handler.handle(target, { type: 'Delete' }, context, { ...options, revokesAccess: true });
     await destroyCredentials(storageId);
-  };
-}
-
-/** Deletes all storages of a project that has been deleted; once more changes nothing. */
-export type DeleteProjectStorages = (projectId: string, context: CommandContext) => Promise<void>;
-
-export function makeDeleteProjectStorages({
-  handler,
-  storages,
-}: {
-  readonly handler: CommandHandler;
-  readonly storages: Pick<StorageReader, 'ids'>;
-}): DeleteProjectStorages {
-  return async (projectId, context) => {
-    for (const storageId of await storages.ids(projectId, storagesMax)) {
-      await handler.handle({ aggregate: storageAggregate, id: storageId }, { type: 'Delete' }, context);
-    }
   };
 }
 

@@ -4,7 +4,8 @@ import { projectAggregate, type ProjectState } from '../domain/project/project.j
 import { rejectProject } from '../domain/project/rejections.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { ProjectReader } from '../../projections/projects/reader.js';
-import { everyId, type FinishErasure } from './finish-erasure.js';
+import { everyId } from './every-id.js';
+import type { FinishErasure } from './finish-erasure.js';
 import { isRejection } from './rejections.js';
 
 export interface EraseUserInput {

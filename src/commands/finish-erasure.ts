@@ -6,6 +6,7 @@ import type { Sealer } from '../keys/sealer.js';
 import type { ProjectReader } from '../../projections/projects/reader.js';
 import type { SessionReader } from '../../projections/sessions/reader.js';
 import type { AddressReservations } from './address-reservations.js';
+import { everyId } from './every-id.js';
 import type { RemoveErasedMember } from './remove-erased-member.js';
 
 export interface FinishErasureInput {
@@ -19,8 +20,6 @@ export interface FinishErasureInput {
  * @throws StoreUnavailable
  */
 export type FinishErasure = (input: FinishErasureInput, context: CommandContext) => Promise<void>;
-
-const pageSize = 200;
 
 export function makeFinishErasure({
   handler,
@@ -54,14 +53,4 @@ export function makeFinishErasure({
   async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
     return (await projects.list(userId, page)).map(({ resource }) => resource.id);
   }
-}
-
-/** Reads page after page: what is done with an id may take it out of the view. */
-export async function* everyId(read: (page: Page) => Promise<readonly string[]>): AsyncGenerator<string> {
-  let after: string | undefined;
-  do {
-    const ids = await read(after === undefined ? { limit: pageSize } : { after, limit: pageSize });
-    yield* ids;
-    after = ids.at(-1);
-  } while (after !== undefined);
 }

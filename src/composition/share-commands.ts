@@ -5,6 +5,7 @@ import { makeDestroyShareKey } from '../commands/destroy-share-key.js';
 import { makeOpenStorage } from '../commands/open-storage.js';
 import { makeRecordShareAccess } from '../commands/record-share-access.js';
 import { makeRenewShareMedia } from '../commands/renew-share-media.js';
+import { makeRevokeOrphanedShares } from '../commands/revoke-orphaned-shares.js';
 import { makeShareOwnership } from '../commands/share-ownership.js';
 import { makeFindSharedAsset } from '../commands/shared-asset.js';
 import { makeSignSharedMedia } from '../commands/sign-shared-media.js';
@@ -61,6 +62,7 @@ export function makeShareCommands(deps: {
     revokeShare: makeRevokeShare(common),
     verifyShare: makeVerifyShare(common),
     renewShareMedia: makeRenewShareMedia(common),
+    revokeOrphanedShares: makeRevokeOrphanedShares(common),
     destroyShareKey: makeDestroyShareKey(deps),
     recordShareAccess,
   };

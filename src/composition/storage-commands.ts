@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { makeChangeStorage } from '../commands/change-storage.js';
 import { makeChooseDefaultStorage } from '../commands/choose-default-storage.js';
 import { makeCreateStorage } from '../commands/create-storage.js';
-import {
-  makeDeleteProjectStorages,
-  makeDeleteStorage,
-  makeDestroyCredentials,
-} from '../commands/delete-storage.js';
+import { makeDeleteOrphanedStorages } from '../commands/delete-orphaned-storages.js';
+import { makeDeleteStorage, makeDestroyCredentials } from '../commands/delete-storage.js';
 import { makeOpenStorage } from '../commands/open-storage.js';
 import { makeProbeStorage } from '../commands/probe-storage.js';
 import { makeReplaceStorageCredentials } from '../commands/replace-storage-credentials.js';
@@ -56,7 +53,7 @@ export function makeStorageCommands(deps: {
     ...makeSwitchStorage(common),
     chooseDefaultStorage: makeChooseDefaultStorage(common),
     deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => assets.hasIn(storageId) }),
-    deleteProjectStorages: makeDeleteProjectStorages(common),
+    deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
     destroyCredentials: common.destroyCredentials,
     probeStorage: makeProbeStorage({
       ...common,

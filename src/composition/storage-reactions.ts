@@ -1,7 +1,7 @@
 import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
 import type { ProjectionRunner } from '../event-sourcing/projection-runner.js';
 import { type AnyReaction, showsUpTo } from '../event-sourcing/reaction.js';
-import { makeDeleteProjectStorages } from '../reactions/delete-project-storages.js';
+import { makeDeleteLateStorages, makeDeleteProjectStorages } from '../reactions/delete-orphaned-storages.js';
 import { makeEraseStorageCredentials } from '../reactions/erase-storage-credentials.js';
 import { makeProbeStorages } from '../reactions/probe-storages.js';
 import type { Services } from './services.js';
@@ -14,6 +14,7 @@ export function makeStorageReactions(
   return [
     makeProbeStorages({ ...commands, clock }),
     makeEraseStorageCredentials(commands),
+    makeDeleteLateStorages(commands),
     makeDeleteProjectStorages({
       ...commands,
       storagesShown: (position) => showsUpTo(runner, storageConfigsProjection, position),

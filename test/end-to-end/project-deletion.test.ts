@@ -1,0 +1,60 @@
+import test, { type ExecutionContext } from 'ava';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
+import { dataKeyRecord, type LastingScope } from '../../src/keys/key-scope.js';
+import { openStores } from '../support/embedded-directory.js';
+import { givenAsset, givenShare, nextContext } from '../support/given-share.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { makeDataDirectory } from '../support/service-process.js';
+
+test('with a project go the keys of all that it kept, also of what comes late from another process', async (t) => {
+  // Given two services over the same stores, and a project with a storage and two shares
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  t.teardown(() => stores.close());
+  const start = { directory: directory.path, stores };
+  const [one, other] = [await startInProcess(start), await startInProcess(start)];
+  t.teardown(() => Promise.all([one.close(), other.close()]));
+  const place = await givenAsset(one.services);
+  const { projectId, storageId } = place;
+  const shares = [await givenShare(one.services, place), await givenShare(one.services, place)];
+  const isDestroyed = async (scope: LastingScope): Promise<boolean> => {
+    const record = await stores.stateStore.get(dataKeyRecord(scope));
+    return record !== null && JSON.stringify(record.value).includes('destroyed_at');
+  };
+  const keyOf = (id: string): LastingScope => ({
+    ...{ kind: 'storage-credentials', projectId, storageId: id, version: 1 },
+  });
+  t.false(await isDestroyed(keyOf(storageId)));
+
+  const { state } = await other.services.handler.load(storageAggregate, storageId);
+  if (!('configuration' in state)) throw new Error('the storage was never created');
+
+  // When the project is deleted, then every key is destroyed
+  await one.services.commands.deleteProject({ projectId }, nextContext(one.services));
+  const scopes: readonly LastingScope[] = [
+    keyOf(storageId),
+    ...shares.map(({ id: shareId }) => ({ kind: 'share', projectId, shareId }) as const),
+  ];
+  await eventually(t, async () => (await Promise.all(scopes.map(isDestroyed))).every(Boolean));
+
+  // When the other process appends a storage that it decided before, then that one's key is destroyed too
+  const late = '019b7d00-0000-7000-8000-00000000f002';
+  const { handler, sealer } = other.services;
+  const sealed = { access_key: await sealer.seal(keyOf(late), 'access_key', 'AKIAEXAMPLE') };
+  const create = { type: 'Create', projectId, configuration: state.configuration } as const;
+  await handler.handle(
+    { aggregate: storageAggregate, id: late },
+    { ...create, credentials: { version: 1, sealed } },
+    nextContext(other.services),
+  );
+  await eventually(t, () => isDestroyed(keyOf(late)));
+});
+
+async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
+  for (let n = 0; n < 200; n += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  t.fail('it did not come about in 5 s');
+}
