@@ -70,6 +70,10 @@ const forbiddenHosts = [
   '2852039166',
   '169.254.0.23',
   '169.254.170.2',
+  '169.254.170.23',
+  '0251.0376.0251.0376',
+  '168.63.129.16',
+  '0xa83f8110',
   '100.64.0.1',
   '100.100.100.200',
   '192.0.0.192',
@@ -92,8 +96,18 @@ const forbiddenHosts = [
   '[2002:7f00:1::]',
   '[2002:a9fe:a9fe::1]',
   '[2001::1]',
+  '[::127.0.0.1]',
+  '[::a9fe:a9fe]',
+  '[::ffff:0:10.0.0.1]',
+  '[64:ff9b:1::7f00:1]',
+  '[::2]',
+  '[100::1]',
+  '[4000::1]',
+  '[5f00::1]',
+  '[fec0::1]',
   '[fc00::1]',
   '[fd00:ec2::254]',
+  '[fd20:ce::254]',
   '[fe80::1]',
   '[ff02::1]',
   '[2001:db8::1]',
@@ -120,6 +134,8 @@ test('A name that resolves to a forbidden address is refused, also among allowed
     ['2606:2800:21f:cb07:6820:80da:af6b:8b2c', '::1'],
     ['::ffff:10.0.0.1'],
     ['64:ff9b::a00:1'],
+    ['::a00:1'],
+    ['168.63.129.16'],
     [],
   ]) {
     const http = makeOutgoingHttp({ isAllowed, lookup: answering(...answers) });
@@ -162,7 +178,20 @@ test('What the operator has allowed is spoken to', async (t) => {
 test('No allow-list opens a metadata service', (t) => {
   const everything = makeAllowedAddress(['0.0.0.0/0', '::/0']);
   t.true(everything('10.0.0.1'));
-  for (const address of ['169.254.169.254', '100.100.100.200', '::ffff:169.254.169.254', 'fd00:ec2::254']) {
+  for (const address of [
+    '169.254.169.254',
+    '169.254.170.23',
+    '168.63.129.16',
+    '100.100.100.200',
+    '::ffff:169.254.169.254',
+    '::a9fe:a9fe',
+    '::ffff:0:a9fe:a9fe',
+    '64:ff9b::a83f:8110',
+    '2002:a9fe:a9fe::1',
+    'fd00:ec2::254',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+  ]) {
     t.false(everything(address), address);
   }
 });
