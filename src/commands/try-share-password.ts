@@ -1,5 +1,6 @@
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { Overloaded } from '../event-sourcing/errors.js';
 import { makeKeyedQueue } from '../event-sourcing/stream-queue.js';
 import { type OpenShare, shareAggregate } from '../domain/share/share.js';
 import { erased, type Sealer } from '../keys/sealer.js';
@@ -23,7 +24,10 @@ export interface SharePasswordTry {
 export interface TrySharePassword {
   /** Whether it is the share's. @throws TooManyAttempts, StoreUnavailable */
   matches(tried: SharePasswordTry, context: CommandContext): Promise<boolean>;
-  /** Costs what a wrong password costs to hash, for a share that does not open. @throws TooManyAttempts */
+  /**
+   * Costs what a wrong password costs to hash, for a share that does not open. Nobody can be right there, so it takes the places of
+   * those who failed before. @throws TooManyAttempts
+   */
   matchesNone(password: string): Promise<void>;
 }
 
@@ -79,7 +83,7 @@ export function makeTrySharePassword({
       return false;
     },
     matchesNone: async (password) => {
-      await refuseWhenFull(() => sharePasswords.fresh.verifyNone(password));
+      await refuseWhenFull(() => sharePasswords.suspect.verifyNone(password));
     },
   };
 
@@ -106,7 +110,7 @@ export function makeTrySharePassword({
     }
   }
 
-  /** Tells that the share is being guessed at. What is lost with a crash is told by the next failure. */
+  /** Tells that the share is being guessed at. What is lost with a crash, or for lack of room, is told by the next failure. */
   function tell(
     { shareId, share: { throttledAt } }: SharePasswordTry,
     { failures }: Pressure,
@@ -116,13 +120,17 @@ export function makeTrySharePassword({
     if (throttledAt !== null && now.getTime() - throttledAt.getTime() < toldEveryMs) return;
     if (telling.has(shareId)) return;
     const told = { type: 'TellThrottled', failures: Math.max(1, failures), now } as const;
-    telling.add(shareId);
-    background.start('a throttled share was not told of', async () => {
-      try {
-        await handler.handle({ aggregate: shareAggregate, id: shareId }, told, context);
-      } finally {
-        telling.delete(shareId);
-      }
-    });
+    try {
+      background.start('a throttled share was not told of', async () => {
+        telling.add(shareId);
+        try {
+          await handler.handle({ aggregate: shareAggregate, id: shareId }, told, context);
+        } finally {
+          telling.delete(shareId);
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof Overloaded)) throw error;
+    }
   }
 }
