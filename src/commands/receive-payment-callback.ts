@@ -2,6 +2,7 @@ import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { StoreUnavailable } from '../event-sourcing/errors.js';
 import { stepContext } from '../event-sourcing/ids.js';
+import { parseOrderNumber } from '../domain/order/number.js';
 import type { ReceivedCallback } from '../domain/payment-callback/events.js';
 import { paymentCallbackAggregate } from '../domain/payment-callback/payment-callback.js';
 import type { PaymentProviderName, RecordedFact } from '../domain/payment.js';
@@ -163,11 +164,19 @@ function notificationOf({
   at,
 }: PaymentNotification): ReceivedCallback['notifications'][number] {
   return {
-    order_number: reference.orderNumber,
+    order_number: reference.orderNumber === null ? null : recordedNumber(reference.orderNumber),
     transaction_id: reference.transactionId,
     fact: factOf(fact),
     at: at?.toISOString() ?? null,
   };
+}
+
+/**
+ * A number of ours, or `foreign`: the field is the payer's or another shop's to fill where several share an account, so it may
+ * hold an address or a name, which no event keeps in clear.
+ */
+function recordedNumber(number: string): string {
+  return parseOrderNumber(number) === null ? 'foreign' : number;
 }
 
 function factOf(fact: PaymentFact): RecordedFact {

@@ -38,6 +38,7 @@ export type RecordedFact = z.infer<typeof paymentFact>;
 
 /** One thing that a callback says. */
 export const paymentNotification = z.strictObject({
+  /** Of an order of ours; `foreign` where the platform names something else. */
   order_number: z.string().min(1).max(256).nullable(),
   transaction_id: transactionId.nullable(),
   fact: paymentFact,

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { pino } from 'pino';
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { findCanaries, findCanariesInFiles } from '../support/canaries.js';
 import { givenAsset, givenShare } from '../support/given-share.js';
 import { makeServiceClient, textOf, asObject } from '../support/service-client.js';
@@ -32,6 +33,11 @@ test("a share's password, token and session, and its visitors' addresses stand n
   const keyed = { ...from, 'idempotency-key': 'canary-share-key' };
   const opened = await client.post(`${path}/verify`, { password }, keyed);
   t.is(opened.status, 200, opened.text);
+  const media = asObject(opened.json()['data'])['media'] as readonly JsonObject[];
+  const signatures = media.map(
+    (one) => new URL(textOf(one, 'url')).searchParams.get('X-Amz-Signature') ?? '',
+  );
+  t.true(signatures.length > 0 && signatures.every((signature) => signature.length === 64));
   t.is((await client.post(`${path}/verify`, { password }, keyed)).status, 200);
   const session = textOf(asObject(opened.json()['data']), 'share_session');
   t.is((await client.post(`${path}/media`, { share_session: session }, from)).status, 200);
@@ -61,6 +67,8 @@ test("a share's password, token and session, and its visitors' addresses stand n
     'idempotency key': 'canary-share-key',
     'mac of the session': session.split('.').at(-1) ?? '',
     'a password hash': '$scrypt$',
+    ...Object.fromEntries(signatures.map((signature, index) => [`signature of URL ${index}`, signature])),
+    'credentials that sign': 'not-a-real-secret',
   };
   const secrets = Object.fromEntries(
     Object.entries(canaries).map(([name, value]) => [name, Buffer.from(value)]),

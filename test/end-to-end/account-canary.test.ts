@@ -1,0 +1,125 @@
+import test from 'ava';
+import { Secret } from 'otpauth';
+import { otherThan, totpCode } from '../support/authenticator-app.js';
+import { canariesOf, startCanaryService } from '../support/canary-service.js';
+import { asObject, type ServiceReply, signedIn, textOf } from '../support/service-client.js';
+import { startSmtpServer } from '../support/smtp-server.js';
+
+const person = {
+  email: 'canary.ada@example.org',
+  newEmail: 'canary.countess@example.net',
+  nickname: 'CanaryNickname',
+  agent: 'CanaryBrowser/7.3',
+  password: 'Canary-Password-41',
+  newPassword: 'Canary-Password-42',
+  wrongPassword: 'Canary-Password-43',
+};
+const smtpPassword = 'canary-smtp-password';
+
+const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
+const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
+/** Six digits turn up by chance; a code that is kept or told stands between quotes or behind a name. */
+const spelled = (name: string, code: string) => ({ [`${name} "`]: `"${code}"`, [`${name} :`]: `:${code}` });
+
+test('second factors, mailed codes, passwords and tokens stand nowhere in clear', async (t) => {
+  // Given somebody who signs in with all of them
+  const smtp = await startSmtpServer({ credentials: { user: 'stowage', password: smtpPassword } });
+  t.teardown(() => smtp.close());
+  const { client, watched, sightings } = await startCanaryService(t, { SMTP_URL: smtp.url });
+  const ada = await client.register(person.email, person.password, { nickname: person.nickname });
+  const from = { 'user-agent': person.agent };
+  const headers = { ...ada.headers, ...from };
+  const path = (name: string) => `/api/v1/auth/${name}`;
+
+  // When the second factor is turned on and used, rightly and wrongly
+  const enrolled = await client.post(path('2fa/totp'), {}, headers);
+  const secret = textOf(dataOf(enrolled), 'secret');
+  const shown = (stepsAhead: number) => totpCode(secret, new Date(), stepsAhead);
+  const [first, second, third] = [shown(-1), shown(0), shown(1)] as const;
+  const statuses = [
+    await watched.post(path('2fa/totp/confirm'), { code: otherThan(first) }, headers),
+    await watched.post(path('2fa/totp/confirm'), { code: [first] }, headers),
+    await watched.post(path('2fa/totp/confirm'), { code: first, secret }, headers),
+  ];
+  const confirmed = await client.post(path('2fa/totp/confirm'), { code: first }, headers);
+  t.is(confirmed.status, 200, confirmed.text);
+  const oldRecoveryCodes = dataOf(confirmed)['recovery_codes'] as readonly string[];
+  const [used = ''] = oldRecoveryCodes;
+  const passed = await client.post(path('2fa/verify'), { code: second }, headers);
+  t.is(passed.status, 200, passed.text);
+  statuses.push(
+    await watched.post(path('2fa/verify'), { code: second }, headers),
+    await watched.post(path('2fa/verify'), { recovery_code: used, more: used }, headers),
+  );
+  t.is((await client.post(path('2fa/verify'), { recovery_code: used }, headers)).status, 200);
+  statuses.push(
+    await watched.post(path('2fa/verify'), { recovery_code: used }, headers),
+    await watched.post(path('2fa/totp/remove'), { recovery_code: used }, headers),
+    await watched.post(path('2fa/recovery-codes'), { code: first }, headers),
+  );
+  const replaced = await client.post(path('2fa/recovery-codes'), { code: third }, headers);
+  t.is(replaced.status, 200, replaced.text);
+  const recoveryCodes = [...oldRecoveryCodes, ...(dataOf(replaced)['recovery_codes'] as readonly string[])];
+
+  // and the password is changed, and the address
+  const passwords = { current_password: person.password, new_password: person.newPassword };
+  statuses.push(
+    await watched.post(path('password'), { ...passwords, current_password: person.wrongPassword }, headers),
+    await watched.post(path('password'), { ...passwords, new_password: person.nickname }, headers),
+    await watched.post(path('password'), passwords, headers),
+    await watched.post(path('email'), { email: person.newEmail }, headers),
+  );
+  const [changeMail] = await smtp.received(1);
+  const changeCode = codeIn(changeMail?.email.text);
+  statuses.push(
+    await watched.post(path('email/confirm'), { code: otherThan(changeCode) }, headers),
+    await watched.post(path('email/confirm'), { code: changeCode }, headers),
+    // and somebody signs in with a mailed code
+    await watched.post(path('email-code/send'), { email: person.newEmail }, from),
+  );
+  const [, loginMail] = await smtp.received(2);
+  const loginCode = codeIn(loginMail?.email.text);
+  const attempt = { email: person.newEmail, code: loginCode };
+  statuses.push(
+    await watched.post(path('email-code/login'), { ...attempt, code: otherThan(loginCode) }, from),
+    await watched.post(path('email-code/login'), { ...attempt, password: person.newPassword }, from),
+  );
+  const signedInByCode = await client.post(path('email-code/login'), attempt, from);
+  t.is(signedInByCode.status, 200, signedInByCode.text);
+  statuses.push(
+    await watched.post(path('email-code/login'), attempt, from),
+    await watched.post(path('login'), { email: person.newEmail, password: person.wrongPassword }, from),
+    await watched.post(path('refresh'), { refresh_token: `${ada.refreshToken}x` }, from),
+    await watched.get(path('me'), { authorization: `Bearer ${ada.accessToken}x` }),
+    await watched.post(path('logout'), {}, headers),
+  );
+
+  // Then each was answered as it should be
+  t.deepEqual(
+    statuses.map(({ status }) => status),
+    [
+      401, 400, 400, 401, 400, 401, 401, 401, 401, 400, 204, 200, 401, 204, 200, 401, 400, 401, 401, 401, 401,
+      204,
+    ],
+  );
+  // and nothing of it is in a file, a line of the log, or a reply that is not its owner's own
+  const later = signedIn(signedInByCode.json());
+  const seen = await sightings({
+    ...canariesOf({ ...person, smtpPassword, secret, 'a password hash': '$scrypt$' }),
+    'TOTP secret, as bytes': Buffer.from(Secret.fromBase32(secret).bytes),
+    ...canariesOf({ ...spelled('TOTP code 1', first), ...spelled('TOTP code 2', second) }),
+    ...canariesOf(spelled('TOTP code 3', third)),
+    ...canariesOf({ ...spelled('login code', loginCode), ...spelled('change code', changeCode) }),
+    ...canariesOf(
+      Object.fromEntries(
+        recoveryCodes.flatMap((code) => [
+          [`recovery code ${code}`, code],
+          [`recovery code ${code}, compact`, code.replace('-', '')],
+        ]),
+      ),
+    ),
+    ...canariesOf({ access: ada.accessToken, refresh: ada.refreshToken }),
+    ...canariesOf({ 'later access': later.accessToken, 'later refresh': later.refreshToken }),
+  });
+  t.deepEqual(seen, []);
+});
