@@ -100,6 +100,8 @@ export function makeRegister({
 }
 
 function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
-  if (nickname !== undefined && nickname.trim() !== '') return checkNickname(nickname);
+  const isLeftOut =
+    nickname === undefined || (nickname.trim() === '' && nickname.length <= nicknameLengthMax);
+  if (!isLeftOut) return checkNickname(nickname);
   return Array.from(localPart).slice(0, nicknameLengthMax).join('');
 }

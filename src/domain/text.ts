@@ -8,13 +8,13 @@ export function isPrintable(text: string): boolean {
 }
 
 /**
- * A name given by people: outer white space is cut off, 1 to `max` characters (code points) remain, none of them a
- * control character. @throws CommandRejected invalid_request
+ * A name given by people, of `max` characters (code points) at most: outer white space is cut off, and one or more remain, none of
+ * them a control character. @throws CommandRejected invalid_request
  */
 export function checkName(text: string, field = 'name', max = 64): string {
   const name = text.trim();
-  const length = Array.from(name).length;
-  if (length < 1 || length > max) invalid(field, `must have 1 to ${max} characters`);
+  // What is cut off counts as well: a client that goes by the stated length must not be told two things.
+  if (name === '' || Array.from(text).length > max) invalid(field, `must have 1 to ${max} characters`);
   if (!isPrintable(name)) invalid(field, 'must not contain control characters');
   return name;
 }

@@ -270,6 +270,7 @@ const refused: readonly [string, Partial<typeof input>, RegExp][] = [
     /^password /,
   ],
   ['a long nickname', { nickname: 'x'.repeat(51) }, /^nickname: /],
+  ['a long blank nickname', { nickname: ' '.repeat(51) }, /^nickname: /],
   ['a control character in the nickname', { nickname: 'a\u0007' }, /^nickname: /],
 ];
 

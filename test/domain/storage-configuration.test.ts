@@ -118,6 +118,7 @@ for (const [what, input, expected] of normalised) {
 const refused: readonly [string, keyof StorageConfiguration, StorageConfiguration][] = [
   ['no name', 'name', { ...s3, name: '   ' }],
   ['a long name', 'name', { ...s3, name: 'é'.repeat(65) }],
+  ['a long name, with what is cut off', 'name', { ...s3, name: ` ${'e'.repeat(64)}` }],
   ['a control character in a name', 'name', { ...s3, name: 'a\u0007b' }],
   ['http to a name', 'endpoint', { ...s3, endpoint: 'http://minio.example.com' }],
   ['http to an address that is not allowed', 'endpoint', { ...s3, endpoint: 'http://10.1.2.4' }],
