@@ -32,6 +32,14 @@ interface Notification {
   readonly told: ReceivedCallback['notifications'][number];
 }
 
+/** One callback that is to be settled, and those that it sets free. */
+interface Chain {
+  /** Those that are being settled: each looks again itself at what it waits for. */
+  readonly underWay: Set<string>;
+  /** What was parked, by its transaction and itself. It may wait for several, and is tried once for each. */
+  readonly tried: Set<string>;
+}
+
 /** Callbacks never wait for a view (DESIGN 4.5). */
 const options: HandleOptions = { isUrgent: true };
 
@@ -41,31 +49,34 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       const { state } = await handler.load(paymentCallbackAggregate, callbackId);
       return state.status === 'received' && state.disposition === null && state.held === null;
     },
-    settle: (callbackId, context) => settle(callbackId, context, new Set()),
+    settle: (callbackId, context) => settle(callbackId, context, { underWay: new Set(), tried: new Set() }),
   };
 
-  /** @param visited callbacks that whoever asks for this is about to settle */
-  async function settle(callbackId: string, context: CommandContext, visited: Set<string>): Promise<void> {
-    visited.add(callbackId);
-    const { state } = await handler.load(paymentCallbackAggregate, callbackId);
+  async function settle(callbackId: string, context: CommandContext, chain: Chain): Promise<void> {
+    const { state, revision } = await handler.load(paymentCallbackAggregate, callbackId);
     if (state.status === 'absent' || state.disposition !== null) return;
     const { callback } = state;
     const notifications = callback.notifications.map((told, index): Notification => {
       return { callbackId, callback, name: notificationName(callbackId, index), told };
     });
     const outcomes: Outcome[] = [];
-    for (const notification of notifications) outcomes.push(await settleOne(notification, context, visited));
+    chain.underWay.add(callbackId);
+    for (const notification of notifications) outcomes.push(await settleOne(notification, context, chain));
     // One may have waited for the link that a later one of the same callback has made.
     for (const [index, notification] of notifications.entries()) {
-      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, context, visited);
+      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, context, chain);
     }
+    chain.underWay.delete(callbackId);
     const target = { aggregate: paymentCallbackAggregate, id: callbackId };
     const held = outcomes.find((outcome) => outcome.kind === 'held');
     if (held !== undefined) {
       const command = { type: 'Hold', reason: held.reason } as const;
-      await handler.handle(target, command, stepContext(context, `${callbackId}/${held.reason}`), options);
+      // Of several things that it tells each may hold it in turn, so a reason may come again.
+      await handler.handle(target, command, stepContext(context, `${callbackId}/hold/${revision}`), options);
       return;
     }
+    // Held ones owe nobody anything; another that is settled before those that its link has set free would leave them behind.
+    if (state.held === null && (await hasWaiting(notifications, chain))) return;
     const command = { type: 'Settle', ...together(outcomes) } as const;
     await handler.handle(target, command, stepContext(context, `${callbackId}/settle`), options);
   }
@@ -73,7 +84,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   async function settleOne(
     notification: Notification,
     context: CommandContext,
-    visited: Set<string>,
+    chain: Chain,
   ): Promise<Outcome> {
     const { callback, told, name } = notification;
     if (told.fact.kind === 'nothing') return { kind: 'settled', disposition: 'ignored', orderId: null };
@@ -97,7 +108,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       stepContext(context, `${name}/report`),
       options,
     );
-    if (mismatch === null) await settleParked(notification, context, visited);
+    if (mismatch === null) await settleParked(notification, context, chain);
     return { kind: 'settled', disposition: await dispositionIn(orderId, name), orderId };
   }
 
@@ -148,14 +159,29 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   async function settleParked(
     { callback, told }: Notification,
     context: CommandContext,
-    visited: Set<string>,
+    chain: Chain,
   ): Promise<void> {
     if (told.transaction_id === null) return;
     const id = transactionStreamId(callback.provider, told.transaction_id);
     const { state } = await handler.load(transactionAggregate, id);
     for (const parked of state.parked) {
-      if (!visited.has(parked)) await settle(parked, context, visited);
+      const place = `${id}/${parked}`;
+      if (chain.underWay.has(parked) || chain.tried.has(place)) continue;
+      chain.tried.add(place);
+      await settle(parked, context, chain);
     }
+  }
+
+  /** Whether some that wait for its transactions are being settled by whoever asks for this, and are not settled yet. */
+  async function hasWaiting(notifications: readonly Notification[], { underWay }: Chain): Promise<boolean> {
+    if (underWay.size === 0) return false;
+    for (const { callback, told } of notifications) {
+      if (told.transaction_id === null) continue;
+      const id = transactionStreamId(callback.provider, told.transaction_id);
+      const { state } = await handler.load(transactionAggregate, id);
+      if ([...state.parked].some((parked) => underWay.has(parked))) return true;
+    }
+    return false;
   }
 
   async function placedOrder(orderId: string): Promise<PlacedOrder | null> {
