@@ -1,5 +1,4 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
-import { projectAggregate } from '../domain/project/project.js';
 import { storageAggregate } from '../domain/storage/storage.js';
 import type { TestFailure } from '../domain/storage/test-failure.js';
 import type { ProbeStorage as Probe } from '../integrations/object-storage/probe.js';
@@ -16,7 +15,7 @@ export interface ProbeStorage {
   isRunning(test: StorageTestRef): Promise<boolean>;
   /** Speaks to the storage. Null: all is well; undefined: the test is over meanwhile. */
   probe(test: StorageTestRef, signal: AbortSignal): Promise<TestFailure | null | undefined>;
-  /** Records the result; the first storage that works becomes the project's default. Repeating it changes nothing. */
+  /** Records the result. Repeating it changes nothing. */
   finish(test: StorageTestRef, failure: TestFailure | null, context: CommandContext): Promise<void>;
 }
 
@@ -46,25 +45,6 @@ export function makeProbeStorage({
     finish: async ({ storageId, testId }, failure, context) => {
       const target = { aggregate: storageAggregate, id: storageId };
       await handler.handle(target, { type: 'FinishTest', testId, failure }, context);
-      const { state } = await handler.load(storageAggregate, storageId);
-      if (state.status === 'active') await makeDefaultIfNone(state.projectId, storageId, context);
     },
   };
-
-  async function makeDefaultIfNone(
-    projectId: string,
-    storageId: string,
-    context: CommandContext,
-  ): Promise<void> {
-    const { state } = await handler.load(projectAggregate, projectId);
-    if (state.status !== 'existing') return;
-    const present = state.defaultStorageId;
-    if (present !== null) {
-      // A deleted default counts as none.
-      const { state: storage } = await handler.load(storageAggregate, present);
-      if (storage.status !== 'deleted') return;
-    }
-    const target = { aggregate: projectAggregate, id: projectId };
-    await handler.handle(target, { type: 'ReplaceDefaultStorage', replaces: present, storageId }, context);
-  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { makeChangeStorage } from '../commands/change-storage.js';
 import { makeChooseDefaultStorage } from '../commands/choose-default-storage.js';
+import { makeChooseFirstDefault } from '../commands/choose-first-default.js';
 import { makeCreateStorage } from '../commands/create-storage.js';
 import { makeDeleteOrphanedStorages } from '../commands/delete-orphaned-storages.js';
 import { makeDeleteStorage, makeDestroyCredentials } from '../commands/delete-storage.js';
@@ -52,6 +53,7 @@ export function makeStorageCommands(deps: {
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),
     chooseDefaultStorage: makeChooseDefaultStorage(common),
+    chooseFirstDefault: makeChooseFirstDefault(deps),
     deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => assets.hasIn(storageId) }),
     deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
     destroyCredentials: common.destroyCredentials,

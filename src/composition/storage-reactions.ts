@@ -1,6 +1,7 @@
 import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
 import type { ProjectionRunner } from '../event-sourcing/projection-runner.js';
 import { type AnyReaction, showsUpTo } from '../event-sourcing/reaction.js';
+import { makeChooseFirstDefault } from '../reactions/choose-first-default.js';
 import { makeDeleteLateStorages, makeDeleteProjectStorages } from '../reactions/delete-orphaned-storages.js';
 import { makeEraseStorageCredentials } from '../reactions/erase-storage-credentials.js';
 import { makeProbeStorages } from '../reactions/probe-storages.js';
@@ -13,6 +14,7 @@ export function makeStorageReactions(
 ): readonly AnyReaction[] {
   return [
     makeProbeStorages({ ...commands, clock }),
+    makeChooseFirstDefault(commands),
     makeEraseStorageCredentials(commands),
     makeDeleteLateStorages(commands),
     makeDeleteProjectStorages({

@@ -1,5 +1,6 @@
 import type { ProbeStorage } from '../commands/probe-storage.js';
 import { storageCodec, type StorageEvent } from '../domain/storage/events.js';
+import { testLeaseMs } from '../domain/storage/storage.js';
 import { storageCategory } from '../domain/storage/stream.js';
 import type { TestFailure } from '../domain/storage/test-failure.js';
 import type { Clock } from '../event-sourcing/clock.js';
@@ -8,8 +9,6 @@ import { streamIdOf } from './stream-id.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
-/** A test that has not ended by then has failed (DESIGN 4.3): milliseconds since it was asked for. */
-const leaseMs = 60_000;
 const timedOut: TestFailure = { code: 'probe_timeout', hint: null };
 
 /** Carries out every test of a storage that was asked for, and records what it found. */
@@ -32,7 +31,7 @@ export function makeProbeStorages({
     asks: async (event) => ((await probeStorage.isRunning(refOf(event))) ? 'yes' : 'no'),
     // What a crash or a pause has cut off for so long is not begun anew: its owner has waited long enough.
     perform: async (event, signal) =>
-      clock.now().getTime() - event.recordedAt.getTime() >= leaseMs
+      clock.now().getTime() - event.recordedAt.getTime() >= testLeaseMs
         ? timedOut
         : probeStorage.probe(refOf(event), signal),
     conclude: async (event, context, failure) => {

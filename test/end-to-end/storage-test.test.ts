@@ -85,7 +85,7 @@ test('A storage is disabled, enabled and deleted', async (t) => {
   t.is((await send('POST', `${at}/test`)).status, 409);
   t.is((await send('POST', `${at}/enable`)).json()['status'], 'pending');
   await send('POST', `${at}/test`);
-  await until(at, 'active');
+  await until(at, 'active', ({ is_default: isDefault }) => isDefault === true);
   const other = await bind(onThisMachine(storage.port));
   // The default goes last.
   t.is((await send('DELETE', at)).status, 409);
