@@ -2,7 +2,9 @@ import {
   CommandRejected,
   Overloaded,
   PreconditionFailed,
+  StoreDamaged,
   StoreUnavailable,
+  UndecodableEvent,
 } from '../event-sourcing/errors.js';
 import { TooManyAttempts } from '../commands/rejections.js';
 import type { ErrorCode } from './error-codes.js';
@@ -35,12 +37,23 @@ export function toHttpError(error: unknown): HttpError | null {
 
 export const internalError = new HttpError('internal_error', 'the service failed to answer');
 
+interface DescribedError {
+  readonly name: string;
+  readonly message?: string;
+  readonly code?: string;
+  readonly frames?: readonly string[];
+}
+
+/** Errors whose sentences are ours, name no secret and nobody, and say what to do: a disk is full, a server is away. */
+const told = [HttpError, StoreUnavailable, StoreDamaged, UndecodableEvent, Overloaded] as const;
+
 /**
- * An error for the log: its name, code and where it was thrown. Messages of others are left out, for a parser's message
- * may quote the secret that it could not parse.
+ * An error for the log. Those that are ours are told by their sentence. Of others name, code and where they were thrown: a
+ * parser's message may quote the secret that it could not parse.
  */
-export function describeForLog(error: unknown): { name: string; code?: string; frames: string[] } {
-  if (!(error instanceof Error)) return { name: typeof error, frames: [] };
+export function describeForLog(error: unknown): DescribedError {
+  if (!(error instanceof Error)) return { name: typeof error };
+  if (told.some((known) => error instanceof known)) return { name: error.name, message: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
 import { openStores } from '../support/embedded-directory.js';
 import { makeServiceClient, type ServiceClient, type SignedIn, textOf } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
@@ -12,7 +13,12 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   t.teardown(() => directory.remove());
   const small = { ...(await openStores(directory.path, { pageCountMax: 36 })), allEmbedded: true };
   t.teardown(() => small.close());
-  const service = await startInProcess({ directory: directory.path, stores: small });
+  const lines: string[] = [];
+  const log = {
+    logger: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
+    flush: () => undefined,
+  };
+  const service = await startInProcess({ directory: directory.path, stores: small, log });
   t.teardown(() => service.close());
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
@@ -22,6 +28,8 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   t.like(refusal, { status: 503 });
   t.regex(refusal.headers.get('retry-after') ?? '', /^\d+$/);
   t.like(refusal.json(), { code: 'store_unavailable' });
+  const failed = lines.filter((line) => line.includes('"request failed"'));
+  t.true(failed.length > 0 && failed.every((line) => /the disk of \S+ is full; make room on it/.test(line)));
   await assertReadable(t, client, owner, acknowledged);
 
   // When there is room again, then everything goes on

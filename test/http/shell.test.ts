@@ -128,8 +128,8 @@ const outcomes = [
   [new CommandRejected('entitlement_required', 'no'), 403, 'entitlement_required', 'no', null],
   [new PreconditionFailed('revision 3'), 412, 'precondition_failed', null, null],
   [new Overloaded('queue full'), 503, 'overloaded', null, '1'],
-  [new StoreUnavailable('secret host'), 503, 'store_unavailable', null, '1'],
-  [new OutcomeUnknown('secret host'), 503, 'store_unavailable', null, '1'],
+  [new StoreUnavailable('the disk of events.db is full'), 503, 'store_unavailable', null, '1'],
+  [new OutcomeUnknown('the disk of events.db did not answer'), 503, 'store_unavailable', null, '1'],
   [new Error('password=canary'), 500, 'internal_error', 'the service failed to answer', null],
   [new SyntaxError('Unexpected token "canary"'), 500, 'internal_error', null, null],
 ] as const;
@@ -140,9 +140,18 @@ for (const [error, status, code, message, retryAfter] of outcomes) {
     t.is(answer.status, status);
     t.like(answer.json, { code, ...(message === null ? {} : { message }) });
     t.is(answer.headers.get('retry-after'), retryAfter);
-    t.notRegex(answer.text + http.logLines.join(''), /canary|secret host/);
+    t.notRegex(answer.text + http.logLines.join(''), /canary/);
+    t.notRegex(answer.text, /disk of events/);
   });
 }
+
+test('what a store says of itself is for the log, whose readers can do something about it', async (t) => {
+  const fullDisk = new StoreUnavailable('the disk of events.db is full; make room on it');
+  const http = await startTestHttp(t, { routes: [getThing(() => Promise.reject(fullDisk))] });
+  await http.ask(`/things/${id}`);
+  const line = http.logLines.find((one) => one.includes('request failed')) ?? '';
+  t.deepEqual(parseLine(line)['error'], { name: 'StoreUnavailable', message: fullDisk.message });
+});
 
 test('an unforeseen error is logged with its place and without its message', async (t) => {
   const http = await startTestHttp(t, {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { StoredDocument } from '../../src/event-sourcing/read-model-store.js';
@@ -39,6 +39,14 @@ test.serial('a data directory is made for its user alone, and has one owner at a
   await stores.close();
   const second = await openStores(directory);
   await second.close();
+});
+
+test.serial('a directory that cannot be locked is not said to be in use', async (t) => {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  writeFileSync(join(directory, 'lock.db'), 'not a database at all '.repeat(100));
+  const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
+  t.regex(error.message, /cannot be locked \(lock\.db: SQLITE_NOTADB\); check the disk/);
 });
 
 test.serial('a directory that cannot be made is refused with a sentence', async (t) => {

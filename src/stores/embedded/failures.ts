@@ -56,7 +56,8 @@ export function damage(format: FileFormat, what: string): StoreDamaged {
   return new StoreDamaged(`${format.fileName} is damaged: ${what}. ${format.remedy}.`);
 }
 
-function sqliteCode(error: unknown): string | null {
+/** SQLite's name of an error, `SQLITE_FULL` for one; null for errors that are not SQLite's. */
+export function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   return error.code.startsWith('SQLITE_') ? error.code : null;
 }
