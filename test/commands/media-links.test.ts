@@ -114,6 +114,43 @@ test('Links go through the domain of the storage, as its delivery mode says', (t
   t.not(signature('origin'), signature('rewrite'));
 });
 
+test('A CDN that rewrites the host is handed the very URL of the bucket, under its own name', (t) => {
+  const object = { ...asset, object_key: "a b/ü'(1).mp4" };
+  const linkOf = (changes: Parameters<typeof storageWith>[0], delivery: DeliveryMode) => {
+    const storage = storageWith(changes, delivery);
+    return makeMediaLinks({ storage, asset: object, disposition, now, until: null })[0]?.url ?? '';
+  };
+  const places = [
+    [{}, 'https://rivers-media.oss-cn-hangzhou.aliyuncs.com/videos/2026/'],
+    [
+      { provider: 's3', endpoint: '', region: 'eu-west-1' },
+      'https://rivers-media.s3.eu-west-1.amazonaws.com/videos/2026/',
+    ],
+    [
+      { provider: 's3', endpoint: 'http://10.0.0.1:9000', region: '', base_path: '' },
+      'http://10.0.0.1:9000/rivers-media/',
+    ],
+    [
+      { provider: 'cos', endpoint: '', bucket: 'media-1250000000', region: 'ap-beijing' },
+      'https://media-1250000000.cos.ap-beijing.myqcloud.com/videos/2026/',
+    ],
+  ] as const;
+  const through = { cdn_domain: 'cdn.example.com' };
+  for (const [place, begin] of places) {
+    const direct = linkOf(place, 'rewrite');
+    t.true(direct.startsWith(`${begin}a%20b/%C3%BC%27%281%29.mp4?`), direct);
+    const { protocol, host } = new URL(direct);
+    const rewritten = linkOf({ ...place, ...through }, 'rewrite');
+    t.is(rewritten, direct.replace(`${protocol}//${host}/`, 'https://cdn.example.com/'));
+    // What is another name of the bucket, or reads it by itself, knows no bucket in the path.
+    const [path = ''] = direct.slice(begin.length).split('?');
+    const basePath = begin.endsWith('videos/2026/') ? 'videos/2026/' : '';
+    const named = linkOf({ ...place, ...through }, 'origin');
+    t.true(named.startsWith(`https://cdn.example.com/${basePath}${path}?`), named);
+    t.is(linkOf({ ...place, ...through }, 'public'), `https://cdn.example.com/${basePath}${path}`);
+  }
+});
+
 test('A host that only the provider’s own machines know is in no link, and in no upload', (t) => {
   const internal = {
     'https://oss-cn-hangzhou-internal.aliyuncs.com': 'rivers-media.oss-cn-hangzhou.aliyuncs.com',

@@ -77,6 +77,12 @@ test('A result counts only for the configuration that it tested', (t) => {
   given(storageAggregate, ...activated)
     .when(refused)
     .thenNothing(t);
+  // One that another test has followed upon.
+  const again = { type: 'StorageTestStarted', data: { test_id: otherTestId, candidate: null } } as const;
+  const followed = given(storageAggregate, storageCreated, testStarted, moved, again);
+  followed.when(passed).thenNothing(t);
+  followed.when(refused).thenNothing(t);
+  followed.when({ ...passed, testId: otherTestId }).then(t, candidateSucceeded);
 });
 
 test('What is not active changes at once, and is untested again', (t) => {
