@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import { checkCredentials } from '../domain/storage/credentials.js';
 import { storageAggregate } from '../domain/storage/storage.js';
@@ -15,11 +15,12 @@ export interface ReplaceStorageCredentialsInput {
 
 /**
  * Replaces a storage's credentials; those of an active storage serve until the new ones have passed a test.
- * @throws CommandRejected storage_not_found, invalid_request, storage_test_running, storage_credentials_replaced
+ * @throws CommandRejected storage_not_found, invalid_request, storage_test_running, storage_credentials_replaced; PreconditionFailed
  */
 export type ReplaceStorageCredentials = (
   input: ReplaceStorageCredentialsInput,
   context: CommandContext,
+  options?: Pick<HandleOptions, 'expectedRevision'>,
 ) => Promise<StorageChange>;
 
 export function makeReplaceStorageCredentials({
@@ -33,7 +34,7 @@ export function makeReplaceStorageCredentials({
   readonly sealCredentials: SealCredentials;
   readonly storages: Pick<StorageReader, 'after'>;
 }): ReplaceStorageCredentials {
-  return async ({ projectId, storageId, credentials }, context) => {
+  return async ({ projectId, storageId, credentials }, context, options) => {
     const { configuration, credentialsVersionMax } = await ownership.require(projectId, storageId);
     const clear = checkCredentials(configuration.provider, credentials);
     const version = credentialsVersionMax + 1;
@@ -46,6 +47,7 @@ export function makeReplaceStorageCredentials({
         testId: derivedId(context, 'test'),
       },
       context,
+      options,
     );
     const isTested = events.some(({ type }) => type === 'StorageTestStarted');
     return { ...(await storages.after(documents)), isTested };

@@ -10,6 +10,8 @@ export const credentialKeys = {
 } as const satisfies Record<StorageProvider, readonly [string, string]>;
 
 const lengthMax = 1_024;
+/** The public key stands in headers as it is, which take nothing else (RFC 9110, 5.5); every provider's is made of this. */
+const visibleAscii = /^[\x21-\x7e]+$/;
 
 /** Checks that exactly the provider's two keys are given, each with a value. @throws CommandRejected invalid_request */
 export function checkCredentials(
@@ -17,6 +19,7 @@ export function checkCredentials(
   credentials: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
   const keys: readonly string[] = credentialKeys[provider];
+  const [publicKey] = credentialKeys[provider];
   const given = new Map(Object.entries(credentials));
   if (given.size !== keys.length || keys.some((key) => !given.has(key))) {
     invalid('credentials', `must have exactly the keys ${keys.join(' and ')}`);
@@ -27,6 +30,9 @@ export function checkCredentials(
     if (value !== value.trim()) invalid(field, 'must not begin or end with white space');
     if (value.length > lengthMax || !isPrintable(value)) {
       invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
+    }
+    if (key === publicKey && !visibleAscii.test(value)) {
+      invalid(field, 'must be of ASCII letters, digits and signs only');
     }
   }
   return given;

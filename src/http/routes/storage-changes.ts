@@ -107,8 +107,11 @@ export function makeStorageChangeRoutes(deps: {
       request: { params: storageParams, query: noQuery, body: credentialsReplacement },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
-      handler: async ({ params, body: { credentials }, command }) =>
-        replyOf(await deps.replaceStorageCredentials({ ...params, credentials }, command)),
+      ifMatch: true,
+      handler: async ({ params, body: { credentials }, command, expectedRevision }) => {
+        const input = { ...params, credentials };
+        return replyOf(await deps.replaceStorageCredentials(input, command, options(expectedRevision)));
+      },
     }),
     defineRoute({
       ...common,
@@ -120,9 +123,10 @@ export function makeStorageChangeRoutes(deps: {
       request: { params: storageParams, query: noQuery, body: noFields },
       replies: { 202: { description: 'The test is under way.', schema: storage } },
       errors: ['conflict'],
-      handler: async ({ params, command }) => ({
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
         status: 202,
-        ...presented(await deps.testStorage(params, command)),
+        ...presented(await deps.testStorage(params, command, options(expectedRevision))),
       }),
     }),
     defineRoute({
@@ -135,9 +139,10 @@ export function makeStorageChangeRoutes(deps: {
       request: { params: storageParams, query: noQuery, body: noFields },
       replies: { 200: changed },
       errors: ['conflict'],
-      handler: async ({ params, command }) => ({
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
         status: 200,
-        ...presented(await deps.chooseDefaultStorage(params, command)),
+        ...presented(await deps.chooseDefaultStorage(params, command, options(expectedRevision))),
       }),
     }),
     defineRoute({
@@ -150,9 +155,10 @@ export function makeStorageChangeRoutes(deps: {
       request: { params: storageParams, query: noQuery, body: noFields },
       replies: { 200: changed },
       errors: [],
-      handler: async ({ params, command }) => ({
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
         status: 200,
-        ...presented(await deps.disableStorage(params, command)),
+        ...presented(await deps.disableStorage(params, command, options(expectedRevision))),
       }),
     }),
     defineRoute({
@@ -165,9 +171,10 @@ export function makeStorageChangeRoutes(deps: {
       request: { params: storageParams, query: noQuery, body: noFields },
       replies: { 200: changed },
       errors: [],
-      handler: async ({ params, command }) => ({
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
         status: 200,
-        ...presented(await deps.enableStorage(params, command)),
+        ...presented(await deps.enableStorage(params, command, options(expectedRevision))),
       }),
     }),
     defineRoute({
