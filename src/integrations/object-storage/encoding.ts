@@ -1,7 +1,7 @@
 /** Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3), as all three providers sign it. */
 export function encodeRfc3986(text: string): string {
-  const encoded = encodeURIComponent(text);
-  return needsMore.test(encoded) ? encoded.replace(/[!'()*]/g, hexOf) : encoded;
+  if (plain.test(text)) return text;
+  return encodeURIComponent(text).replace(/[!'()*]/g, hexOf);
 }
 
 /** An object's key as a path: each segment encoded, the slashes kept. */
@@ -9,7 +9,7 @@ export function encodeKey(key: string): string {
   return plainKey.test(key) ? key : key.split('/').map(encodeRfc3986).join('/');
 }
 
-const needsMore = /[!'()*]/;
+const plain = /^[A-Za-z0-9._~-]*$/;
 const plainKey = /^[A-Za-z0-9._~/-]*$/;
 
 function hexOf(character: string): string {

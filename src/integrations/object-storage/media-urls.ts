@@ -21,8 +21,10 @@ export interface StorageUrls {
   /** A URL to write an object to; never through a domain in front of the bucket. */
   uploadUrl(request: Omit<PresignRequest, 'method'>): string;
   /** A URL to fetch an object from, through the storage's own domain where it has one. Whole keys, without a leading slash. */
-  mediaUrl(request: Omit<PresignRequest, 'method' | 'headers'>): string;
+  mediaUrl(request: MediaRequest): string;
 }
+
+type MediaRequest = Omit<PresignRequest, 'method' | 'headers'>;
 
 const makers = { s3: makeS3Signer, oss: makeOssSigner, cos: makeCosSigner };
 
@@ -45,21 +47,26 @@ function makeMediaUrl(
   make: (address: SignerAddress) => StorageSigner,
 ): StorageUrls['mediaUrl'] {
   const { protocol, publicHost, cdnDomain, mode } = address;
-  if (cdnDomain === '') return (request) => handedOut.presign({ ...request, method: 'GET' });
+  if (cdnDomain === '') return (request) => handedOut.presign(fetching(request));
   switch (mode) {
     case 'origin': {
       // The domain is another name of the bucket, so it is what gets signed.
       const named = make({ ...address, protocol: 'https:', host: cdnDomain, pathPrefix: '/' });
-      return (request) => named.presign({ ...request, method: 'GET' });
+      return (request) => named.presign(fetching(request));
     }
     case 'rewrite': {
       const origin = `${protocol}//${publicHost}/`;
       return (request) => {
-        const signed = handedOut.presign({ ...request, method: 'GET' });
+        const signed = handedOut.presign(fetching(request));
         return `https://${cdnDomain}/${signed.slice(origin.length)}`;
       };
     }
     case 'public':
       return ({ key }) => `https://${cdnDomain}/${encodeKey(key)}`;
   }
+}
+
+/** Field by field: a spread costs more than a hash. */
+function fetching({ key, query = {}, signedAt, expiresInSeconds }: MediaRequest): PresignRequest {
+  return { method: 'GET', key, query, signedAt, expiresInSeconds };
 }

@@ -14,38 +14,37 @@ const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export function makeOssSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix, bucket, region } = address;
   const dailyKey = makeDailyKey('aliyun_v4', keys.secret, [region, 'oss', 'aliyun_v4_request']);
+  let known: Life | undefined;
 
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
-      const time = basicTime(signedAt);
       const additional = additionalNames(headers);
-      const parameters = canonicalQuery([
-        ['x-oss-additional-headers', additional],
-        ['x-oss-credential', `${keys.id}/${scopeOf(time)}`],
-        ['x-oss-date', time],
-        ['x-oss-expires', String(expiresInSeconds)],
-        ['x-oss-signature-version', algorithm],
-        ...(keys.sessionToken === undefined ? [] : ([['x-oss-security-token', keys.sessionToken]] as const)),
-        ...Object.entries(query),
+      const { moment, parameters: shared } = lifeOf(signedAt, expiresInSeconds);
+      const parameters = joined([
+        ['x-oss-additional-headers', encodeRfc3986(additional)],
+        ...shared,
+        ...encoded(query),
       ]);
-      const signature = signatureOf({ method, key, query: parameters, headers, additional, time });
-      return `${protocol}//${host}${pathPrefix}${encodeKey(key)}?${parameters}&x-oss-signature=${signature}`;
+      const path = encodeKey(key);
+      const signature = signatureOf({ method, path, query: parameters, headers, additional, moment });
+      return `${protocol}//${host}${pathPrefix}${path}?${parameters}&x-oss-signature=${signature}`;
     },
 
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
-      const time = basicTime(signedAt);
+      const moment = momentOf(signedAt);
       const own = {
         'x-oss-content-sha256': unsignedPayload,
-        'x-oss-date': time,
+        'x-oss-date': moment.time,
         ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
         ...headers,
       };
       const additional = additionalNames(own);
-      const parameters = canonicalQuery(Object.entries(query));
-      const signature = signatureOf({ method, key, query: parameters, headers: own, additional, time });
-      const authorization = `${algorithm} Credential=${keys.id}/${scopeOf(time)},AdditionalHeaders=${additional},Signature=${signature}`;
-      const target = `${protocol}//${host}${pathPrefix}${encodeKey(key)}`;
+      const parameters = joined(encoded(query));
+      const path = encodeKey(key);
+      const signature = signatureOf({ method, path, query: parameters, headers: own, additional, moment });
+      const authorization = `${algorithm} Credential=${keys.id}/${moment.scope},AdditionalHeaders=${additional},Signature=${signature}`;
+      const target = `${protocol}//${host}${pathPrefix}${path}`;
       return {
         url: parameters === '' ? target : `${target}?${parameters}`,
         headers: { ...own, authorization },
@@ -53,31 +52,63 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
     },
   };
 
-  function scopeOf(time: string): string {
-    return `${time.slice(0, 8)}/${region}/oss/aliyun_v4_request`;
+  function momentOf(signedAt: Date): Moment {
+    const time = basicTime(signedAt);
+    return { time, scope: `${time.slice(0, 8)}/${region}/oss/aliyun_v4_request` };
+  }
+
+  function lifeOf(signedAt: Date, expiresInSeconds: number): Life {
+    const atMs = signedAt.getTime();
+    if (known?.atMs === atMs && known.expiresInSeconds === expiresInSeconds) return known;
+    const moment = momentOf(signedAt);
+    const parameters = encoded({
+      'x-oss-credential': `${keys.id}/${moment.scope}`,
+      'x-oss-date': moment.time,
+      'x-oss-expires': String(expiresInSeconds),
+      'x-oss-signature-version': algorithm,
+      ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
+    });
+    known = { atMs, expiresInSeconds, moment, parameters };
+    return known;
   }
 
   function signatureOf(request: {
     readonly method: string;
-    readonly key: string;
+    readonly path: string;
     readonly query: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly additional: string;
-    readonly time: string;
+    readonly moment: Moment;
   }): string {
-    const { method, key, query, headers, additional, time } = request;
-    const lines = Object.entries({ host, ...headers })
-      .map(([name, value]): [string, string] => [name, value.trim()])
-      .sort(byName)
-      .map(([name, value]) => `${name}:${value}\n`)
-      .join('');
-    const path = `/${bucket}/${encodeKey(key)}`;
-    const canonical = `${method}\n${path}\n${query}\n${lines}\n${additional}\n${unsignedPayload}`;
-    const toSign = `${algorithm}\n${time}\n${scopeOf(time)}\n${hash('sha256', canonical)}`;
+    const { method, path, query, headers, additional } = request;
+    const { time, scope } = request.moment;
+    let lines = '';
+    for (const [name, value] of [['host', host] as const, ...Object.entries(headers)].sort(byName)) {
+      lines += `${name}:${value.trim()}\n`;
+    }
+    const canonical = `${method}\n/${bucket}/${path}\n${query}\n${lines}\n${additional}\n${unsignedPayload}`;
+    const toSign = `${algorithm}\n${time}\n${scope}\n${hash('sha256', canonical)}`;
     return createHmac('sha256', dailyKey(time.slice(0, 8)))
       .update(toSign)
       .digest('hex');
   }
+}
+
+type Pair = readonly [name: string, value: string];
+
+interface Moment {
+  readonly time: string;
+  /** What the day's key is derived for. */
+  readonly scope: string;
+}
+
+/** What all URLs with the same beginning and length of life share. The last is kept: beginnings are rounded (DESIGN 4.4). */
+interface Life {
+  readonly atMs: number;
+  readonly expiresInSeconds: number;
+  readonly moment: Moment;
+  /** Encoded. */
+  readonly parameters: readonly Pair[];
 }
 
 /** Headers that OSS signs only where they are listed: all but its own and the content's type and digest. */
@@ -88,11 +119,16 @@ function additionalNames(headers: Readonly<Record<string, string>>): string {
 
 const alwaysSigned = /^(?:content-type|content-md5|x-oss-.*)$/;
 
-/** A parameter without a value stands as its bare name. */
-function canonicalQuery(parameters: readonly (readonly [string, string])[]): string {
-  return parameters
-    .map(([name, value]): [string, string] => [encodeRfc3986(name), encodeRfc3986(value)])
-    .sort(byName)
-    .map(([name, value]) => (value === '' ? name : `${name}=${value}`))
-    .join('&');
+function encoded(parameters: Readonly<Record<string, string>>): readonly Pair[] {
+  return Object.entries(parameters).map(([name, value]): Pair => [encodeRfc3986(name), encodeRfc3986(value)]);
+}
+
+/** In the order of the names; a parameter without a value stands as its bare name. */
+function joined(parameters: readonly Pair[]): string {
+  let text = '';
+  for (const [name, value] of parameters.toSorted(byName)) {
+    text += text === '' ? name : `&${name}`;
+    if (value !== '') text += `=${value}`;
+  }
+  return text;
 }
