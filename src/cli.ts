@@ -118,7 +118,8 @@ keys
   .description('remove a key that nothing needs any more')
   .option('--force', 'also when something still needs it; never a master key that wraps data keys', false)
   .action((ring: string, kid: string, { force }: { force: boolean }) =>
-    operate('keys retire', { ring, kid, force }),
+    // For a pepper the whole log is read.
+    operate('keys retire', { ring, kid, force }, 600_000),
   );
 keys
   .command('rewrap')
@@ -148,10 +149,13 @@ try {
   process.exitCode = 1;
 }
 
-/** Carries an operation out; prints the result as JSON, or the reason of the refusal. */
-function operate(operation: string, input: Input): Promise<void> {
+/**
+ * Carries an operation out; prints the result as JSON, or the reason of the refusal.
+ * @param answerMsMax see `Ask`
+ */
+function operate(operation: string, input: Input, answerMsMax?: number): Promise<void> {
   return withOperator(readConfig(), async (ask) => {
-    print(await ask({ operation, input }));
+    print(await ask({ operation, input }, answerMsMax));
   });
 }
 

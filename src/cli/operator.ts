@@ -3,7 +3,8 @@ import { callControl } from '../control/control-client.js';
 import { makeOperationRunner } from '../control/operations.js';
 import { type ControlReply, type ControlRequest, controlSocketPath } from '../control/protocol.js';
 
-export type Ask = (request: ControlRequest) => Promise<ControlReply>;
+/** @param answerMsMax how long a running service's answer is waited for, in ms; a minute when left out */
+export type Ask = (request: ControlRequest, answerMsMax?: number) => Promise<ControlReply>;
 
 interface Opened {
   readonly ask: Ask;
@@ -14,10 +15,10 @@ interface Opened {
 export async function withOperator(config: Config, work: (ask: Ask) => Promise<void>): Promise<void> {
   const opened: Opened[] = [];
   try {
-    await work(async (request) => {
+    await work(async (request, answerMsMax) => {
       const [here] = opened;
       if (here !== undefined) return here.ask(request);
-      const reply = await callControl(controlSocketPath(config.dataDirectory), request);
+      const reply = await callControl(controlSocketPath(config.dataDirectory), request, answerMsMax);
       if (reply !== null) return reply;
       const made = await openHere(config);
       opened.push(made);

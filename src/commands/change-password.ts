@@ -10,6 +10,7 @@ import type { Passwords } from '../security/passwords.js';
 import { openForPerson, sealForPerson } from './person-data.js';
 import type { CheckPassword } from './register.js';
 import { loadRegistered } from './registered-user.js';
+import { type OnUncheckable, refuseUncheckable } from './refuse-uncheckable.js';
 import { isRejection, rejectUseCase, TooManyAttempts } from './rejections.js';
 
 export interface ChangePasswordInput {
@@ -30,12 +31,16 @@ export interface ChangePasswordInput {
 
 /**
  * Changes a password and ends all other sessions of the user (DESIGN 4.1). It resolves when no request by them passes any more.
- * @throws CommandRejected invalid_request, credentials_refused, session_ended, user_not_found; TooManyAttempts; Overloaded
+ * @throws CommandRejected invalid_request, credentials_refused, password_not_checkable, session_ended, user_not_found;
+ *   TooManyAttempts; Overloaded
  */
 export type ChangePassword = (input: ChangePasswordInput, context: CommandContext) => Promise<void>;
 
 /** DESIGN 4.1: how long a mailed code stands in for the current password, in ms. */
 const codeStandsInMs = 15 * 60_000;
+
+const advice =
+  'current_password: cannot be checked any more; sign in by a mailed code, and choose a new password without it';
 
 /** A sign-in may hash the same password anew between its check and the change. */
 const triesMax = 3;
@@ -46,10 +51,12 @@ export function makeChangePassword({
   passwords,
   checkPassword,
   tries,
+  onUncheckable,
 }: {
   readonly handler: CommandHandler;
   readonly sealer: Pick<Sealer, 'open' | 'seal'>;
   readonly passwords: Passwords;
+  readonly onUncheckable: OnUncheckable;
   readonly checkPassword: CheckPassword;
   /** By user and client. */
   readonly tries: GuardedTries;
@@ -94,7 +101,7 @@ export function makeChangePassword({
       if (session.methods.includes('email') && ageMs <= codeStandsInMs) return null;
       return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
     }
-    const tried = await tries.run({ subject: userId, clientIp }, async () => {
+    const check = async (): Promise<Sealed | null> => {
       if (user.passwordHash === null) {
         await passwords.verifyNone(currentPassword);
         return null;
@@ -102,7 +109,9 @@ export function makeChangePassword({
       const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
       const { matches } = await passwords.verify(currentPassword, stored);
       return matches ? user.passwordHash : null;
-    });
+    };
+    const run = () => tries.run({ subject: userId, clientIp }, check);
+    const tried = await refuseUncheckable(run, { advice, onUncheckable });
     switch (tried.outcome) {
       case 'passed':
         return tried.value;

@@ -1,12 +1,14 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { Digests } from '../keys/digests.js';
+import { KeyMissing } from '../keys/errors.js';
 import { erased, type Sealer } from '../keys/sealer.js';
 import type { GuardedTries } from '../security/guarded-tries.js';
-import type { Passwords } from '../security/passwords.js';
+import type { Passwords, PasswordVerdict } from '../security/passwords.js';
 import type { UserReader, UserResource } from '../../projections/users/reader.js';
 import { checkAddress } from './check-address.js';
 import type { Account, FindAccount } from './find-account.js';
+import type { OnUncheckable } from './refuse-uncheckable.js';
 import { rejectUseCase, TooManyAttempts } from './rejections.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
@@ -47,6 +49,7 @@ export function makeLogin({
   users,
   startSession,
   onRehashFailed,
+  onUncheckable,
 }: {
   readonly handler: CommandHandler;
   readonly findAccount: FindAccount;
@@ -59,6 +62,7 @@ export function makeLogin({
   readonly startSession: StartSession;
   /** The password stays hashed as it was until the next sign-in. */
   readonly onRehashFailed: (error: unknown) => void;
+  readonly onUncheckable: OnUncheckable;
 }): Login {
   return async ({ email, password, clientIp, userAgent }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
@@ -84,8 +88,19 @@ export function makeLogin({
       await passwords.verifyNone(password);
       return null;
     }
-    const { matches, needsRehash } = await passwords.verify(password, stored);
+    const { matches, needsRehash } = await verify(password, stored);
     return matches ? { ...account, needsRehash } : null;
+  }
+
+  /** Where the hash's pepper is gone, the password is wrong as any other is: a reply of its own would tell of the account. */
+  async function verify(password: string, stored: string): Promise<PasswordVerdict> {
+    try {
+      return await passwords.verify(password, stored);
+    } catch (error) {
+      if (!(error instanceof KeyMissing)) throw error;
+      onUncheckable(error);
+      return passwords.verifyNone(password);
+    }
   }
 
   /** Null where no password signs in. */

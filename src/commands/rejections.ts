@@ -19,7 +19,9 @@ export type UseCaseRejection =
   /** What was presented to sign in proves nobody's identity; which part of it is wrong is not told. */
   | 'credentials_refused'
   /** Mail would have to be sent, and no mail service is set up. */
-  | 'mail_not_configured';
+  | 'mail_not_configured'
+  /** The key that the password was hashed or sealed with is not there: see `refuseUncheckable`. */
+  | 'password_not_checkable';
 
 /** Every code that a command can be rejected with. */
 export type Rejection =

@@ -9,6 +9,7 @@ import type { FailurePressure, Pressure } from '../security/failure-pressure.js'
 import type { GuardedTries } from '../security/guarded-tries.js';
 import type { SharePasswords } from '../security/share-passwords.js';
 import type { Background } from './background.js';
+import { type OnUncheckable, refuseUncheckable } from './refuse-uncheckable.js';
 import { refuseWhenFull } from './refuse-when-full.js';
 import { TooManyAttempts } from './rejections.js';
 
@@ -22,7 +23,7 @@ export interface SharePasswordTry {
 
 /** Tries passwords of shares, and slows guessing down (DESIGN 4.4). */
 export interface TrySharePassword {
-  /** Whether it is the share's. @throws TooManyAttempts, StoreUnavailable */
+  /** Whether it is the share's. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
   matches(tried: SharePasswordTry, context: CommandContext): Promise<boolean>;
   /**
    * Costs what a wrong password costs to hash, for a share that does not open. Nobody can be right there, so it takes the places of
@@ -31,6 +32,9 @@ export interface TrySharePassword {
   matchesNone(password: string): Promise<void>;
 }
 
+const advice =
+  'the password of this share cannot be checked any more; whoever shared it has to set it again, or the operator of the ' +
+  'service to put a key back';
 /** Tries of one client at one share that may wait for each other. */
 const waitingMax = 64;
 /** How long a try has to wait where many have failed, whoever they were. */
@@ -47,6 +51,7 @@ export function makeTrySharePassword({
   tries,
   pressure,
   background,
+  onUncheckable,
   clock,
 }: {
   readonly handler: CommandHandler;
@@ -56,6 +61,7 @@ export function makeTrySharePassword({
   readonly tries: GuardedTries;
   readonly pressure: FailurePressure;
   readonly background: Background;
+  readonly onUncheckable: OnUncheckable;
   readonly clock: Clock;
 }): TrySharePassword {
   // A try counts as a failure until it has succeeded. One after the other, right ones do not use up what is free.
@@ -70,9 +76,9 @@ export function makeTrySharePassword({
       if (before.isHigh) await slowDown();
       const of = { subject: shareId, clientIp };
       const client = ipBuckets(clientIp)[0]?.key ?? clientIp;
-      const outcome = await refuseWhenFull(() =>
-        queued(`${shareId} ${client}`, () => tries.run(of, (failures) => check(tried, failures))),
-      );
+      const run = () =>
+        queued(`${shareId} ${client}`, () => tries.run(of, (failures) => check(tried, failures)));
+      const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable });
       if (outcome.outcome === 'passed') return true;
       if (outcome.outcome === 'throttled') {
         tell(tried, before, context);

@@ -36,7 +36,8 @@ export interface OpenedShare {
 
 /**
  * Checks a share's password (API document 4.6). Repeated as the same command it checks again, signs anew, and counts one use.
- * @throws CommandRejected invalid_request, share_not_found, share_password_wrong; TooManyAttempts; StoreUnavailable
+ * @throws CommandRejected invalid_request, share_not_found, share_password_wrong, password_not_checkable; TooManyAttempts;
+ *   StoreUnavailable
  */
 export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => Promise<OpenedShare>;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../commands/background.js';
+import { makeCountPasswords } from '../commands/count-passwords.js';
 import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
 import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
@@ -108,17 +109,6 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       randomBytes: inBlocks(randomBytes),
     });
-    const keyRotation = makeKeyRotation({
-      keyRings,
-      keyFile,
-      settings,
-      sealer,
-      clock,
-      randomBytes,
-      onChange: (change, ring, kid) => {
-        logger.info({ ring, kid }, `a key was ${change}`);
-      },
-    });
     const digests = makeDigests(keyRings.indexKey);
     const accessTokens = makeAccessTokens({
       keys: keyRings.jwt,
@@ -136,6 +126,18 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       },
     });
     const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });
+    const keyRotation = makeKeyRotation({
+      keyRings,
+      keyFile,
+      settings,
+      sealer,
+      countPasswords: makeCountPasswords({ eventStore, handler, sealer }),
+      clock,
+      randomBytes,
+      onChange: (change, ring, kid) => {
+        logger.info({ ring, kid }, `a key was ${change}`);
+      },
+    });
     const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
     const scryptParameters = parametersOf(options);
     const pool = makeHashPool();

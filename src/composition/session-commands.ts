@@ -5,6 +5,7 @@ import { makeLogin } from '../commands/login.js';
 import { makeLoginByEmailCode } from '../commands/login-by-email-code.js';
 import { makeLogout } from '../commands/logout.js';
 import { makeRefresh } from '../commands/refresh.js';
+import type { OnUncheckable } from '../commands/refuse-uncheckable.js';
 import type { CheckPassword } from '../commands/register.js';
 import { makeRevokeSession } from '../commands/revoke-session.js';
 import { makeSendEmailCode } from '../commands/send-email-code.js';
@@ -41,9 +42,13 @@ export function makeSessionCommands(deps: {
   /** Told of work that failed beside an answer. */
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
+  const onUncheckable: OnUncheckable = (error) => {
+    deps.onFailure(`the password of a user could not be checked: ${error.message}`, error);
+  };
   return {
     login: makeLogin({
       ...deps,
+      onUncheckable,
       tries: makeGuardedTries({ ...deps, name: 'login', limits: signInThrottle }),
       onRehashFailed: (error) => {
         deps.onFailure('a password could not be hashed anew', error);
@@ -56,6 +61,7 @@ export function makeSessionCommands(deps: {
     revokeSession: makeRevokeSession(deps),
     changePassword: makeChangePassword({
       ...deps,
+      onUncheckable,
       tries: makeGuardedTries({ ...deps, name: 'password', limits: signInThrottle }),
     }),
   };

@@ -40,6 +40,8 @@ export function makeShareCommands(deps: {
   readonly sharePasswords: SharePasswords;
   readonly shareSessions: ShareSessions;
   readonly background: Background;
+  /** Told of what an operator has to look at. */
+  readonly onFailure: (what: string, error: unknown) => void;
 }) {
   const openStorage = makeOpenStorage({ ...deps, makeUrls: makeStorageUrls });
   const recordShareAccess = makeRecordShareAccess(deps);
@@ -54,6 +56,9 @@ export function makeShareCommands(deps: {
       ...deps,
       tries: makeGuardedTries({ ...deps, name: 'share', limits: shareThrottle }),
       pressure: makeFailurePressure({ ...deps, name: 'share', limit: pressureLimit }),
+      onUncheckable: (error) => {
+        deps.onFailure(`the password of a share could not be checked: ${error.message}`, error);
+      },
     }),
   };
   return {

@@ -2,13 +2,18 @@ import { connect, type Socket } from 'node:net';
 import { readLine } from './control-server.js';
 import { type ControlReply, type ControlRequest, replySchema } from './protocol.js';
 
-const answerMsMax = 60_000;
+const usualMs = 60_000;
 
 /**
  * Asks the running service of a data directory to carry an operation out.
+ * @param answerMsMax how long the answer is waited for, in ms; a minute when left out
  * @returns its reply, or null when no service listens there
  */
-export async function callControl(path: string, request: ControlRequest): Promise<ControlReply | null> {
+export async function callControl(
+  path: string,
+  request: ControlRequest,
+  answerMsMax = usualMs,
+): Promise<ControlReply | null> {
   const socket = await connectTo(path);
   if (socket === null) return null;
   try {
@@ -20,8 +25,7 @@ export async function callControl(path: string, request: ControlRequest): Promis
       return {
         ok: false,
         code: 'no_answer',
-        message:
-          'the service ended or gave no answer in 60 s; whether the command was carried out is not known: ask again',
+        message: `the service ended or gave no answer in ${answerMsMax / 1_000} s; whether the command was carried out is not known: ask again`,
       };
     }
     return replySchema.parse(JSON.parse(answer));

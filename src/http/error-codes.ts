@@ -32,6 +32,7 @@ export const errorStatus = {
   mail_not_configured: 503,
   agent_secret_not_configured: 503,
   provider_not_configured: 503,
+  password_not_checkable: 503,
   overloaded: 503,
   store_unavailable: 503,
 } as const;
@@ -46,6 +47,7 @@ const secondsToRetry: Partial<Record<ErrorCode, number>> = {
   mail_not_configured: 60,
   agent_secret_not_configured: 60,
   provider_not_configured: 60,
+  password_not_checkable: 60,
   overloaded: 1,
   store_unavailable: 1,
   rate_limited: 1,

@@ -7,6 +7,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   email_taken: 'email_taken',
   credentials_refused: 'invalid_credentials',
   mail_not_configured: 'mail_not_configured',
+  password_not_checkable: 'password_not_checkable',
   address_reserved: 'conflict',
   registration_abandoned: 'conflict',
   already_registered: 'conflict',

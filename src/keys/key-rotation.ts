@@ -3,12 +3,14 @@ import { CommandRejected } from '../event-sourcing/errors.js';
 import { KeyProblem } from './errors.js';
 import { addKey, kidsIn, newRingKey, promoteKey, retireKey, timesOf } from './key-changes.js';
 import { ringNames } from './key-file-format.js';
-import type { KeyFile, RingName } from './key-file-format.js';
+import type { KeyFile, KeyTimes, RingName } from './key-file-format.js';
 import { changeKeyFile, readKeyFile } from './key-file.js';
 import { keySettingNames } from './key-rings.js';
 import type { KeyRings, KeySettings } from './key-rings.js';
+import { explainNeededPepper, type PepperedPasswords } from './needed-pepper.js';
 import {
   mayStillBeUsed,
+  afterRetiring,
   promoteAdvice,
   retireAdvice,
   whyNotPromote,
@@ -58,6 +60,7 @@ export interface KeyRotation {
   /**
    * Takes a key out of the ring when nothing needs it any more.
    * @param options.force whatever still needs it, save data keys that it wraps
+   * @throws CommandRejected; for a pepper also what counting the passwords throws
    */
   retire(ring: RingName, kid: string, options: { readonly force: boolean }): Promise<KeyChange>;
 }
@@ -69,12 +72,14 @@ export function makeKeyRotation(deps: {
   readonly keyFile: string | null;
   readonly settings: () => KeySettings;
   readonly sealer: Pick<Sealer, 'countByMasterKey'>;
+  /** Counts the passwords that are hashed with a pepper. */
+  readonly countPasswords: (pepper: string) => Promise<PepperedPasswords>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   /** Told of every change, for the log. */
   readonly onChange: (change: 'added' | 'promoted' | 'retired', ring: RingName, kid: string) => void;
 }): KeyRotation {
-  const { keyRings, keyFile, settings, sealer, clock, randomBytes, onChange } = deps;
+  const { keyRings, keyFile, settings, sealer, countPasswords, clock, randomBytes, onChange } = deps;
 
   return {
     list: () => {
@@ -145,17 +150,19 @@ export function makeKeyRotation(deps: {
           `${kid} is the active key of the ring ${ring}; promote another one first`,
         );
       }
-      if (ring === 'master') await refuseWrappingKey(kid);
       const path = fileOf(ring);
+      // Before anything is counted: what may still be made is not there to be counted yet.
+      if (path !== null) refuseWhileUsed(ring, kid, { times: timesIn(path, ring, kid), force });
+      if (ring === 'master') await refuseWrappingKey(kid);
+      if (ring === 'pepper' && !force) await refuseNeededPepper(kid);
       if (path === null) {
         const next = `take the entry ${kid} out of ${keySettingNames[ring]} of every process; ${retireAdvice(ring)}`;
         return { ring, kid, changed: false, next };
       }
       change(path, (file) => {
         const times = timesOf(file, ring, kid);
-        if (ring === 'master' && mayStillBeUsed(times, clock.now())) {
-          throw new CommandRejected('key_in_use', `${kid} was the active key less than a minute ago; wait`);
-        }
+        // Again: while it counted, another command may have made the key the active one for a moment.
+        refuseWhileUsed(ring, kid, { times, force });
         const reason = force ? null : whyNotRetire(ring, times, clock.now());
         if (reason !== null) {
           throw new CommandRejected('still_needed', `${kid} is still needed: ${reason}; --force retires it`);
@@ -163,7 +170,7 @@ export function makeKeyRotation(deps: {
         return retireKey(file, ring, kid);
       });
       onChange('retired', ring, kid);
-      return { ring, kid, changed: true, next: 'backups of keys that hold it end after 30 days at most' };
+      return { ring, kid, changed: true, next: afterRetiring(ring) };
     },
   };
 
@@ -209,6 +216,22 @@ export function makeKeyRotation(deps: {
     );
   }
 
+  async function refuseNeededPepper(kid: string): Promise<void> {
+    const needed = explainNeededPepper(kid, await countPasswords(kid));
+    if (needed !== null) throw new CommandRejected('still_needed', needed);
+  }
+
+  /** Within a minute after the key was demoted, what is counted may not be all yet. */
+  function refuseWhileUsed(
+    ring: RingName,
+    kid: string,
+    { times, force }: { readonly times: KeyTimes; readonly force: boolean },
+  ): void {
+    const isCounted = ring === 'master' || (ring === 'pepper' && !force);
+    if (!isCounted || !mayStillBeUsed(times, clock.now())) return;
+    throw new CommandRejected('key_in_use', `${kid} was the active key less than a minute ago; wait`);
+  }
+
   /** Changes the file and takes it over at once. */
   function change(path: string, make: (file: KeyFile) => KeyFile): void {
     explained(() => changeKeyFile(path, make));
@@ -218,6 +241,11 @@ export function makeKeyRotation(deps: {
       'key_problem',
       `the key file was changed, and could not be read anew: ${problem}`,
     );
+  }
+
+  function timesIn(path: string, ring: RingName, kid: string): KeyTimes {
+    const file = readFile(path);
+    return file === null ? {} : timesOf(file, ring, kid);
   }
 
   function readFile(path: string): KeyFile | null {

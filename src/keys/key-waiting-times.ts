@@ -1,4 +1,5 @@
 import type { KeyTimes, RingName } from './key-file-format.js';
+import { pepperAdvice } from './needed-pepper.js';
 
 /** Seconds after which every process reads its keys anew (DESIGN 6). */
 export const rereadSeconds = 30;
@@ -15,8 +16,13 @@ const daySeconds = 86_400;
 /** A key may be used this long after it was demoted: by a process that has not read its keys anew, and its late writes. */
 const lateSeconds = 60;
 
-/** For how long things made with a key need it, in seconds; null: for as long as they are stored. */
-const uses: Readonly<Record<RingName, { readonly seconds: number | null; readonly because: string }>> = {
+/**
+ * For how long things made with a key need it, in seconds; null: for as long as they are stored. What needs a pepper can be
+ * counted: see `explainNeededPepper`.
+ */
+const uses: Readonly<
+  Record<Exclude<RingName, 'pepper'>, { readonly seconds: number | null; readonly because: string }>
+> = {
   jwt: { seconds: 10 * minuteSeconds, because: 'the access tokens that it signed are valid for 10 minutes' },
   code: { seconds: 10 * minuteSeconds, because: 'the codes made with it are valid for 10 minutes' },
   refresh: {
@@ -28,12 +34,6 @@ const uses: Readonly<Record<RingName, { readonly seconds: number | null; readonl
   master: {
     seconds: daySeconds,
     because: 'the replies that are kept for an Idempotency-Key are sealed with it for 24 hours',
-  },
-  pepper: {
-    seconds: null,
-    because:
-      'whoever has not signed in with a password since has one that is hashed with it, and can then only sign in by ' +
-      'a mailed code and choose a new one',
   },
   audit: { seconds: null, because: 'checkpoints that it signed can be verified only with it' },
 };
@@ -53,11 +53,11 @@ export const promoteAdvice =
   `every process and every verifier of tokens knows it only ${promoteAfterSeconds} s after it was added: ` +
   'what is made with it before that may be refused';
 
-/** What would still need a key that is not the active one; null when nothing does. */
+/** What would still need a key that is not the active one, as far as the clock tells; null when nothing does. */
 export function whyNotRetire(ring: RingName, times: KeyTimes, now: Date): string | null {
   const neverActive =
     times.added_at !== undefined && times.promoted_at === undefined && times.demoted_at === undefined;
-  if (neverActive) return null;
+  if (neverActive || ring === 'pepper') return null;
   const { seconds, because } = uses[ring];
   if (seconds === null) return because;
   if (times.demoted_at === undefined) {
@@ -74,11 +74,19 @@ export function mayStillBeUsed(times: KeyTimes, now: Date): boolean {
 
 /** When a key is not needed any more, as a sentence. */
 export function retireAdvice(ring: RingName): string {
+  if (ring === 'pepper')
+    return `${pepperAdvice}; keys retire counts these passwords, and refuses while there are any`;
   const { seconds, because } = uses[ring];
   if (seconds === null) return `${because}; keep it`;
   const waiting =
     seconds >= daySeconds ? `${seconds / daySeconds} days` : `${seconds / minuteSeconds} minutes`;
   return `remove it ${waiting} and a minute after another key became the first one in every process: ${because}`;
+}
+
+/** What is left to know when a key has been retired, as a sentence. */
+export function afterRetiring(ring: RingName): string {
+  const backups = 'backups of keys that hold it end after 30 days at most';
+  return ring === 'pepper' ? `${pepperAdvice}; ${backups}` : backups;
 }
 
 function secondsBetween(earlier: string, later: Date): number {

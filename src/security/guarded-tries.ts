@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../event-sourcing/clock.js';
 import { Overloaded, StoreUnavailable } from '../event-sourcing/errors.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
+import { KeyMissing } from '../keys/errors.js';
 import type { Digests } from '../keys/digests.js';
 import { ipBuckets } from './client-ip.js';
 import type { FailureState, ThrottleLimits, ThrottleVerdict } from './failure-throttle.js';
@@ -29,7 +30,7 @@ export interface GuardedTries {
    * Runs the check, unless the client has to wait first. The failure is counted before and taken back by success, so that
    * tries at the same moment are not free; a success forgets all failures of this client.
    * @param check is told how many failures of this client counted before; the value of a success, or null for a failure. Also what it throws counts as a failure, for it may tell of
-   * the secret; save Overloaded and StoreUnavailable, which mean that nothing was decided.
+   * the secret; save Overloaded, StoreUnavailable and KeyMissing, which mean that nothing was decided.
    * @throws StoreUnavailable when the failures cannot be counted: nobody guesses unseen
    * @throws Overloaded when too many tries race for the same record
    */
@@ -38,6 +39,8 @@ export interface GuardedTries {
 
 /** The storage format of a record. */
 const recordSchema = z.strictObject({ failures: z.int().positive(), last_at: z.iso.datetime() });
+
+const undecidedErrors = [Overloaded, StoreUnavailable, KeyMissing] as const;
 
 const writeTriesMax = 20;
 
@@ -112,7 +115,7 @@ export function makeGuardedTries({
       const { verdict, failuresBefore } = await reserve(key);
       if (!verdict.allowed) return { outcome: 'throttled', retryAfterSeconds: verdict.retryAfterSeconds };
       const value = await check(failuresBefore).catch(async (error: unknown) => {
-        const undecided = error instanceof Overloaded || error instanceof StoreUnavailable;
+        const undecided = undecidedErrors.some((kind) => error instanceof kind);
         if (undecided) await takeBack(key, withdrawFailure);
         throw error;
       });

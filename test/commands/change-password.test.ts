@@ -177,3 +177,19 @@ test('Given a read-model store that is away, then the change is not acknowledged
   away = true;
   await t.throwsAsync(change(), { instanceOf: StoreUnavailable });
 });
+
+test('A current password whose pepper is gone is told so; a mailed code stands in for it', async (t) => {
+  const { stores, change, session, next, login } = await given();
+  const without = givenCommands(stores, { peppers: ['p2'] });
+  const error = await t.throwsAsync(change({}, without), {
+    instanceOf: CommandRejected,
+    message: /mailed code/,
+  });
+  t.is(error.code, 'password_not_checkable');
+  t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
+  const byCode = { ...session, methods: ['email'], authenticatedAt: stores.clock.now() };
+  await change({ session: byCode, currentPassword: undefined }, without);
+  await t.notThrowsAsync(without.login({ email, password: newPassword, ...client }, next()));
+  const refused = login({ email, password: newPassword, ...client }, next());
+  await t.throwsAsync(refused, { instanceOf: CommandRejected });
+});

@@ -31,7 +31,7 @@ async function given({ background }: { readonly background?: ReturnType<typeof m
   };
   const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: commands, background: background ?? commands.background },
+    ...{ readers: commands, background: background ?? commands.background, onFailure: () => undefined },
     sharePasswords: makeSharePasswords({
       pool: { hash, close: () => Promise.resolve() },
       peppers: makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 'p1') }]),

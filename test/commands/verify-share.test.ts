@@ -18,6 +18,7 @@ import { type GivenStores, givenStores } from '../support/given-stores.js';
 
 const clientIp = '198.51.100.7';
 const hourMs = 3_600_000;
+const onFailure = (): void => undefined;
 
 interface Scene {
   readonly stores: GivenStores;
@@ -117,7 +118,7 @@ test('a use that was counted before a crash is recorded by the reaction, once', 
       : stores.handler.handle(target, ...rest);
   const { recordShareAccess, verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: service.commands, background: service.commands.background },
+    ...{ readers: service.commands, background: service.commands.background, onFailure },
     handler: { ...stores.handler, handle },
     sharePasswords: { fresh: service.commands.passwords, suspect: service.commands.passwords },
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
@@ -163,7 +164,7 @@ test('a password that was changed while it was checked opens nothing and counts 
   const { commands } = service;
   const changing = makeShareCommands({
     ...stores,
-    ...{ readers: commands, background: commands.background },
+    ...{ readers: commands, background: commands.background, onFailure },
     sharePasswords: {
       fresh: {
         ...commands.passwords,
@@ -185,4 +186,34 @@ test('a password that was changed while it was checked opens nothing and counts 
   t.is(error.code, 'share_password_wrong');
   const now = { ...input, password: 'another one' };
   t.is((await commands.verifyShare(now, nextContext(stores))).remainingUses, 0);
+});
+
+test('a password whose pepper is gone is neither right nor wrong, and no try is counted', async (t) => {
+  // Given a share whose password was hashed with a pepper that another process does not have
+  const { service, stores } = await given();
+  const asset = await givenAsset(service);
+  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 3 });
+  const without = givenCommands(stores, { peppers: ['p2'] });
+  const tries = ['right', ...Array<string>(9).fill('wrong')].map((what) =>
+    what === 'right' ? sharePassword : 'a guess',
+  );
+  // When it is tried there, more often than a wrong one may be
+  for (const password of tries) {
+    const refused = without.verifyShare({ token, password, clientIp }, nextContext(stores));
+    const error = await t.throwsAsync(refused, { instanceOf: CommandRejected });
+    t.is(error.code, 'password_not_checkable');
+  }
+  // Then an operator is told which key is missing, and the first process opens it as if nothing had been
+  t.is(without.failures.length, 10);
+  t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
+  const verified = await service.commands.verifyShare(
+    { token, password: sharePassword, clientIp },
+    nextContext(stores),
+  );
+  t.is(verified.remainingUses, 2);
+  // and who sets the password again opens it everywhere
+  const address = { projectId: asset.projectId, shareId };
+  await without.changeShare({ ...address, changes: { password: 'sesame, open' } }, nextContext(stores));
+  const again = { token, password: 'sesame, open', clientIp };
+  t.is((await without.verifyShare(again, nextContext(stores))).remainingUses, 1);
 });

@@ -84,7 +84,10 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       sessions: makeSessionReader({ views, sealer }),
     };
     const digests = { ip: () => digest, email: () => digest };
-    const deps = { handler, sealer, digests, passwords, tries, accessTokens, refreshTokens };
+    const onUncheckable = (): void => undefined;
+    const deps = {
+      ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
+    };
     return {
       login: makeLogin({
         ...{ ...deps, ...readers, startSession: makeStartSession(deps), onRehashFailed: () => undefined },

@@ -73,16 +73,65 @@ for (const [ring, waitMs, goodForMs] of retirements) {
   });
 }
 
-for (const ring of ['pepper', 'audit'] as const) {
-  test(`${ring}: a key is retired by force only, whenever`, async (t) => {
-    const { rotation, rotate, keyRings, clock } = givenKeyRotation(t);
-    const { from } = rotate(ring);
-    clock.advance(1_000 * dayMs);
-    await t.throwsAsync(rotation.retire(ring, from, { force: false }), rejected('still_needed', /--force/));
-    t.true((await rotation.retire(ring, from, { force: true })).changed);
-    t.is(keyRings[ring].find(from), undefined);
+test('audit: a key is retired by force only, whenever', async (t) => {
+  const { rotation, rotate, keyRings, clock } = givenKeyRotation(t);
+  const { from } = rotate('audit');
+  clock.advance(1_000 * dayMs);
+  await t.throwsAsync(rotation.retire('audit', from, { force: false }), rejected('still_needed', /--force/));
+  t.true((await rotation.retire('audit', from, { force: true })).changed);
+  t.is(keyRings.audit.find(from), undefined);
+});
+
+test('pepper: a key goes when no password is hashed with it, and a minute after it was the active one', async (t) => {
+  const share = { shareId: 'a share', projectId: 'a project' };
+  const needed = [
+    { users: 3, shares: 0, someShares: [] },
+    { users: 0, shares: 7, someShares: [share] },
+    { users: 1, shares: 1, someShares: [share] },
+    { users: 0, shares: 0, someShares: [] },
+  ];
+  const counted: string[] = [];
+  const { rotation, rotate, keyRings, clock } = givenKeyRotation(t, {}, (pepper) => {
+    counted.push(pepper);
+    return Promise.resolve(needed.shift() ?? { users: 9, shares: 9, someShares: [] });
   });
-}
+  const { from, to } = rotate('pepper');
+  const retire = (force = false) => rotation.retire('pepper', from, { force });
+  clock.advance(59_999);
+  await t.throwsAsync(retire(), rejected('key_in_use', /less than a minute ago/));
+  t.deepEqual(counted, [], 'what may still grow is not counted');
+  clock.advance(1);
+  await t.throwsAsync(
+    retire(),
+    rejected('still_needed', /password of 3 users is .* next signs in .*--force/),
+  );
+  await t.throwsAsync(
+    retire(),
+    rejected(
+      'still_needed',
+      /password of 7 shares is .* sets it again .*\(a share of project a project, …\)/,
+    ),
+  );
+  await t.throwsAsync(
+    retire(),
+    rejected('still_needed', /1 user is .* 1 share is .*\(a share of project a project\)/),
+  );
+  t.true((await retire()).changed);
+  t.deepEqual(
+    keyRings.pepper.all().map(({ kid }) => kid),
+    [to],
+  );
+  t.deepEqual(counted, Array<string>(4).fill(from));
+});
+
+test('pepper: one that has leaked goes by force at once, and whoever retires it reads what that costs', async (t) => {
+  const { rotation, rotate, keyRings } = givenKeyRotation(t, {}, () => Promise.reject(new Error('counted')));
+  const { from } = rotate('pepper');
+  const { changed, next } = await rotation.retire('pepper', from, { force: true });
+  t.true(changed);
+  t.regex(next, /mailed code.* stays shut/);
+  t.is(keyRings.pepper.find(from), undefined);
+});
 
 test('a key that was added and never active may go at once', async (t) => {
   const { rotation, keyRings } = givenKeyRotation(t);

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { KeyMissing } from '../../src/keys/errors.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { signInThrottle } from '../../src/security/failure-throttle.js';
 import { makeGuardedTries } from '../../src/security/guarded-tries.js';
@@ -82,6 +83,7 @@ test('what was not decided is no failure; what was thrown otherwise may tell of 
   const cases: readonly { readonly error: Error; readonly outcome: 'passed' | 'throttled' }[] = [
     { error: new Overloaded('too many passwords are being checked'), outcome: 'passed' },
     { error: new StoreUnavailable('away'), outcome: 'passed' },
+    { error: new KeyMissing('pepper p1 is not in PEPPERS; put it back'), outcome: 'passed' },
     { error: new Error('the stored hash has a bit set that it should not'), outcome: 'throttled' },
   ];
   for (const { error, outcome } of cases) {

@@ -130,7 +130,7 @@ export function givenCommands(
     }),
     ...makeShareCommands({
       ...stores,
-      ...{ readers, background },
+      ...{ readers, background, onFailure },
       sharePasswords: makeSharePasswords(hashing),
       shareSessions: makeShareSessions(refreshKeys),
     }),

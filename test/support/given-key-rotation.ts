@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import type { CountPasswords } from '../../src/commands/count-passwords.js';
 import type { RingName } from '../../src/keys/key-file-format.js';
 import { type KeySettings, ensureKeyFile, loadKeys, makeKeyRings } from '../../src/keys/key-rings.js';
 import { makeKeyRotation } from '../../src/keys/key-rotation.js';
@@ -11,7 +12,11 @@ import { makeTestClock } from './clock.js';
 import { makeMemoryStateStore } from './memory-state-store.js';
 
 /** What a process has that owns a data directory: its key file, live rings, and the operators' side of them. */
-export function givenKeyRotation(t: ExecutionContext, settings: KeySettings = {}) {
+export function givenKeyRotation(
+  t: ExecutionContext,
+  settings: KeySettings = {},
+  countPasswords: CountPasswords = () => Promise.resolve({ users: 0, shares: 0, someShares: [] }),
+) {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-rotation-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true });
@@ -36,6 +41,7 @@ export function givenKeyRotation(t: ExecutionContext, settings: KeySettings = {}
     keyFile,
     settings: () => settings,
     sealer,
+    countPasswords,
     clock,
     randomBytes,
     onChange: (...change) => changes.push(change.join(' ')),

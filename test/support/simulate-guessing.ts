@@ -41,7 +41,7 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
   };
   const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ clock: waiting, readers: given, background },
+    ...{ clock: waiting, readers: given, background, onFailure: () => undefined },
     sharePasswords: { fresh: counting, suspect: counting },
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });

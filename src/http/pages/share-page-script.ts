@@ -46,13 +46,14 @@ export const sharePageScript = String.raw`
       const sent = Date.parse(response.headers.get('date') || '');
       const aheadOfService = Number.isNaN(sent) ? 0 : Date.now() - sent;
       const json = await response.json();
-      return { status: response.status, data: json.data, wait: Number(response.headers.get('retry-after')), aheadOfService };
+      return { status: response.status, code: json.code, data: json.data, wait: Number(response.headers.get('retry-after')), aheadOfService };
     } catch {
-      return { status: 0, data: null, wait: 0, aheadOfService: 0 };
+      return { status: 0, code: '', data: null, wait: 0, aheadOfService: 0 };
     }
   }
 
-  function explain({ status, wait }) {
+  function explain({ status, code, wait }) {
+    if (code === 'password_not_checkable') return 'The password of this link cannot be checked any more. Ask whoever sent it to set it again.';
     switch (status) {
       case 400: return 'This cannot be the password: it has 1 to 128 characters.';
       case 401: return 'The password is wrong.';

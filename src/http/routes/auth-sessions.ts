@@ -83,7 +83,7 @@ export function makeSessionRoutes({
       access: accessMatrix.changePassword,
       request: { params: noParams, query: noQuery, body: passwordChange },
       replies: { 204: { description: 'The password is the new one.', schema: noContent } },
-      errors: ['invalid_credentials', 'too_many_attempts'],
+      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'login', counts: 'all' },
       handler: async ({ body, caller, client, command }) => {
         const { userId, sessionId, sessionEpoch, methods, authenticatedAt } = caller;

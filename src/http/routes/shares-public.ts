@@ -76,7 +76,7 @@ export function makePublicShareRoutes({
       replies: {
         200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
       },
-      errors: ['invalid_credentials', 'too_many_attempts'],
+      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'anew',
       handler: async ({ params: { token }, body: { password }, client, command }) => {

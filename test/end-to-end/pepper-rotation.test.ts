@@ -1,0 +1,85 @@
+import test, { type ExecutionContext } from 'ava';
+import { makeOperations } from '../../src/composition/operations.js';
+import { makeOperationRunner } from '../../src/control/operations.js';
+import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
+import { makeServiceClient } from '../support/service-client.js';
+import { startInProcess } from '../support/service-in-process.js';
+import { makeDataDirectory } from '../support/service-process.js';
+import { settableClock } from '../support/settable-clock.js';
+
+const password = 'Correct-Horse-7';
+const email = 'ada@example.org';
+
+/** A service in which somebody has registered and something is shared, and whose pepper was then replaced. */
+async function given(t: ExecutionContext) {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const clock = settableClock();
+  const service = await startInProcess({ directory: directory.path, clock });
+  t.teardown(() => service.close());
+  const { services, url } = service;
+  const client = makeServiceClient(url);
+  const ada = await client.register(email, password);
+  const place = await givenAsset(services);
+  const share = await givenShare(services, place);
+  const run = makeOperationRunner(makeOperations(services), (_operation, error) => {
+    throw error;
+  });
+  const from = services.keyRings.pepper.active().kid;
+  await run({ operation: 'keys add', input: { ring: 'pepper' } });
+  clock.advance(60_000);
+  const promoted = await run({
+    operation: 'keys promote',
+    input: { ring: 'pepper', kid: null, now: false },
+  });
+  t.true(promoted.ok);
+  clock.advance(60_000);
+  await services.generations.refresh();
+  return {
+    ...{ services, client, ada, place, share },
+    verify: (tried: string) => client.post(`/api/v1/shares/${share.token}/verify`, { password: tried }),
+    login: () => client.post('/api/v1/auth/login', { email, password }),
+    /** The reply as the command line prints it. */
+    retire: async (force = false) => {
+      const reply = await run({ operation: 'keys retire', input: { ring: 'pepper', kid: from, force } });
+      return reply.ok ? 'retired' : `${reply.message} (${reply.code})`;
+    },
+  };
+}
+
+test('a pepper is retired once no user and no share needs it any more, and nobody notices', async (t) => {
+  // Given
+  const { services, place, share, verify, login, retire } = await given(t);
+  // When it is retired, then those who need it are told
+  t.regex(await retire(), /password of 1 user is .*password of 1 share is .*\(still_needed\)$/);
+  // When she signs in, and the share's password is set again
+  t.is((await login()).status, 200);
+  t.regex(await retire(), new RegExp(`needed: the password of 1 share is .*\\(${share.id} of project`));
+  t.is((await verify(sharePassword)).status, 200, 'and it opens as long as it is needed');
+  await services.commands.changeShare(
+    { projectId: place.projectId, shareId: share.id, changes: { password: 'sesame, open' } },
+    nextContext(services),
+  );
+  // Then it goes
+  t.is(await retire(), 'retired');
+  t.is((await login()).status, 200);
+  t.is((await verify('sesame, open')).status, 200);
+});
+
+test('a pepper that was retired by force leaves specified replies', async (t) => {
+  const { client, ada, verify, login, retire } = await given(t);
+  t.is(await retire(true), 'retired');
+  for (const tried of [sharePassword, 'a guess']) {
+    const reply = await verify(tried);
+    t.is(reply.status, 503);
+    t.is(reply.headers.get('retry-after'), '60');
+    t.like(reply.json(), { code: 'password_not_checkable' });
+    t.regex(reply.text, /set it again/);
+  }
+  t.is((await login()).status, 401);
+  const change = { current_password: password, new_password: 'Better-Horse-8' };
+  const changed = await client.post('/api/v1/auth/password', change, ada.headers);
+  t.is(changed.status, 503);
+  t.like(changed.json(), { code: 'password_not_checkable' });
+  t.regex(changed.text, /mailed code/);
+});
