@@ -10,7 +10,7 @@ const sharedDomain = '^src/domain/[^/]+\\.ts$';
  * Pure folds that a view shows as they are: an order's status and figures follow from its facts by one rule, which a second
  * spelling in the view would only get to differ from. No decision is among them.
  */
-const sharedFolds = '^src/domain/order/(state|facts|number)\\.ts$';
+const sharedFolds = '^src/domain/order/(state|facts|review|number)\\.ts$';
 /** What puts the parts together: it alone may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
 /** What stored events are made of, with the words for it. */

@@ -1,4 +1,4 @@
-import type { OrderFacts, TransactionFacts } from '../../src/domain/order/facts.js';
+import type { Dispute, Ledger, OrderFacts } from '../../src/domain/order/facts.js';
 
 /** `OrderFacts` as a document keeps them: lists of entries for maps and sets. */
 export type FactsDocument = {
@@ -9,6 +9,16 @@ export type FactsDocument = {
 
 type TransactionDocument = {
   readonly id: string;
+  readonly ledgers: readonly LedgerDocument[];
+  readonly disputes: readonly {
+    readonly id: string;
+    readonly status: 'open' | 'won' | 'lost';
+    readonly at_ms: number;
+  }[];
+};
+
+type LedgerDocument = {
+  readonly currency: string;
   readonly captured: number | null;
   readonly refunds: readonly {
     readonly id: string;
@@ -17,37 +27,31 @@ type TransactionDocument = {
     readonly at_ms: number;
   }[];
   readonly refunded_in_total: { readonly amount: number; readonly at_ms: number } | null;
-  readonly disputes: readonly {
-    readonly id: string;
-    readonly status: 'open' | 'won' | 'lost';
-    readonly at_ms: number;
-  }[];
 };
 
 export function toFactsDocument({ isPending, ends, transactions }: OrderFacts): FactsDocument {
   return {
     is_pending: isPending,
     ends: [...ends],
-    transactions: [...transactions].map(([id, facts]) => toTransactionDocument(id, facts)),
+    transactions: [...transactions].map(([id, { ledgers, disputes }]) => ({
+      id,
+      ledgers: [...ledgers].map(([currency, ledger]) => toLedgerDocument(currency, ledger)),
+      disputes: [...disputes].map(([disputeId, { status, atMs }]) => ({
+        id: disputeId,
+        status,
+        at_ms: atMs,
+      })),
+    })),
   };
 }
 
-function toTransactionDocument(
-  id: string,
-  { captured, refunds, refundedInTotal, disputes }: TransactionFacts,
-): TransactionDocument {
+function toLedgerDocument(currency: string, { captured, refunds, refundedInTotal }: Ledger): LedgerDocument {
   return {
-    id,
+    currency,
     captured,
-    refunds: [...refunds].map(([refundId, { status, amount, atMs }]) => ({
-      id: refundId,
-      status,
-      amount,
-      at_ms: atMs,
-    })),
+    refunds: [...refunds].map(([id, { status, amount, atMs }]) => ({ id, status, amount, at_ms: atMs })),
     refunded_in_total:
       refundedInTotal === null ? null : { amount: refundedInTotal.amount, at_ms: refundedInTotal.atMs },
-    disputes: [...disputes].map(([disputeId, { status, atMs }]) => ({ id: disputeId, status, at_ms: atMs })),
   };
 }
 
@@ -55,16 +59,26 @@ export function fromFactsDocument({ is_pending, ends, transactions }: FactsDocum
   return {
     isPending: is_pending,
     ends: new Set(ends),
-    transactions: new Map(transactions.map((transaction) => [transaction.id, fromTransaction(transaction)])),
+    transactions: new Map(
+      transactions.map(({ id, ledgers, disputes }) => [
+        id,
+        {
+          ledgers: new Map(ledgers.map((ledger) => [ledger.currency, fromLedger(ledger)])),
+          disputes: new Map(disputes.map((dispute) => [dispute.id, fromDispute(dispute)])),
+        },
+      ]),
+    ),
   };
 }
 
-function fromTransaction(document: TransactionDocument): TransactionFacts {
-  const { captured, refunds, refunded_in_total: total, disputes } = document;
+function fromLedger({ captured, refunds, refunded_in_total: total }: LedgerDocument): Ledger {
   return {
     captured,
     refunds: new Map(refunds.map(({ id, status, amount, at_ms }) => [id, { status, amount, atMs: at_ms }])),
     refundedInTotal: total === null ? null : { amount: total.amount, atMs: total.at_ms },
-    disputes: new Map(disputes.map(({ id, status, at_ms }) => [id, { status, atMs: at_ms }])),
   };
+}
+
+function fromDispute({ status, at_ms }: TransactionDocument['disputes'][number]): Dispute {
+  return { status, atMs: at_ms };
 }

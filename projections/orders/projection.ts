@@ -12,8 +12,9 @@ import {
 import { orderCategory } from '../../src/domain/order/stream.js';
 import type { PaymentProviderName } from '../../src/domain/payment.js';
 import { type FactsDocument, fromFactsDocument, toFactsDocument } from './facts-document.js';
+import { fromReviewDocument, moneyOf, type ReviewDocument, toReviewDocument } from './review-document.js';
 
-export type OrderDocument = {
+export type OrderDocument = ReviewDocument & {
   readonly user_id: string;
   readonly project_id: string | null;
   readonly plan_id: string;
@@ -31,8 +32,6 @@ export type OrderDocument = {
   readonly paid_at: string | null;
   /** What platforms have reported, the last hundred. */
   readonly payments: readonly PaymentEntry[];
-  /** What waits for an operator's decision. */
-  readonly mismatches: readonly MismatchEntry[];
   /** The user while the order waits to be paid; null otherwise. */
   readonly open_for: string | null;
   readonly in_review: 'yes' | null;
@@ -40,7 +39,7 @@ export type OrderDocument = {
   readonly updated_at: string;
 };
 
-/** `transaction_id`: null where the platform names none. Money is null where none is named. */
+/** `at`: by the platform's clock; of what an operator decided by ours. `transaction_id`: null where the platform names none. Money is null where none is named. */
 export type PaymentEntry = {
   readonly provider: PaymentProviderName;
   readonly transaction_id: string | null;
@@ -54,17 +53,10 @@ export type PaymentEntry = {
     | 'disputed'
     | 'won'
     | 'lost'
-    | 'mismatch';
-  readonly amount: number | null;
-  readonly currency: string | null;
-  readonly at: string;
-};
-
-/** `id`: what names it to whoever resolves it. */
-export type MismatchEntry = {
-  readonly id: string;
-  readonly reason: 'amount' | 'currency' | 'merchant' | 'transaction_of_another_order';
-  readonly transaction_id: string | null;
+    | 'mismatch'
+    /** What an operator made of a payment in review. */
+    | 'applied'
+    | 'dismissed';
   readonly amount: number | null;
   readonly currency: string | null;
   readonly at: string;
@@ -83,6 +75,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
       paid_at: null,
       payments: [],
       mismatches: [],
+      decided: [],
       open_for: event.data.user_id,
       in_review: null,
       created_at: event.time,
@@ -101,14 +94,14 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     refunded_amount: refundedAmount(order),
     paid_at: paidAt(document, event),
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-paymentsMax),
-    mismatches: mismatchesAfter(document, event),
+    ...toReviewDocument(order),
     open_for: isOpen(order) ? document.user_id : null,
     in_review: order.mismatches.size > 0 ? 'yes' : null,
     updated_at: event.time,
   };
 }
 
-/** The aggregate's state, but for what only its decisions ask: which callbacks it has seen. */
+/** The aggregate's state, but for what only its decisions ask: which callbacks it has seen, and what was decided on them. */
 function toOrder(document: OrderDocument): PlacedOrder {
   return {
     status: 'placed',
@@ -121,12 +114,8 @@ function toOrder(document: OrderDocument): PlacedOrder {
     currency: document.currency,
     expiresAt: new Date(document.expires_at),
     facts: fromFactsDocument(document.facts),
-    mismatches: new Map(
-      document.mismatches.map(({ id, transaction_id, amount }) => [
-        id,
-        { transactionId: transaction_id, amount },
-      ]),
-    ),
+    ...fromReviewDocument(document),
+    resolved: new Map(),
     seen: new Set(),
     isGranted: document.is_granted,
   };
@@ -140,28 +129,22 @@ function paidAt({ paid_at, mismatches }: OrderDocument, event: Recorded<OrderEve
 }
 
 /** When that was paid which an operator has taken for the payment. */
-function appliedAt(mismatches: readonly MismatchEntry[], event: Recorded<OrderEvent>): string | null {
+function appliedAt(mismatches: OrderDocument['mismatches'], event: Recorded<OrderEvent>): string | null {
   if (event.type !== 'ReviewResolved' || event.data.action !== 'apply') return null;
   return mismatches.find(({ id }) => id === event.data.callback)?.at ?? null;
 }
 
-function mismatchesAfter(
-  { mismatches }: OrderDocument,
-  event: Recorded<OrderEvent>,
-): readonly MismatchEntry[] {
-  if (event.type === 'ReviewResolved') return mismatches.filter(({ id }) => id !== event.data.callback);
-  if (event.type !== 'PaymentMismatchFound') return mismatches;
-  const { callback: id, ...mismatch } = event.data;
-  return [...mismatches.filter((entry) => entry.id !== id), { id, ...mismatch }];
-}
-
-function paymentOf({ provider }: OrderDocument, event: Recorded<OrderEvent>): PaymentEntry | null {
+function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): PaymentEntry | null {
   const entry = (
     kind: PaymentEntry['kind'],
-    data: { readonly transaction_id: string | null; readonly at: string },
+    data: {
+      readonly provider?: PaymentProviderName;
+      readonly transaction_id: string | null;
+      readonly at: string;
+    },
     money: { readonly amount: number | null; readonly currency: string | null },
   ): PaymentEntry => ({
-    provider,
+    provider: data.provider ?? providerOf(document, data.transaction_id),
     transaction_id: data.transaction_id,
     kind,
     amount: money.amount,
@@ -182,11 +165,16 @@ function paymentOf({ provider }: OrderDocument, event: Recorded<OrderEvent>): Pa
     case 'DisputeClosed':
       return entry(event.data.outcome, event.data, unnamed);
     case 'PaymentMismatchFound':
-      return entry('mismatch', event.data, event.data);
+      return entry('mismatch', event.data, moneyOf(event.data.fact));
+    case 'ReviewResolved': {
+      const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
+      if (decidedOn === undefined) return null;
+      const kind = event.data.action === 'apply' ? 'applied' : 'dismissed';
+      return entry(kind, { ...decidedOn, at: event.time }, moneyOf(decidedOn.fact));
+    }
     case 'OrderPlaced':
     case 'OrderExpired':
     case 'OrderCanceled':
-    case 'ReviewResolved':
     case 'OrderFulfilled':
     case 'FulfilmentRevoked':
       return null;
@@ -194,6 +182,11 @@ function paymentOf({ provider }: OrderDocument, event: Recorded<OrderEvent>): Pa
 }
 
 const unnamed = { amount: null, currency: null };
+
+/** The order's own, but for what an operator has taken from another. */
+function providerOf({ provider, decided }: OrderDocument, transactionId: string | null): PaymentProviderName {
+  return decided.find(({ transaction }) => transaction === transactionId)?.provider ?? provider;
+}
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',

@@ -1,23 +1,17 @@
 import { orderNumber } from '../../src/domain/order/number.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
-import { type MismatchEntry, type OrderDocument, ordersProjection, type PaymentEntry } from './projection.js';
+import { type OrderDocument, ordersProjection, type PaymentEntry } from './projection.js';
+import { reviewPlace, type ReviewResource, reviewsOf } from './reviews.js';
 
 /** `order` of DESIGN 4.5, with what platforms have reported of it. */
 export type OrderResource = Omit<
   OrderDocument,
-  'grant' | 'facts' | 'is_granted' | 'mismatches' | 'open_for' | 'in_review'
+  'grant' | 'facts' | 'is_granted' | 'mismatches' | 'decided' | 'open_for' | 'in_review'
 > & {
   readonly id: string;
   readonly number: string;
   readonly payments: readonly PaymentEntry[];
-};
-
-/** An order of which something waits for an operator's decision. */
-export type ReviewResource = {
-  readonly id: string;
-  readonly order: Omit<OrderResource, 'payments'>;
-  readonly mismatches: readonly MismatchEntry[];
 };
 
 /** @throws StoreUnavailable */
@@ -28,7 +22,7 @@ export interface OrderReader {
   list(userId: string, page: Page): Promise<readonly OrderResource[]>;
   /** A project's, newest first. */
   listOfProject(projectId: string, page: Page): Promise<readonly OrderResource[]>;
-  /** Those that wait for an operator, oldest first. */
+  /** What waits for an operator, that of the oldest order first. @param page `after`: see `reviewPlace` */
   inReview(page: Page): Promise<readonly ReviewResource[]>;
   /** The ids of the user's orders that wait to be paid, at most `limit`. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
@@ -53,13 +47,18 @@ export function makeOrderReader({ views }: { readonly views: Views }): OrderRead
     },
     list: (userId, page) => newestFirst('user_id', userId, page),
     listOfProject: (projectId, page) => newestFirst('project_id', projectId, page),
-    inReview: async (page) => {
-      const documents = await orders.find({ where: { field: 'in_review', equals: 'yes' }, ...page });
-      return documents.map((document) => ({
-        id: document.id,
-        order: withoutPayments(present(document).resource),
-        mismatches: document.body.mismatches,
-      }));
+    inReview: async ({ after, limit }) => {
+      const where = { field: 'in_review', equals: 'yes' };
+      const [orderId] = after?.split('/') ?? [];
+      if (after === undefined || orderId === undefined) {
+        return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
+      }
+      const [first, others] = await Promise.all([
+        orders.get(orderId),
+        orders.find({ where, after: orderId, limit }),
+      ]);
+      const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
+      return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
     },
     openIds: async (userId, limit) => {
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
@@ -67,10 +66,6 @@ export function makeOrderReader({ views }: { readonly views: Views }): OrderRead
     },
     after: (documents) => present(documentAfter(ordersProjection, documents)),
   };
-}
-
-function withoutPayments({ payments: _payments, ...order }: OrderResource): ReviewResource['order'] {
-  return order;
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

@@ -15,7 +15,7 @@ export type PaymentCallbackDocument = {
   readonly notifications: readonly RecordedNotification[];
   /** Why it waits; null where it does not. */
   readonly held: HoldReason | null;
-  /** `yes` while it waits for somebody; null otherwise. */
+  /** `yes` while it waits for somebody's decision; null otherwise. */
   readonly unmatched: 'yes' | null;
   readonly disposition: Disposition | null;
   readonly order_id: string | null;
@@ -46,6 +46,8 @@ function evolve(
   switch (event.type) {
     case 'PaymentCallbackHeld':
       return { ...document, held: event.data.reason, unmatched: 'yes' };
+    case 'PaymentCallbackResolved':
+      return { ...document, unmatched: null };
     case 'PaymentCallbackSettled':
       return { ...document, ...event.data, held: null, unmatched: null };
     case 'PaymentCallbackConflicted':

@@ -11,9 +11,25 @@ export function transactionStreamId(provider: PaymentProviderName, transactionId
   return `${provider}-${sha256(transactionId)}`;
 }
 
-/** Names one of the things that a callback tells, the first by the callback's own name. */
+/** Names one of the things that a callback tells. */
 export function notificationName(callbackId: string, index: number): string {
-  return index === 0 ? callbackId : `${callbackId}.${index}`;
+  return `${callbackId}.${index}`;
+}
+
+/** What waits for people: a whole callback, or one of the things that it tells. */
+export interface PaymentId {
+  readonly callbackId: string;
+  /** Null: the whole callback. */
+  readonly index: number | null;
+}
+
+const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})(?:\.(0|[1-9][0-9]?))?$/;
+
+/** Null for what is no such name. */
+export function parsePaymentId(id: string): PaymentId | null {
+  const [, callbackId, index] = paymentIdPattern.exec(id) ?? [];
+  if (callbackId === undefined) return null;
+  return { callbackId, index: index === undefined ? null : Number(index) };
 }
 
 function sha256(text: string): string {

@@ -1,7 +1,10 @@
 import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
 import { stepContext } from '../event-sourcing/ids.js';
 import type { Disposition, HoldReason, ReceivedCallback } from '../domain/payment-callback/events.js';
-import { paymentCallbackAggregate } from '../domain/payment-callback/payment-callback.js';
+import {
+  type CallbackResolution,
+  paymentCallbackAggregate,
+} from '../domain/payment-callback/payment-callback.js';
 import { parseOrderNumber } from '../domain/order/number.js';
 import { orderAggregate, type PlacedOrder, type ReportedFact } from '../domain/order/order.js';
 import { transactionAggregate } from '../domain/transaction/transaction.js';
@@ -13,10 +16,16 @@ import { isRejection } from './rejections.js';
  * number of processes may settle the same callback, and whoever is cut off is followed by another.
  */
 export interface SettlePayment {
-  /** Whether it was accepted and nothing has become of it yet: neither settled nor held. */
+  /** Whether it was accepted, or decided on, and nothing has become of that yet. */
   isOwed(callbackId: string): Promise<boolean>;
-  /** @throws StoreUnavailable, Overloaded */
-  settle(callbackId: string, context: CommandContext): Promise<void>;
+  /**
+   * Resolves once it is settled or held.
+   * @param pace `urgent`: nobody waits for views, as callbacks never do (DESIGN 4.5)
+   * @throws StoreUnavailable, Overloaded
+   */
+  settle(callbackId: string, context: CommandContext, pace?: 'urgent' | 'written'): Promise<void>;
+  /** What waits for the transaction, which has been linked. @throws StoreUnavailable, Overloaded */
+  settleParked(transaction: string, context: CommandContext): Promise<void>;
 }
 
 /** What became of one of the things that a callback tells. */
@@ -30,69 +39,82 @@ interface Notification {
   /** Names this notification in the order's events. */
   readonly name: string;
   readonly told: ReceivedCallback['notifications'][number];
+  /** What somebody has decided on the callback. */
+  readonly resolution: CallbackResolution | null;
 }
 
-/** One callback that is to be settled, and those that it sets free. */
-interface Chain {
-  /** Those that are being settled: each looks again itself at what it waits for. */
+/** One way through a callback and all that it sets free. */
+interface Run {
+  readonly context: CommandContext;
+  readonly options: HandleOptions;
+  /** Callbacks that are being settled: each looks again itself at what it waits for. */
   readonly underWay: Set<string>;
   /** What was parked, by its transaction and itself. It may wait for several, and is tried once for each. */
   readonly tried: Set<string>;
 }
 
-/** Callbacks never wait for a view (DESIGN 4.5). */
-const options: HandleOptions = { isUrgent: true };
+/** Where a notification goes. */
+type Destination =
+  | { readonly kind: 'order'; readonly orderId: string }
+  | { readonly kind: 'waits' }
+  /** Somebody has decided that it goes nowhere. */
+  | { readonly kind: 'dismissed' };
 
 export function makeSettlePayment({ handler }: { readonly handler: CommandHandler }): SettlePayment {
   return {
     isOwed: async (callbackId) => {
       const { state } = await handler.load(paymentCallbackAggregate, callbackId);
-      return state.status === 'received' && state.disposition === null && state.held === null;
+      if (state.status === 'absent' || state.disposition !== null) return false;
+      return state.held === null || state.resolution !== null;
     },
-    settle: (callbackId, context) => settle(callbackId, context, { underWay: new Set(), tried: new Set() }),
+    settle: (callbackId, context, pace = 'urgent') =>
+      settle(callbackId, startRun(context, { isUrgent: pace === 'urgent' })),
+    settleParked: (transaction, context) => settleParked(transaction, startRun(context, {})),
   };
 
-  async function settle(callbackId: string, context: CommandContext, chain: Chain): Promise<void> {
+  async function settle(callbackId: string, run: Run): Promise<void> {
     const { state, revision } = await handler.load(paymentCallbackAggregate, callbackId);
     if (state.status === 'absent' || state.disposition !== null) return;
-    const { callback } = state;
+    const { callback, resolution } = state;
     const notifications = callback.notifications.map((told, index): Notification => {
-      return { callbackId, callback, name: notificationName(callbackId, index), told };
+      return { callbackId, callback, name: notificationName(callbackId, index), told, resolution };
     });
     const outcomes: Outcome[] = [];
-    chain.underWay.add(callbackId);
-    for (const notification of notifications) outcomes.push(await settleOne(notification, context, chain));
+    run.underWay.add(callbackId);
+    for (const notification of notifications) outcomes.push(await settleOne(notification, run));
     // One may have waited for the link that a later one of the same callback has made.
     for (const [index, notification] of notifications.entries()) {
-      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, context, chain);
+      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, run);
     }
-    chain.underWay.delete(callbackId);
+    run.underWay.delete(callbackId);
     const target = { aggregate: paymentCallbackAggregate, id: callbackId };
-    const held = outcomes.find((outcome) => outcome.kind === 'held');
-    if (held !== undefined) {
-      const command = { type: 'Hold', reason: held.reason } as const;
+    const { context, options } = run;
+    const reason = holdReason(outcomes);
+    if (reason !== null) {
+      const command = { type: 'Hold', reason } as const;
       // Of several things that it tells each may hold it in turn, so a reason may come again.
       await handler.handle(target, command, stepContext(context, `${callbackId}/hold/${revision}`), options);
       return;
     }
     // Held ones owe nobody anything; another that is settled before those that its link has set free would leave them behind.
-    if (state.held === null && (await hasWaiting(notifications, chain))) return;
+    const isOwed = state.held === null || resolution !== null;
+    if (isOwed && (await hasWaiting(notifications, run))) return;
     const command = { type: 'Settle', ...together(outcomes) } as const;
     await handler.handle(target, command, stepContext(context, `${callbackId}/settle`), options);
   }
 
-  async function settleOne(
-    notification: Notification,
-    context: CommandContext,
-    chain: Chain,
-  ): Promise<Outcome> {
-    const { callback, told, name } = notification;
-    if (told.fact.kind === 'nothing') return { kind: 'settled', disposition: 'ignored', orderId: null };
-    if (told.fact.kind === 'unreadable') return { kind: 'held', reason: 'unreadable' };
-    const orderId = await findOrParkFor(notification, context);
-    if (orderId === null) {
+  async function settleOne(notification: Notification, run: Run): Promise<Outcome> {
+    const { callback, told, name, resolution } = notification;
+    if (told.fact.kind === 'nothing') return ignored;
+    if (told.fact.kind === 'unreadable') {
+      return resolution === null ? { kind: 'held', reason: 'unreadable' } : ignored;
+    }
+    const destination = await findDestination(notification, run);
+    if (destination.kind === 'dismissed') return ignored;
+    if (destination.kind === 'waits') {
       return { kind: 'held', reason: told.order_number === null ? 'unlinked_transaction' : 'unknown_order' };
     }
+    const { orderId } = destination;
     const order = await placedOrder(orderId);
     if (order === null) throw new Error('an order that a transaction belongs to is gone');
     const report: ReportedFact = {
@@ -101,36 +123,49 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       fact: told.fact,
       at: new Date(told.at ?? callback.received_at),
     };
-    const mismatch = await findMismatch(notification, { orderId, order }, context);
+    const mismatch = await findMismatch(notification, { orderId, order }, run);
     await handler.handle(
       { aggregate: orderAggregate, id: orderId },
-      mismatch === null ? { type: 'Report', report } : { type: 'ReportMismatch', report, reason: mismatch },
-      stepContext(context, `${name}/report`),
-      options,
+      mismatch === null
+        ? { type: 'Report', report }
+        : { type: 'ReportMismatch', report, provider: callback.provider, reason: mismatch },
+      stepContext(run.context, `${name}/report`),
+      run.options,
     );
-    if (mismatch === null) await settleParked(notification, context, chain);
+    if (mismatch === null && told.transaction_id !== null) {
+      await settleParked(transactionStreamId(callback.provider, told.transaction_id), run);
+    }
     return { kind: 'settled', disposition: await dispositionIn(orderId, name), orderId };
   }
 
-  /** The order that it is about; null where that is not known, and then it is parked on the transaction that it names. */
-  async function findOrParkFor({ callbackId, callback, name, told }: Notification, context: CommandContext) {
+  /**
+   * The order that it names or whose transaction it is. Else it waits, parked on the transaction, or goes where somebody has
+   * decided. A link and a decision meet at the transaction: the one that came first there stands, for whoever settles this.
+   */
+  async function findDestination(
+    { callbackId, callback, name, told, resolution }: Notification,
+    { context, options }: Run,
+  ): Promise<Destination> {
     const byNumber = told.order_number === null ? null : parseOrderNumber(told.order_number);
-    if (byNumber !== null && (await placedOrder(byNumber)) !== null) return byNumber;
-    if (told.transaction_id === null) return null;
-    const target = {
-      aggregate: transactionAggregate,
-      id: transactionStreamId(callback.provider, told.transaction_id),
-    };
-    const { state } = await handler.load(transactionAggregate, target.id);
-    if (state.orderId !== null) return state.orderId;
+    if (byNumber !== null && (await placedOrder(byNumber)) !== null)
+      return { kind: 'order', orderId: byNumber };
+    const decided = destinationOf(resolution);
+    if (told.transaction_id === null) return decided;
+    const id = transactionStreamId(callback.provider, told.transaction_id);
+    const target = { aggregate: transactionAggregate, id };
+    const { state } = await handler.load(transactionAggregate, id);
+    if (state.unparked.has(callbackId)) return decided;
+    if (state.orderId !== null) return { kind: 'order', orderId: state.orderId };
+    const [type, step] = resolution === null ? (['Park', 'park'] as const) : (['Unpark', 'unpark'] as const);
     try {
-      const command = { type: 'Park', callback: callbackId } as const;
-      await handler.handle(target, command, stepContext(context, `${name}/park`), options);
-      return null;
+      const command = { type, callback: callbackId };
+      await handler.handle(target, command, stepContext(context, `${name}/${step}`), options);
+      return decided;
     } catch (error) {
       // It was linked a moment ago, and whoever did so has not seen this callback among those that wait.
       if (!isRejection(error, 'transaction_linked')) throw error;
-      return (await handler.load(transactionAggregate, target.id)).state.orderId;
+      const { orderId } = (await handler.load(transactionAggregate, id)).state;
+      return orderId === null ? decided : { kind: 'order', orderId };
     }
   }
 
@@ -138,7 +173,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   async function findMismatch(
     { callback, told, name }: Notification,
     { orderId, order }: { readonly orderId: string; readonly order: PlacedOrder },
-    context: CommandContext,
+    { context, options }: Run,
   ): Promise<'merchant' | 'transaction_of_another_order' | null> {
     // An order is paid where it was said to be: another platform's payments are counted in other terms.
     if (!callback.is_ours || order.provider !== callback.provider) return 'merchant';
@@ -156,24 +191,18 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   }
 
   /** What came before its transaction was linked. */
-  async function settleParked(
-    { callback, told }: Notification,
-    context: CommandContext,
-    chain: Chain,
-  ): Promise<void> {
-    if (told.transaction_id === null) return;
-    const id = transactionStreamId(callback.provider, told.transaction_id);
-    const { state } = await handler.load(transactionAggregate, id);
+  async function settleParked(transaction: string, run: Run): Promise<void> {
+    const { state } = await handler.load(transactionAggregate, transaction);
     for (const parked of state.parked) {
-      const place = `${id}/${parked}`;
-      if (chain.underWay.has(parked) || chain.tried.has(place)) continue;
-      chain.tried.add(place);
-      await settle(parked, context, chain);
+      const place = `${transaction}/${parked}`;
+      if (run.underWay.has(parked) || run.tried.has(place)) continue;
+      run.tried.add(place);
+      await settle(parked, run);
     }
   }
 
   /** Whether some that wait for its transactions are being settled by whoever asks for this, and are not settled yet. */
-  async function hasWaiting(notifications: readonly Notification[], { underWay }: Chain): Promise<boolean> {
+  async function hasWaiting(notifications: readonly Notification[], { underWay }: Run): Promise<boolean> {
     if (underWay.size === 0) return false;
     for (const { callback, told } of notifications) {
       if (told.transaction_id === null) continue;
@@ -195,6 +224,24 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     if (seen.has(`PaymentMismatchFound/${name}`)) return 'mismatch';
     return [...seen].some((entry) => entry.endsWith(`/${name}`)) ? 'applied' : 'already_applied';
   }
+}
+
+function startRun(context: CommandContext, options: HandleOptions): Run {
+  return { context, options, underWay: new Set(), tried: new Set() };
+}
+
+const ignored: Outcome = { kind: 'settled', disposition: 'ignored', orderId: null };
+
+function destinationOf(resolution: CallbackResolution | null): Destination {
+  if (resolution === null) return { kind: 'waits' };
+  const { orderId } = resolution;
+  return orderId === null ? { kind: 'dismissed' } : { kind: 'order', orderId };
+}
+
+/** Why the callback waits; that it cannot be read only where nothing of it waits for an order. */
+function holdReason(outcomes: readonly Outcome[]): HoldReason | null {
+  const reasons = outcomes.flatMap((outcome) => (outcome.kind === 'held' ? [outcome.reason] : []));
+  return reasons.find((reason) => reason !== 'unreadable') ?? reasons[0] ?? null;
 }
 
 const rank: readonly Disposition[] = ['mismatch', 'applied', 'already_applied', 'ignored'];

@@ -4,12 +4,15 @@ import { makeFulfilOrder } from '../commands/fulfil-order.js';
 import { makeOrderPlaces } from '../commands/order-places.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from '../commands/receive-payment-callback.js';
 import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
+import { makeResolvePayment } from '../commands/resolve-payment.js';
 import { makeSettlePayment } from '../commands/settle-payment.js';
 import { makePlaceOrder } from '../commands/place-order.js';
 import type { Plan } from '../domain/order/plans.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
+import type { Digests } from '../keys/digests.js';
+import type { Sealer } from '../keys/sealer.js';
 import type { Readers } from './readers.js';
 
 /** Puts together what is done with orders. */
@@ -20,6 +23,8 @@ export function makeOrderCommands(
     readonly clock: Clock;
     readonly handler: CommandHandler;
     readonly stateStore: StateStore;
+    readonly sealer: Pick<Sealer, 'seal'>;
+    readonly digests: Pick<Digests, 'of'>;
     readonly readers: Pick<Readers, 'projects' | 'orders'>;
   },
 ) {
@@ -27,6 +32,7 @@ export function makeOrderCommands(
   const settlePayment = makeSettlePayment(deps);
   return {
     settlePayment,
+    resolvePayment: makeResolvePayment({ ...deps, settlePayment }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
     placeOrder: makePlaceOrder({ ...deps, projects, orders, places: makeOrderPlaces({ ...deps, orders }) }),
     fulfilOrder: makeFulfilOrder(deps),

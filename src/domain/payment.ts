@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { instant } from './fields.js';
+import { sealedSchema } from '../event-sourcing/sealed.js';
+import { entityId, hexDigest, instant } from './fields.js';
 
 /** The platforms whose callbacks are taken (DESIGN 4.5). */
 export const paymentProvider = z.enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay']);
@@ -46,3 +47,13 @@ export const paymentNotification = z.strictObject({
   at: instant.nullable(),
 });
 export type RecordedNotification = z.infer<typeof paymentNotification>;
+
+/** Why somebody has decided on a payment; it may name people. */
+export const resolutionNote = {
+  note: sealedSchema,
+  /** The person whose key it is sealed with, the order's buyer; null: it has a key of its own. */
+  note_of: entityId.nullable(),
+  /** Keyed, so that the same decision is known when it comes again. */
+  note_digest: hexDigest,
+};
+export type ResolutionNote = z.infer<z.ZodObject<typeof resolutionNote>>;

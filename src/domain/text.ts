@@ -18,3 +18,14 @@ export function checkName(text: string, field = 'name', max = 64): string {
   if (!isPrintable(name)) invalid(field, 'must not contain control characters');
   return name;
 }
+
+/**
+ * A text by people, of `max` characters (code points) at most: outer white space is cut off, and one or more remain, of control
+ * characters only tabs and ends of lines. @throws CommandRejected invalid_request
+ */
+export function checkText(text: string, field: string, max: number): string {
+  const trimmed = text.trim();
+  if (trimmed === '' || Array.from(text).length > max) invalid(field, `must have 1 to ${max} characters`);
+  if (!isPrintable(trimmed.replace(/[\t\r\n]/g, ''))) invalid(field, 'must not contain control characters');
+  return trimmed;
+}

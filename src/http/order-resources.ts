@@ -52,25 +52,32 @@ const orderFields = {
 /** `order` of DESIGN 4.5, as it is listed. */
 export const order = z.strictObject(orderFields).meta({ id: 'Order' });
 
+const paymentKind = z.enum([
+  'pending',
+  'paid',
+  'failed',
+  'expired',
+  'canceled',
+  'refund',
+  'disputed',
+  'won',
+  'lost',
+  'mismatch',
+  'applied',
+  'dismissed',
+]);
+
 const payment = z
   .strictObject({
     provider: paymentProvider,
     transaction_id: z.string().nullable(),
-    kind: z.enum([
-      'pending',
-      'paid',
-      'failed',
-      'expired',
-      'canceled',
-      'refund',
-      'disputed',
-      'won',
-      'lost',
-      'mismatch',
-    ]),
+    kind: paymentKind.meta({
+      description:
+        '`mismatch`: something genuine that is not what was ordered; `applied` or `dismissed`: what an operator made of it.',
+    }),
     amount: minorAmount.nullable(),
     currency: currencyCode.nullable(),
-    at: time.meta({ description: 'By the platform’s clock.' }),
+    at: time.meta({ description: 'By the platform’s clock; of what an operator decided by ours.' }),
   })
   .meta({ id: 'Payment' });
 
@@ -79,30 +86,37 @@ export const orderWithPayments = z
   .strictObject({ ...orderFields, payments: z.array(payment) })
   .meta({ id: 'OrderWithPayments' });
 
-/** An order of which something waits for an operator's decision. */
+/** What waits for an operator's decision, by its name: a whole callback, or with its number one of the things that it tells. */
+export const paymentId = z
+  .string()
+  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:\.(?:0|[1-9][0-9]?))?$/)
+  .meta({ description: '`id` of what is listed under `/admin/payments`.' });
+
+/** Something that was reported of an order, and is not what was ordered. */
 export const review = z
   .strictObject({
-    id: z.uuid().meta({ description: 'Of the order.' }),
-    order,
-    mismatches: z.array(
-      z.strictObject({
-        id: z.string().meta({ description: 'Names it to whoever resolves it.' }),
-        reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order']),
-        transaction_id: z.string().nullable(),
-        amount: minorAmount.nullable(),
-        currency: currencyCode.nullable(),
-        at: time,
-      }),
-    ),
+    id: paymentId,
+    order_id: z.uuid(),
+    order_number: z.string(),
+    provider: paymentProvider,
+    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order']),
+    kind: paymentKind.meta({ description: 'Only what is `paid` can be applied.' }),
+    transaction_id: z.string().nullable(),
+    amount: minorAmount.nullable().meta({ description: 'What was reported; minor units.' }),
+    currency: currencyCode.nullable(),
+    expected_amount: minorAmount.meta({ description: 'The order’s; minor units.' }),
+    expected_currency: currencyCode,
+    at: time.meta({ description: 'By the platform’s clock.' }),
   })
   .meta({ id: 'PaymentReview' });
 
 /** A callback that waits for its order. */
 export const unmatched = z
   .strictObject({
-    id: z.string(),
+    id: paymentId,
     provider: paymentProvider,
-    is_ours: z.boolean(),
+    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable']),
+    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
     notifications: z.array(
       z.strictObject({
         order_number: z.string().nullable(),
@@ -111,7 +125,19 @@ export const unmatched = z
         at: time.nullable(),
       }),
     ),
-    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable']),
     received_at: time,
   })
   .meta({ id: 'UnmatchedPayment' });
+
+/** What became of a payment that an operator decided on. */
+export const paymentResolution = z
+  .strictObject({
+    id: paymentId,
+    action: z.enum(['apply', 'dismiss']),
+    order_id: z.uuid().nullable().meta({ description: 'The order that it was settled with.' }),
+    disposition: z.enum(['applied', 'already_applied', 'mismatch', 'ignored']).meta({
+      description:
+        '`mismatch`: it is not what was ordered, and waits in review; `ignored`: it changes nothing.',
+    }),
+  })
+  .meta({ id: 'PaymentResolution' });

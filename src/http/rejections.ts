@@ -63,7 +63,12 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   order_limit_reached: 'conflict',
   plan_not_available: 'invalid_request',
   review_not_open: 'conflict',
+  review_resolved: 'conflict',
+  review_not_applicable: 'conflict',
   payment_callback_not_found: 'not_found',
+  payment_callback_not_held: 'conflict',
+  payment_callback_resolved: 'conflict',
+  payment_callback_unreadable: 'conflict',
   transaction_of_another_order: 'conflict',
   transaction_linked: 'conflict',
 };

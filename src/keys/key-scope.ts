@@ -3,6 +3,8 @@ export type LastingScope =
   | { readonly kind: 'person'; readonly userId: string }
   /** An address that has been invited and may have no account; gone once it is a member or the invitation is withdrawn. */
   | { readonly kind: 'invitation'; readonly projectId: string; readonly invitationId: string }
+  /** What an operator has written about a payment of nobody whose key it could be sealed with. */
+  | { readonly kind: 'payment-note'; readonly paymentId: string }
   | { readonly kind: 'share'; readonly projectId: string; readonly shareId: string }
   | {
       readonly kind: 'storage-credentials';
@@ -28,6 +30,8 @@ export function scopeParts(scope: KeyScope): readonly string[] {
       return [scope.kind, scope.userId];
     case 'invitation':
       return [scope.kind, scope.projectId, scope.invitationId];
+    case 'payment-note':
+      return [scope.kind, scope.paymentId];
     case 'share':
       return [scope.kind, scope.projectId, scope.shareId];
     case 'storage-credentials':

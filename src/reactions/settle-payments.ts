@@ -4,20 +4,20 @@ import { paymentCallbackCategory } from '../domain/payment-callback/stream.js';
 import type { Reaction } from '../event-sourcing/reaction.js';
 import { streamIdOf } from './stream-id.js';
 
-type PaymentCallbackReceived = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' }>;
+type Owing = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' | 'PaymentCallbackResolved' }>;
 
-/** Settles every callback that was accepted and that its own request has not settled. */
+/** Settles every callback that was accepted, or decided on, and that the request which did so has not settled. */
 export function makeSettlePayments({
   settlePayment,
 }: {
   readonly settlePayment: SettlePayment;
-}): Reaction<PaymentCallbackReceived> {
+}): Reaction<Owing> {
   return {
     name: 'settle-payments',
     category: paymentCallbackCategory,
     codec: paymentCallbackCodec,
-    types: ['PaymentCallbackReceived'],
+    types: ['PaymentCallbackReceived', 'PaymentCallbackResolved'],
     asks: async (event) => ((await settlePayment.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context),
+    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, 'written'),
   };
 }

@@ -12,7 +12,8 @@ import {
   type ReportedFact,
 } from '../../src/domain/order/order.js';
 import type { RecordedFact } from '../../src/domain/payment.js';
-import { orderId, userId } from '../support/examples/ids.js';
+import { digest, orderId, userId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given.js';
 
 const place = {
@@ -52,6 +53,8 @@ function reportOf(
 ): OrderCommand {
   return { type: 'Report', report: { callback: name, transactionId, fact, at: instantAt(minute) } };
 }
+
+const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
 
 /** The order after commands, each decided on what the ones before have left. */
 function after(...commands: readonly OrderCommand[]): OrderState {
@@ -99,7 +102,7 @@ test('Another amount or currency is for people to look at', (t) => {
     type: 'ResolveReview',
     callback: 'c1',
     action,
-    noteDigest: null,
+    note,
   });
   const [fact] = wrong;
   if (fact === undefined) return t.fail();

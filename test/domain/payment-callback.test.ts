@@ -3,6 +3,7 @@ import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/eve
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import { transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { digest, orderId, otherDigest, testId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given.js';
 
 const callback = {
@@ -14,6 +15,7 @@ const callback = {
 };
 const receive = { type: 'Receive', callback } as const;
 const received: PaymentCallbackEvent = { type: 'PaymentCallbackReceived', data: callback };
+const note = { note: sealedExample('why'), note_of: null, note_digest: digest };
 const settle = { type: 'Settle', disposition: 'applied', orderId } as const;
 const settled: PaymentCallbackEvent = {
   type: 'PaymentCallbackSettled',
@@ -40,6 +42,45 @@ test('A callback is held with its reason until it is settled, with exactly one d
   done.when({ type: 'Hold', reason: 'unknown_order' }).thenNothing(t);
 });
 
+test('Somebody decides on what is held, once; it is settled as they say', (t) => {
+  const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
+  const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
+  const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
+  const applied: PaymentCallbackEvent = {
+    type: 'PaymentCallbackResolved',
+    data: { action: 'apply', order_id: orderId, ...note },
+  };
+  given(paymentCallbackAggregate, received, held).when(apply).then(t, applied);
+  for (const history of [[received, held, applied] as const, [received, held, applied, settled] as const]) {
+    const decided = given(paymentCallbackAggregate, ...history);
+    decided.when(apply).thenNothing(t);
+    decided.when(dismiss).thenRejected(t, 'payment_callback_resolved');
+    decided
+      .when({ ...apply, note: { ...note, note_digest: otherDigest } })
+      .thenRejected(t, 'payment_callback_resolved');
+    decided.when({ type: 'Hold', reason: 'unlinked_transaction' }).thenNothing(t);
+  }
+  given(paymentCallbackAggregate, received, held, applied).when(settle).then(t, settled);
+});
+
+test('What does not wait, or cannot be read, is not applied', (t) => {
+  const unreadable: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unreadable' } };
+  const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
+  const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
+  given(paymentCallbackAggregate).when(dismiss).thenRejected(t, 'payment_callback_not_found');
+  for (const history of [[received] as const, [received, settled] as const]) {
+    given(paymentCallbackAggregate, ...history)
+      .when(dismiss)
+      .thenRejected(t, 'payment_callback_not_held');
+  }
+  given(paymentCallbackAggregate, received, unreadable)
+    .when(apply)
+    .thenRejected(t, 'payment_callback_unreadable');
+  given(paymentCallbackAggregate, received, unreadable)
+    .when(dismiss)
+    .then(t, { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } });
+});
+
 test('What was never received can be neither held nor settled', (t) => {
   given(paymentCallbackAggregate).when(settle).thenRejected(t, 'payment_callback_not_found');
 });
@@ -56,4 +97,17 @@ test('A transaction pays one order, and what was parked on it waits for that', (
   given(transactionAggregate, linked)
     .when({ type: 'Park', callback: 'c1' })
     .thenRejected(t, 'transaction_linked');
+});
+
+test('Of a link and a decision the one that comes first stands, and what was decided on waits no more', (t) => {
+  const linked = { type: 'TransactionLinked', data: { order_id: orderId } } as const;
+  const parked = { type: 'CallbackParked', data: { callback: 'c1' } } as const;
+  const unparked = { type: 'CallbackUnparked', data: { callback: 'c1' } } as const;
+  const unpark = { type: 'Unpark', callback: 'c1' } as const;
+  given(transactionAggregate, parked).when(unpark).then(t, unparked);
+  given(transactionAggregate, parked, linked).when(unpark).thenRejected(t, 'transaction_linked');
+  const decided = given(transactionAggregate, parked, unparked, linked);
+  decided.when(unpark).thenNothing(t);
+  decided.when({ type: 'Park', callback: 'c1' }).thenNothing(t);
+  t.deepEqual([...decided.state.parked], []);
 });

@@ -1,8 +1,15 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { byteCount, entityId, hexDigest, instant } from '../fields.js';
-import { currencyCode, minorAmount, paymentProvider, transactionId } from '../payment.js';
+import { byteCount, entityId, instant } from '../fields.js';
+import {
+  currencyCode,
+  minorAmount,
+  paymentFact,
+  paymentProvider,
+  resolutionNote,
+  transactionId,
+} from '../payment.js';
 
 /** What a paid order gives. */
 export const orderGrant = z.union([
@@ -11,7 +18,7 @@ export const orderGrant = z.union([
 ]);
 export type OrderGrant = z.infer<typeof orderGrant>;
 
-/** What came of a callback: its stream's id names it, and the same one never counts twice. */
+/** What came of one thing that a callback tells: `<id of the callback's stream>.<index>`. The same one never counts twice. */
 const callback = { callback: z.string().min(1) };
 /** The platform's own time; the callback's where it tells none. */
 const at = instant;
@@ -73,18 +80,15 @@ const schemas = {
   /** Genuine, and not what was ordered: for people to look at. */
   PaymentMismatchFound: z.strictObject({
     ...callback,
+    /** Whose callback it is; another's than the order's is one of the reasons. */
+    provider: paymentProvider,
     reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order']),
     transaction_id: transactionId.nullable(),
-    amount: minorAmount.nullable(),
-    currency: currencyCode.nullable(),
+    fact: paymentFact,
     at,
   }),
-  ReviewResolved: z.strictObject({
-    ...callback,
-    action: z.enum(['apply', 'dismiss']),
-    /** Keyed digest of the operator's note, whose text is sealed. */
-    note_digest: hexDigest.nullable(),
-  }),
+  /** What people have made of a mismatch. The decision on a payment holds for all that is told of it: see `review.ts`. */
+  ReviewResolved: z.strictObject({ ...callback, action: z.enum(['apply', 'dismiss']), ...resolutionNote }),
   /** What was bought is granted. */
   OrderFulfilled: z.strictObject({}),
   FulfilmentRevoked: z.strictObject({}),

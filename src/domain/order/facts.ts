@@ -9,14 +9,20 @@ export interface OrderFacts {
 }
 
 export interface TransactionFacts {
-  /** Minor units; null until it has been captured in the order's amount and currency. */
+  /** By currency: a payment that an operator has taken for the order's may be in another than the order's. */
+  readonly ledgers: ReadonlyMap<string, Ledger>;
+  /** By the platform's id; `lost` and `won` end a dispute. */
+  readonly disputes: ReadonlyMap<string, Dispute>;
+}
+
+/** What was paid by a transaction and given back of it, in one currency. */
+export interface Ledger {
+  /** Minor units of what was paid; null until it is known to be for the order. */
   readonly captured: number | null;
   /** By the platform's id. */
   readonly refunds: ReadonlyMap<string, Refund>;
   /** The latest figure of all refunds together. */
   readonly refundedInTotal: Figure | null;
-  /** By the platform's id; `lost` and `won` end a dispute. */
-  readonly disputes: ReadonlyMap<string, Dispute>;
 }
 
 export interface Refund {
@@ -36,13 +42,15 @@ export interface Dispute {
   readonly atMs: number;
 }
 
+/** Minor units of a currency. */
+export interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}
+
 export const noFacts: OrderFacts = { isPending: false, ends: new Set(), transactions: new Map() };
-const noTransaction: TransactionFacts = {
-  captured: null,
-  refunds: new Map(),
-  refundedInTotal: null,
-  disputes: new Map(),
-};
+const noTransaction: TransactionFacts = { ledgers: new Map(), disputes: new Map() };
+const noLedger: Ledger = { captured: null, refunds: new Map(), refundedInTotal: null };
 
 export function withPending(facts: OrderFacts): OrderFacts {
   return { ...facts, isPending: true };
@@ -52,26 +60,30 @@ export function withEnd(facts: OrderFacts, end: 'failed' | 'expired' | 'canceled
   return { ...facts, ends: new Set(facts.ends).add(end) };
 }
 
-export function withCapture(facts: OrderFacts, transactionId: string, amount: number): OrderFacts {
-  return withTransaction(facts, transactionId, (known) => ({
+export function withCapture(facts: OrderFacts, transactionId: string, paid: Money): OrderFacts {
+  return withLedger(facts, transactionId, paid.currency, (known) => ({
     ...known,
-    captured: Math.max(known.captured ?? 0, amount),
+    captured: Math.max(known.captured ?? 0, paid.amount),
   }));
 }
 
 export function withRefund(
   facts: OrderFacts,
   transactionId: string,
-  { refundId, ...refund }: Refund & { readonly refundId: string },
+  { refundId, currency, ...refund }: Refund & { readonly refundId: string; readonly currency: string },
 ): OrderFacts {
-  return withTransaction(facts, transactionId, (known) => ({
+  return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
     refunds: new Map(known.refunds).set(refundId, laterRefund(known.refunds.get(refundId), refund)),
   }));
 }
 
-export function withRefundedInTotal(facts: OrderFacts, transactionId: string, figure: Figure): OrderFacts {
-  return withTransaction(facts, transactionId, (known) => ({
+export function withRefundedInTotal(
+  facts: OrderFacts,
+  transactionId: string,
+  { currency, ...figure }: Figure & { readonly currency: string },
+): OrderFacts {
+  return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
     refundedInTotal: laterFigure(known.refundedInTotal, figure),
   }));
@@ -86,6 +98,18 @@ export function withDispute(
     ...known,
     disputes: new Map(known.disputes).set(disputeId, laterDispute(known.disputes.get(disputeId), dispute)),
   }));
+}
+
+function withLedger(
+  facts: OrderFacts,
+  transactionId: string,
+  currency: string,
+  change: (known: Ledger) => Ledger,
+): OrderFacts {
+  return withTransaction(facts, transactionId, (known) => {
+    const ledger = change(known.ledgers.get(currency) ?? noLedger);
+    return { ...known, ledgers: new Map(known.ledgers).set(currency, ledger) };
+  });
 }
 
 function withTransaction(
@@ -127,10 +151,10 @@ function laterDispute(known: Dispute | undefined, heard: Dispute): Dispute {
 }
 
 /**
- * What of a transaction was given back: the larger of the refunds that succeeded, and the latest total less the refunds that
- * failed after it. Never more than was captured, once that is known.
+ * What was given back: the larger of the refunds that succeeded, and the latest total less the refunds that failed after it.
+ * Never more than was captured, once that is known.
  */
-export function refundedOf({ captured, refunds, refundedInTotal }: TransactionFacts): number {
+export function refundedOf({ captured, refunds, refundedInTotal }: Ledger): number {
   const all = [...refunds.values()];
   const succeeded = sum(all.filter(({ status }) => status === 'succeeded'));
   const failedSince = sum(
@@ -140,14 +164,26 @@ export function refundedOf({ captured, refunds, refundedInTotal }: TransactionFa
   return captured === null ? refunded : Math.min(refunded, captured);
 }
 
+/** Whether all that was paid was given back. Of nothing, which an operator may have taken for a payment, nothing can be. */
+export function isGivenBack(ledger: Ledger): boolean {
+  const refunded = refundedOf(ledger);
+  return ledger.captured !== null && refunded > 0 && refunded >= ledger.captured;
+}
+
+export function isCaptured({ ledgers }: TransactionFacts): boolean {
+  return [...ledgers.values()].some(({ captured }) => captured !== null);
+}
+
 export function hasDispute({ disputes }: TransactionFacts, status: Dispute['status']): boolean {
   return [...disputes.values()].some((dispute) => dispute.status === status);
 }
 
 /** Whether a capture stands: it was neither given back in full nor lost in a dispute. */
 export function stands(transaction: TransactionFacts): boolean {
-  const { captured } = transaction;
-  return captured !== null && refundedOf(transaction) < captured && !hasDispute(transaction, 'lost');
+  const isKept = [...transaction.ledgers.values()].some(
+    (ledger) => ledger.captured !== null && !isGivenBack(ledger),
+  );
+  return isKept && !hasDispute(transaction, 'lost');
 }
 
 function sum(items: readonly { readonly amount: number }[]): number {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/decider.js';
-import type { PaymentProviderName, RecordedFact } from '../payment.js';
+import type { PaymentProviderName, RecordedFact, ResolutionNote } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant } from './events.js';
 import { rejectOrder } from './rejections.js';
+import { isApplicable, isCovered, type Mismatch, transactionKey } from './review.js';
 import { evolve, isDue, isOpen, isUnpaid, type OrderState, type PlacedOrder } from './state.js';
 import { orderCategory } from './stream.js';
 
@@ -19,7 +20,7 @@ export {
 
 /** A fact that a callback has brought. */
 export interface ReportedFact {
-  /** Names the callback, and which of its notifications this is; the same one counts once. */
+  /** Names it: the callback, and which of the things that it tells this is. The same one counts once. */
   readonly callback: string;
   readonly transactionId: string | null;
   readonly fact: RecordedFact;
@@ -44,13 +45,16 @@ export type OrderCommand =
   | {
       readonly type: 'ReportMismatch';
       readonly report: ReportedFact;
+      /** Whose callback it is. */
+      readonly provider: PaymentProviderName;
       readonly reason: 'merchant' | 'transaction_of_another_order';
     }
   | {
       readonly type: 'ResolveReview';
+      /** Of the mismatch. */
       readonly callback: string;
       readonly action: 'apply' | 'dismiss';
-      readonly noteDigest: string | null;
+      readonly note: ResolutionNote;
     }
   | { readonly type: 'Cancel' }
   | { readonly type: 'Expire'; readonly now: Date }
@@ -71,7 +75,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
     case 'Report':
       return unlessKnown(order, unlessSeen(order, report(command.report, order)));
     case 'ReportMismatch':
-      return unlessSeen(order, mismatch(command.report, command.reason));
+      return unlessKnown(order, unlessSeen(order, foreign(command, order)));
     case 'ResolveReview':
       return resolve(command, order);
     case 'Cancel':
@@ -126,7 +130,9 @@ function report(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent
       return capture(reported, fact, order);
     case 'refund':
     case 'refunded-in-total': {
-      if (fact.currency !== order.currency) return mismatch(reported, 'currency');
+      if (fact.currency !== order.currency && !order.decided.has(transactionOf(reported))) {
+        return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
+      }
       const refund =
         fact.kind === 'refund' ? { refund_id: fact.refund_id, status: fact.status } : ('in-total' as const);
       const { amount, currency } = fact;
@@ -146,30 +152,43 @@ function capture(
   { amount, currency }: Extract<RecordedFact, { kind: 'paid' }>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
-  if (currency !== order.currency) return mismatch(reported, 'currency');
-  if (amount !== order.amount) return mismatch(reported, 'amount');
+  if (currency !== order.currency)
+    return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
+  if (amount !== order.amount)
+    return mismatch(reported, { reason: 'amount', provider: order.provider }, order);
   const { callback } = reported;
   const transaction_id = transactionOf(reported);
   const at = reported.at.toISOString();
   return [{ type: 'PaymentCaptured', data: { callback, transaction_id, amount, currency, at } }];
 }
 
+/** Of another account, or of a transaction that pays another order. */
+function foreign(
+  { report: reported, ...why }: Extract<OrderCommand, { type: 'ReportMismatch' }>,
+  order: PlacedOrder,
+): readonly OrderEvent[] {
+  const { kind } = reported.fact;
+  const isOfDecided = why.reason === 'merchant' && order.decided.has(transactionOf(reported));
+  const isMoney = kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
+  return isOfDecided && isMoney ? report(reported, order) : mismatch(reported, why, order);
+}
+
 function mismatch(
   { callback, transactionId, fact, at }: ReportedFact,
-  reason: Extract<OrderEvent, { type: 'PaymentMismatchFound' }>['data']['reason'],
+  { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
+  order: PlacedOrder,
 ): readonly OrderEvent[] {
-  const { amount, currency } = 'amount' in fact ? fact : { amount: null, currency: null };
+  if (isCovered(order, callback, { reason, transactionId, fact })) return [];
   return [
     {
       type: 'PaymentMismatchFound',
-      data: { callback, reason, transaction_id: transactionId, amount, currency, at: at.toISOString() },
+      data: { callback, provider, reason, transaction_id: transactionId, fact, at: at.toISOString() },
     },
   ];
 }
 
-/** A platform that names no transaction has one message for each. */
 function transactionOf({ callback, transactionId }: ReportedFact): string {
-  return transactionId ?? callback;
+  return transactionKey(callback, transactionId);
 }
 
 function unlessSeen(order: PlacedOrder, events: readonly OrderEvent[]): readonly OrderEvent[] {
@@ -187,15 +206,27 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
   return isNews ? events : [];
 }
 
+/** The same decision again decides nothing; another one after it comes too late. */
 function resolve(
-  { callback, action, noteDigest }: Extract<OrderCommand, { type: 'ResolveReview' }>,
+  { callback, action, note }: Extract<OrderCommand, { type: 'ResolveReview' }>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
-  if (order.seen.has(`ReviewResolved/${callback}`)) return [];
-  if (!order.mismatches.has(callback)) {
+  const earlier = order.resolved.get(callback);
+  if (earlier !== undefined) {
+    if (isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest })) return [];
+    rejectOrder('review_resolved', 'somebody has decided otherwise on this payment');
+  }
+  const waiting = order.mismatches.get(callback);
+  if (waiting === undefined) {
     rejectOrder('review_not_open', 'nothing of this order waits for a decision under this name');
   }
-  return [{ type: 'ReviewResolved', data: { callback, action, note_digest: noteDigest } }];
+  if (action === 'apply' && !isApplicable(waiting)) {
+    rejectOrder(
+      'review_not_applicable',
+      'only a payment that pays no other order can be applied; dismiss this',
+    );
+  }
+  return [{ type: 'ReviewResolved', data: { callback, action, ...note } }];
 }
 
 function placed(state: OrderState): PlacedOrder {

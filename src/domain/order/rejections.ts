@@ -8,7 +8,11 @@ export type OrderRejection =
   /** There is no such plan, or it has no price in this currency. */
   | 'plan_not_available'
   /** Nothing of this order waits for a decision. */
-  | 'review_not_open';
+  | 'review_not_open'
+  /** Another decision was made before. */
+  | 'review_resolved'
+  /** It is no payment, or one of another order's transaction. */
+  | 'review_not_applicable';
 
 export function rejectOrder(code: OrderRejection, message: string): never {
   throw new CommandRejected<OrderRejection>(code, message);

@@ -2,11 +2,13 @@ import type { PaymentProviderName } from '../payment.js';
 import type { OrderEvent, OrderGrant } from './events.js';
 import {
   hasDispute,
+  isCaptured,
+  isGivenBack,
+  type Ledger,
   noFacts,
   type OrderFacts,
   refundedOf,
   stands,
-  type TransactionFacts,
   withCapture,
   withDispute,
   withEnd,
@@ -14,10 +16,11 @@ import {
   withRefund,
   withRefundedInTotal,
 } from './facts.js';
+import { afterDecision, noReview, type Review, withMismatch } from './review.js';
 
 export type OrderState = { readonly status: 'absent' } | PlacedOrder;
 
-export interface PlacedOrder {
+export interface PlacedOrder extends Review {
   readonly status: 'placed';
   readonly userId: string;
   readonly projectId: string | null;
@@ -29,17 +32,17 @@ export interface PlacedOrder {
   readonly currency: string;
   readonly expiresAt: Date;
   readonly facts: OrderFacts;
-  /** By callback: what nobody has resolved yet. */
-  readonly mismatches: ReadonlyMap<string, Mismatch>;
-  /** The callbacks whose events stand here, with what each event was of: see `factKey`. */
+  /** By the name of the mismatch: what was decided on it. */
+  readonly resolved: ReadonlyMap<string, Resolution>;
+  /** `<type of event>/<name of what a callback has told>` of all that stands here. */
   readonly seen: ReadonlySet<string>;
   /** Whether what was bought is granted. */
   readonly isGranted: boolean;
 }
 
-export interface Mismatch {
-  readonly transactionId: string | null;
-  readonly amount: number | null;
+export interface Resolution {
+  readonly action: 'apply' | 'dismiss';
+  readonly noteDigest: string;
 }
 
 /** `status` of DESIGN 4.5. */
@@ -70,7 +73,8 @@ export function evolve(state: OrderState, event: OrderEvent): OrderState {
       currency: data.currency,
       expiresAt: new Date(data.expires_at),
       facts: noFacts,
-      mismatches: new Map(),
+      ...noReview,
+      resolved: new Map(),
       seen: new Set(),
       isGranted: false,
     };
@@ -80,14 +84,15 @@ export function evolve(state: OrderState, event: OrderEvent): OrderState {
 }
 
 function changeOf(
-  { facts, mismatches, amount }: PlacedOrder,
+  order: PlacedOrder,
   event: Exclude<OrderEvent, { type: 'OrderPlaced' }>,
 ): Partial<PlacedOrder> {
+  const { facts } = order;
   switch (event.type) {
     case 'PaymentPending':
       return { facts: withPending(facts) };
     case 'PaymentCaptured':
-      return { facts: withCapture(facts, event.data.transaction_id, event.data.amount) };
+      return { facts: withCapture(facts, event.data.transaction_id, event.data) };
     case 'PaymentFailed':
       return { facts: withEnd(facts, event.data.reason) };
     case 'OrderExpired':
@@ -95,8 +100,8 @@ function changeOf(
     case 'OrderCanceled':
       return { facts: withEnd(facts, 'canceled') };
     case 'RefundReported': {
-      const { transaction_id: transactionId, refund, amount: refunded, at } = event.data;
-      const figure = { amount: refunded, atMs: Date.parse(at) };
+      const { transaction_id: transactionId, refund, amount, currency, at } = event.data;
+      const figure = { amount, currency, atMs: Date.parse(at) };
       if (refund === 'in-total') return { facts: withRefundedInTotal(facts, transactionId, figure) };
       const { refund_id: refundId, status } = refund;
       return { facts: withRefund(facts, transactionId, { refundId, status, ...figure }) };
@@ -108,17 +113,13 @@ function changeOf(
       return { facts: withDispute(facts, transactionId, { disputeId, status, atMs: Date.parse(at) }) };
     }
     case 'PaymentMismatchFound': {
-      const { callback, transaction_id: transactionId, amount: paid } = event.data;
-      return { mismatches: new Map(mismatches).set(callback, { transactionId, amount: paid }) };
+      const { callback, transaction_id: transactionId, at, ...mismatch } = event.data;
+      return withMismatch(order, callback, { ...mismatch, transactionId, atMs: Date.parse(at) });
     }
     case 'ReviewResolved': {
-      const { callback, action } = event.data;
-      const rest = new Map(mismatches);
-      const mismatch = rest.get(callback);
-      rest.delete(callback);
-      if (action === 'dismiss' || mismatch === undefined) return { mismatches: rest };
-      // An operator takes it for the payment that was asked for.
-      return { mismatches: rest, facts: withCapture(facts, mismatch.transactionId ?? callback, amount) };
+      const { callback, action, note_digest: noteDigest } = event.data;
+      const resolved = new Map(order.resolved).set(callback, { action, noteDigest });
+      return { ...afterDecision(order, callback, action), resolved };
     }
     case 'OrderFulfilled':
       return { isGranted: true };
@@ -131,11 +132,28 @@ function seenAfter({ seen }: PlacedOrder, event: OrderEvent): ReadonlySet<string
   return 'callback' in event.data ? new Set(seen).add(`${event.type}/${event.data.callback}`) : seen;
 }
 
-/** What has been given back of all that was paid, in minor units. */
-export function refundedAmount({ facts }: PlacedOrder): number {
+/** What has been given back of all that was paid, in minor units of the order's currency. */
+export function refundedAmount(order: PlacedOrder): number {
+  return capturedLedgers(order).reduce((total, ledger) => total + inCurrencyOf(order, ledger), 0);
+}
+
+/** Of a payment in another currency the same part of the order's amount is given back as of what was paid. */
+function inCurrencyOf(
+  { amount, currency }: PlacedOrder,
+  ledger: Ledger & { readonly captured: number; readonly currency: string },
+): number {
+  const refunded = refundedOf(ledger);
+  if (ledger.currency === currency || refunded === 0) return refunded;
+  return Math.round((amount * refunded) / ledger.captured);
+}
+
+function capturedLedgers({ facts }: Pick<PlacedOrder, 'facts'>) {
   return [...facts.transactions.values()]
-    .filter(({ captured }) => captured !== null)
-    .reduce((total, transaction) => total + refundedOf(transaction), 0);
+    .flatMap(({ ledgers }) => [...ledgers])
+    .flatMap(([currency, ledger]) => {
+      const { captured } = ledger;
+      return captured === null ? [] : [{ ...ledger, captured, currency }];
+    });
 }
 
 /** Whether the facts say that what was bought is to be had. */
@@ -145,7 +163,7 @@ export function isDue({ facts }: PlacedOrder): boolean {
 
 /** Whether nothing has been paid and nothing has ended it, whatever waits for a decision. */
 export function isUnpaid({ facts }: PlacedOrder): boolean {
-  return facts.ends.size === 0 && [...facts.transactions.values()].every(({ captured }) => captured === null);
+  return facts.ends.size === 0 && capturedLedgers({ facts }).length === 0;
 }
 
 /** Whether it waits to be paid. */
@@ -156,26 +174,21 @@ export function isOpen(order: PlacedOrder): boolean {
 
 /** The first that holds of the list in DESIGN 3, "Orders keep facts". */
 export function orderStatus(order: PlacedOrder): OrderStatus {
-  const { facts, mismatches, isGranted } = order;
+  const { facts, mismatches } = order;
   if (mismatches.size > 0) return 'review';
-  const captured = [...facts.transactions.values()].filter((transaction) => transaction.captured !== null);
-  if (captured.length > 0) return statusOfPaid(order, captured, isGranted);
+  if (capturedLedgers(order).length > 0) return statusOfPaid(order);
   for (const end of ['canceled', 'expired', 'failed'] as const) if (facts.ends.has(end)) return end;
   return facts.isPending ? 'pending' : 'created';
 }
 
-function statusOfPaid(
-  order: PlacedOrder,
-  captured: readonly TransactionFacts[],
-  isGranted: boolean,
-): OrderStatus {
-  const refunded = refundedAmount(order);
-  const paid = captured.reduce((total, transaction) => total + (transaction.captured ?? 0), 0);
-  if (refunded >= paid) return 'refunded';
-  const isDisputed = captured.some(
-    (transaction) => hasDispute(transaction, 'open') || hasDispute(transaction, 'lost'),
+function statusOfPaid(order: PlacedOrder): OrderStatus {
+  const captured = capturedLedgers(order);
+  if (captured.every(isGivenBack)) return 'refunded';
+  const isDisputed = [...order.facts.transactions.values()].some(
+    (transaction) =>
+      isCaptured(transaction) && (hasDispute(transaction, 'open') || hasDispute(transaction, 'lost')),
   );
   if (isDisputed) return 'disputed';
-  if (refunded > 0) return 'partially_refunded';
-  return isGranted ? 'fulfilled' : 'paid';
+  if (captured.some((ledger) => refundedOf(ledger) > 0)) return 'partially_refunded';
+  return order.isGranted ? 'fulfilled' : 'paid';
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
 import { entityId, hexDigest, instant } from '../fields.js';
-import { paymentNotification, paymentProvider } from '../payment.js';
+import { paymentNotification, paymentProvider, resolutionNote } from '../payment.js';
 
 const schemas = {
   /** Verified, and so accepted: what it says in our words. Of what the platform wrote only a digest is kept, for it may name people. */
@@ -18,6 +18,13 @@ const schemas = {
   /** It cannot be settled yet, or not without somebody's decision. */
   PaymentCallbackHeld: z.strictObject({
     reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable']),
+  }),
+  /** Somebody has decided on what waits; it is settled as they say. */
+  PaymentCallbackResolved: z.strictObject({
+    action: z.enum(['apply', 'dismiss']),
+    /** The order that it is applied to; null when it is dismissed. */
+    order_id: entityId.nullable(),
+    ...resolutionNote,
   }),
   PaymentCallbackSettled: z.strictObject({
     disposition: z.enum(['applied', 'already_applied', 'mismatch', 'ignored']),

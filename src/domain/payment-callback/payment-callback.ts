@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/decider.js';
+import type { ResolutionNote } from '../payment.js';
 import {
   type Disposition,
   type HoldReason,
@@ -16,15 +18,31 @@ export type PaymentCallbackState =
       readonly callback: ReceivedCallback;
       /** Why it waits; null: nothing has kept it so far. */
       readonly held: HoldReason | null;
+      /** What somebody has decided on it; null while nobody has. */
+      readonly resolution: CallbackResolution | null;
       /** What became of it; null until it is settled. */
       readonly disposition: Disposition | null;
+      /** The order that it was settled with. */
+      readonly orderId: string | null;
       /** Digests of the other contents that came under its name. */
       readonly conflicts: ReadonlySet<string>;
     };
 
+export interface CallbackResolution {
+  readonly action: 'apply' | 'dismiss';
+  /** Null when it was dismissed. */
+  readonly orderId: string | null;
+  readonly noteDigest: string;
+}
+
 export type PaymentCallbackCommand =
   | { readonly type: 'Receive'; readonly callback: ReceivedCallback }
   | { readonly type: 'Hold'; readonly reason: HoldReason }
+  | {
+      readonly type: 'Resolve';
+      readonly decision: Pick<CallbackResolution, 'action' | 'orderId'>;
+      readonly note: ResolutionNote;
+    }
   | { readonly type: 'Settle'; readonly disposition: Disposition; readonly orderId: string | null };
 
 const initialState: PaymentCallbackState = { status: 'absent' };
@@ -35,7 +53,9 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
       status: 'received',
       callback: event.data,
       held: null,
+      resolution: null,
       disposition: null,
+      orderId: null,
       conflicts: new Set(),
     };
   }
@@ -43,8 +63,12 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
   switch (event.type) {
     case 'PaymentCallbackHeld':
       return { ...state, held: event.data.reason };
+    case 'PaymentCallbackResolved': {
+      const { action, order_id: orderId, note_digest: noteDigest } = event.data;
+      return { ...state, resolution: { action, orderId, noteDigest } };
+    }
     case 'PaymentCallbackSettled':
-      return { ...state, held: null, disposition: event.data.disposition };
+      return { ...state, held: null, disposition: event.data.disposition, orderId: event.data.order_id };
     case 'PaymentCallbackConflicted':
       return { ...state, conflicts: new Set(state.conflicts).add(event.data.fields_digest) };
   }
@@ -58,11 +82,13 @@ function decide(
   if (state.status === 'absent') {
     return rejectPaymentCallback('payment_callback_not_found', 'there is no such payment callback');
   }
+  if (command.type === 'Resolve') return resolve(command, state);
   // What has been settled stays so: exactly one disposition.
   if (state.disposition !== null) return [];
   switch (command.type) {
     case 'Hold':
-      if (state.held === command.reason) return [];
+      // What somebody has decided on waits for nothing any more.
+      if (state.held === command.reason || state.resolution !== null) return [];
       return [{ type: 'PaymentCallbackHeld', data: { reason: command.reason } }];
     case 'Settle':
       return [
@@ -72,6 +98,25 @@ function decide(
         },
       ];
   }
+}
+
+/** The same decision again decides nothing; another one after it comes too late. */
+function resolve(
+  { decision, note }: Extract<PaymentCallbackCommand, { type: 'Resolve' }>,
+  { held, resolution, disposition }: Extract<PaymentCallbackState, { status: 'received' }>,
+): readonly PaymentCallbackEvent[] {
+  const { action, orderId } = decision;
+  if (resolution !== null) {
+    if (isDeepStrictEqual(resolution, { action, orderId, noteDigest: note.note_digest })) return [];
+    rejectPaymentCallback('payment_callback_resolved', 'somebody has decided otherwise on this payment');
+  }
+  if (disposition !== null || held === null) {
+    rejectPaymentCallback('payment_callback_not_held', 'nothing of this payment waits for a decision');
+  }
+  if (action === 'apply' && held === 'unreadable') {
+    rejectPaymentCallback('payment_callback_unreadable', 'what the platform says cannot be read; dismiss it');
+  }
+  return [{ type: 'PaymentCallbackResolved', data: { action, order_id: orderId, ...note } }];
 }
 
 /** A duplicate changes nothing; the same name with other content is told once for each content. */

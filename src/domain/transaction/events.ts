@@ -8,6 +8,8 @@ const schemas = {
   TransactionLinked: z.strictObject({ order_id: entityId }),
   /** A callback that names this transaction only, and came before it was linked: it is settled once it is. */
   CallbackParked: z.strictObject({ callback: z.string().min(1) }),
+  /** Somebody has decided on that callback before the transaction was linked: a link is nothing to it any more. */
+  CallbackUnparked: z.strictObject({ callback: z.string().min(1) }),
 };
 
 export type TransactionEvent = EventOf<typeof schemas>;

@@ -9,12 +9,15 @@ export interface TransactionState {
   readonly orderId: string | null;
   /** Callbacks that wait for that. */
   readonly parked: ReadonlySet<string>;
+  /** Those that were decided on first. Whoever settles one of them follows that decision, whatever it is linked to later. */
+  readonly unparked: ReadonlySet<string>;
 }
 
 export type TransactionCommand =
-  { readonly type: 'Link'; readonly orderId: string } | { readonly type: 'Park'; readonly callback: string };
+  | { readonly type: 'Link'; readonly orderId: string }
+  | { readonly type: 'Park' | 'Unpark'; readonly callback: string };
 
-const initialState: TransactionState = { orderId: null, parked: new Set() };
+const initialState: TransactionState = { orderId: null, parked: new Set(), unparked: new Set() };
 
 function evolve(state: TransactionState, event: TransactionEvent): TransactionState {
   switch (event.type) {
@@ -22,12 +25,18 @@ function evolve(state: TransactionState, event: TransactionEvent): TransactionSt
       return { ...state, orderId: event.data.order_id };
     case 'CallbackParked':
       return { ...state, parked: new Set(state.parked).add(event.data.callback) };
+    case 'CallbackUnparked': {
+      const { callback } = event.data;
+      const parked = new Set(state.parked);
+      parked.delete(callback);
+      return { ...state, parked, unparked: new Set(state.unparked).add(callback) };
+    }
   }
 }
 
 function decide(
   command: TransactionCommand,
-  { orderId, parked }: TransactionState,
+  { orderId, parked, unparked }: TransactionState,
 ): readonly TransactionEvent[] {
   switch (command.type) {
     case 'Link':
@@ -37,9 +46,13 @@ function decide(
       }
       return [{ type: 'TransactionLinked', data: { order_id: command.orderId } }];
     case 'Park':
-      if (parked.has(command.callback)) return [];
+      if (parked.has(command.callback) || unparked.has(command.callback)) return [];
       if (orderId !== null) rejectTransaction('transaction_linked', 'the transaction belongs to an order');
       return [{ type: 'CallbackParked', data: { callback: command.callback } }];
+    case 'Unpark':
+      if (unparked.has(command.callback)) return [];
+      if (orderId !== null) rejectTransaction('transaction_linked', 'the transaction belongs to an order');
+      return [{ type: 'CallbackUnparked', data: { callback: command.callback } }];
   }
 }
 

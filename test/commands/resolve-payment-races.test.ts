@@ -1,0 +1,210 @@
+import test from 'ava';
+import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { problemsOfLog } from '../reactions/support/payment-invariants.js';
+import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given-payments.js';
+import { outcomeOf } from '../support/outcome-of.js';
+
+const idOf = (key: string): string => callbackIdOf('standard', key);
+const apply = { action: 'apply', orderId: orderIds[0] } as const;
+const dismiss = { action: 'dismiss' } as const;
+const unknown = { number: 'NOT-OURS' };
+
+/** Runs what a test puts in, once, right before the store reads or appends to a stream of the category. */
+function makeHooks() {
+  const hooks: { readonly at: 'read' | 'append'; readonly category: string; run(): void | Promise<void> }[] =
+    [];
+  const run = async (at: 'read' | 'append', stream: string): Promise<void> => {
+    const index = hooks.findIndex((hook) => hook.at === at && stream.startsWith(`${hook.category}-`));
+    const [hook] = index < 0 ? [] : hooks.splice(index, 1);
+    await hook?.run();
+  };
+  return {
+    before: (at: 'read' | 'append', category: string, work: () => void | Promise<void>): void => {
+      hooks.push({ at, category, run: work });
+    },
+    left: () => hooks.length,
+    wrap: (store: EventStore): EventStore => ({
+      ...store,
+      read: async (stream, ...rest) => {
+        await run('read', stream);
+        return store.read(stream, ...rest);
+      },
+      append: async (stream, ...rest) => {
+        await run('append', stream);
+        return store.append(stream, ...rest);
+      },
+    }),
+  };
+}
+
+test('wherever a decision is cut off, what it decided comes about, or nothing was decided', async (t) => {
+  for (const input of [apply, dismiss]) {
+    const ends = new Set<string>();
+    for (const isWritten of [false, true]) {
+      for (let step = 1, wasCut = true; wasCut; step += 1) {
+        let left = Infinity;
+        const { send, another, callback, order, events } = await givenPayments({
+          wrap: (store) => ({
+            ...store,
+            append: async (...args) => {
+              left -= 1;
+              if (left > 0) return store.append(...args);
+              if (isWritten && left === 0) await store.append(...args);
+              throw new Error('the process stopped');
+            },
+          }),
+        });
+        await send({ key: 'm1', told: [told(paid(), unknown)] });
+        await send({ key: 'm2', told: [told(refunded(300))] });
+        left = step;
+        wasCut = (await outcomeOf(another().resolve({ id: idOf('m1'), ...input }))) !== 'passed';
+        left = Infinity;
+        const isDecided = (await callback('m1')).action !== null;
+        await another().react();
+        const { held, disposition } = await callback('m1');
+        if (!isDecided) t.deepEqual([held, disposition], ['unknown_order', null]);
+        // The operator asks again.
+        await another().resolve({ id: idOf('m1'), ...input });
+        t.deepEqual(problemsOfLog(await events()), []);
+        const [first, second] = [await callback('m1'), await callback('m2')];
+        if (isDecided) t.is(disposition, first.disposition, `cut off at append ${step}`);
+        ends.add(JSON.stringify([first, second, await order()]));
+      }
+    }
+    t.is(ends.size, 1, [...ends].join('\n'));
+  }
+});
+
+test('wherever a decision on what is in review is cut off, it can be made again', async (t) => {
+  const ends = new Set<string>();
+  for (let step = 1, wasCut = true; wasCut; step += 1) {
+    let left = Infinity;
+    const { send, another, callback, order, events } = await givenPayments({
+      wrap: (store) => ({
+        ...store,
+        append: async (...args) => {
+          left -= 1;
+          if (left > 0) return store.append(...args);
+          throw new Error('the process stopped');
+        },
+      }),
+    });
+    await send({ key: 'm1', isOurs: false, told: [told(paid(), { number: numbers[0] })] });
+    await send({ key: 'm2', isOurs: false, told: [told(refunded(300))] });
+    left = step;
+    const id = `${idOf('m1')}.0`;
+    wasCut = (await outcomeOf(another().resolve({ id, action: 'apply' }))) !== 'passed';
+    left = Infinity;
+    await another().react();
+    await another().resolve({ id, action: 'apply' });
+    t.deepEqual(problemsOfLog(await events()), []);
+    t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true }, `${step}`);
+    ends.add(JSON.stringify([await callback('m1'), await callback('m2')]));
+  }
+  t.is(ends.size, 1, [...ends].join('\n'));
+});
+
+test('of several operators at once one wins; who decided alike is told the same', async (t) => {
+  for (const where of ['held', 'review'] as const) {
+    const { send, another, order, events } = await givenPayments();
+    const isHeld = where === 'held';
+    await send({ key: 'm1', told: [told(paid(998), isHeld ? unknown : { number: numbers[0] })] });
+    const id = isHeld ? idOf('m1') : `${idOf('m1')}.0`;
+    const inputs = [apply, dismiss, apply, { ...apply, note: 'another reason' }, dismiss] as const;
+    const outcomes = await Promise.all(inputs.map((input) => outcomeOf(another().resolve({ id, ...input }))));
+    const refusal = isHeld ? 'payment_callback_resolved' : 'review_resolved';
+    const won = outcomes.indexOf('passed');
+    t.deepEqual(
+      outcomes,
+      inputs.map((input) => (input === inputs[won] ? 'passed' : refusal)),
+    );
+    const types = (await events()).map(({ type }) => type);
+    t.is(types.filter((type) => /Resolved/.test(type)).length, 1);
+    t.deepEqual(problemsOfLog(await events()), []);
+    const ended = inputs[won] === dismiss ? 'created' : isHeld ? 'review' : 'paid';
+    t.is((await order()).status, ended);
+  }
+});
+
+test('a link that comes first stands, and the decision is answered with what became of it', async (t) => {
+  for (const input of [apply, dismiss]) {
+    const hooks = makeHooks();
+    const { send, another, callback, order } = await givenPayments({ wrap: hooks.wrap });
+    await send({ key: 'm1', told: [told(refunded(300))] });
+    // Right before the decision takes the callback off its transaction, that pays the other order.
+    hooks.before('append', 'payment', () => {
+      hooks.before('append', 'transaction', async () => {
+        await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
+      });
+    });
+    t.like(await another().resolve({ id: idOf('m1'), ...input }), {
+      ...{ orderId: orderIds[1], disposition: 'applied' },
+    });
+    t.is(hooks.left(), 0);
+    t.deepEqual(await order(1), { status: 'partially_refunded', refunded: 300, due: true });
+    t.deepEqual(await order(0), { status: 'created', refunded: 0, due: false });
+    t.like(await callback('m1'), { disposition: 'applied', orderId: orderIds[1] });
+  }
+});
+
+test('who has read a callback before it was decided on follows the decision, not a later link', async (t) => {
+  for (const input of [apply, dismiss]) {
+    const hooks = makeHooks();
+    const { send, another, callback, order, events } = await givenPayments({ wrap: hooks.wrap });
+    await send({ key: 'm1', told: [told(refunded(300))] });
+    const slow = another();
+    hooks.before('read', 'transaction', async () => {
+      await another().resolve({ id: idOf('m1'), ...input });
+      await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
+    });
+    await slow.settle('m1');
+    t.is(hooks.left(), 0);
+    t.like(await order(0), { refunded: 0, due: false });
+    const ignored = input === dismiss;
+    t.like(await callback('m1'), { held: null, disposition: ignored ? 'ignored' : 'applied' });
+    // Its transaction was linked by the decision, or free to be paid with.
+    t.deepEqual(await order(1), {
+      status: ignored ? 'paid' : 'review',
+      refunded: 0,
+      due: ignored,
+    });
+    t.deepEqual(problemsOfLog(await events()), []);
+  }
+});
+
+test('what is settled while an operator decides is not decided on', async (t) => {
+  const hooks = makeHooks();
+  const { send, another, callback } = await givenPayments({ wrap: hooks.wrap });
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  hooks.before('append', 'payment', async () => {
+    await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
+  });
+  t.is(await outcomeOf(another().resolve({ id: idOf('m1'), ...dismiss })), 'payment_callback_not_held');
+  t.is(hooks.left(), 0);
+  t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
+});
+
+test('what a rule can settle by now is no matter of opinion', async (t) => {
+  let left = Infinity;
+  const { send, another, callback } = await givenPayments({
+    wrap: (store) => ({
+      ...store,
+      append: async (...args) => {
+        left -= 1;
+        if (left > 0) return store.append(...args);
+        throw new Error('the process stopped');
+      },
+    }),
+  });
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  // Its transaction is linked, and whoever did so went no further.
+  left = 3;
+  await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
+  left = Infinity;
+  t.like(await callback('m1'), { held: 'unlinked_transaction' });
+  for (const input of [apply, dismiss]) {
+    t.is(await outcomeOf(another().resolve({ id: idOf('m1'), ...input })), 'payment_callback_not_held');
+  }
+  t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
+});

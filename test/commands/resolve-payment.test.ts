@@ -1,0 +1,185 @@
+import test from 'ava';
+import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { erased } from '../../src/keys/sealer.js';
+import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { userId } from '../support/examples/ids.js';
+import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given-payments.js';
+import { outcomeOf } from '../support/outcome-of.js';
+
+const idOf = (key: string, provider: 'standard' | 'alipay' = 'standard'): string =>
+  callbackIdOf(provider, key);
+const apply = { action: 'apply', orderId: orderIds[0] } as const;
+const dismiss = { action: 'dismiss' } as const;
+const unknown = { number: 'NOT-OURS' };
+
+test('a payment that named no order of ours is applied to one, by an event of the operator’s first', async (t) => {
+  const { send, resolve, callback, order, events } = await givenPayments();
+  await send({ key: 'm1', told: [told(paid(), unknown)] });
+  await send({ key: 'm2', told: [told(refunded(300))] });
+  t.like(await callback('m1'), { held: 'unknown_order' });
+  t.like(await callback('m2'), { held: 'unlinked_transaction' });
+  const before = (await events()).length;
+  t.deepEqual(await resolve({ id: idOf('m1'), ...apply }), {
+    ...{ id: idOf('m1'), action: 'apply', orderId: orderIds[0], disposition: 'applied' },
+  });
+  const written = (await events()).slice(before);
+  t.deepEqual(
+    written.map(({ type, metadata }) => [type, metadata.actor]),
+    [
+      'PaymentCallbackResolved',
+      'CallbackUnparked',
+      'TransactionLinked',
+      'PaymentCaptured',
+      // What waited for the transaction.
+      'RefundReported',
+      'PaymentCallbackSettled',
+      'PaymentCallbackSettled',
+    ].map((type) => [type, 'op']),
+  );
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
+  // The same decision again.
+  t.like(await resolve({ id: idOf('m1'), ...apply }), { orderId: orderIds[0], disposition: 'applied' });
+  t.is((await events()).length, before + written.length);
+  for (const other of [{ ...apply, orderId: orderIds[1] }, dismiss, { ...apply, note: 'another reason' }]) {
+    t.is(await outcomeOf(resolve({ id: idOf('m1'), ...other })), 'payment_callback_resolved');
+  }
+});
+
+test('what is dismissed changes nothing, whatever its transaction is linked to later', async (t) => {
+  const { send, resolve, callback, order } = await givenPayments();
+  await send({ key: 'm1', told: [told(refunded())] });
+  t.like(await resolve({ id: idOf('m1'), ...dismiss }), { orderId: null, disposition: 'ignored' });
+  await send({ key: 'm2', told: [told(paid(), { number: numbers[0] })] });
+  await send({ key: 'm1', told: [told(refunded())] });
+  t.like(await order(), { status: 'paid', refunded: 0, due: true });
+  t.like(await callback('m1'), { held: null, disposition: 'ignored' });
+});
+
+test('what is applied is checked as always: another amount, currency or account waits in review', async (t) => {
+  const wrong = [
+    { key: 'm1', told: [told(paid(998), unknown)] },
+    { key: 'm2', told: [told(paid(999, 'JPY'), unknown)] },
+    { key: 'm3', told: [told(paid(), unknown)], isOurs: false },
+  ];
+  for (const message of wrong) {
+    const { send, resolve, order, callback } = await givenPayments();
+    await send(message);
+    const outcome = await resolve({ id: idOf(message.key), ...apply });
+    t.like(outcome, { disposition: 'mismatch', orderId: orderIds[0] });
+    t.like(await callback(message.key), { disposition: 'mismatch', held: null });
+    t.like(await order(), { status: 'review', due: false });
+    // And from there it is applied, by the name of what was told.
+    const { id } = outcome;
+    t.like(await resolve({ id: `${id}.0`, action: 'apply' }), {
+      ...{ id: `${id}.0`, orderId: orderIds[0], disposition: 'applied' },
+    });
+    t.like(await order(), { status: 'paid', due: true });
+  }
+});
+
+test('a payment in review is applied once, and what is told of its transaction alone reaches the order', async (t) => {
+  const { send, resolve, order, events } = await givenPayments();
+  await send({ key: 'm1', told: [told(paid(500, 'EUR'), { number: numbers[0] })] });
+  const id = `${idOf('m1')}.0`;
+  t.like(await order(), { status: 'review' });
+  await send({ key: 'm2', told: [told(refunded(100, 'EUR'))] });
+  t.like(await resolve({ id, action: 'apply' }), { orderId: orderIds[0], disposition: 'applied' });
+  t.like(await order(), { status: 'partially_refunded', refunded: 200, due: true });
+  const { length } = await events();
+  t.like(await resolve({ id, action: 'apply' }), { orderId: orderIds[0], disposition: 'applied' });
+  t.is((await events()).length, length);
+  t.is(await outcomeOf(resolve({ id, action: 'dismiss' })), 'review_resolved');
+  await send({ key: 'm3', told: [told({ kind: 'refunded-in-total', amount: 500, currency: 'EUR' })] });
+  t.deepEqual(await order(), { status: 'refunded', refunded: 999, due: false });
+});
+
+test('a payment through another platform is applied with all that waited for it, and its refunds count', async (t) => {
+  const { send, resolve, order, callback } = await givenPayments();
+  await send({ key: 'm1', told: [told(paid(6_900, 'CNY'), { number: numbers[0] })] }, 'alipay');
+  await send({ key: 'm2', told: [told(refunded(2_300, 'CNY'))] }, 'alipay');
+  t.like(await order(), { status: 'review' });
+  t.like(await callback('m2', 'alipay'), { held: 'unlinked_transaction' });
+  await resolve({ id: `${idOf('m1', 'alipay')}.0`, action: 'apply' });
+  t.like(await callback('m2', 'alipay'), { held: null, disposition: 'mismatch' });
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 333, due: true });
+  const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'lost' } as const;
+  await send({ key: 'm3', told: [told(dispute)] }, 'alipay');
+  t.like(await order(), { status: 'disputed', due: false });
+});
+
+test('a transaction that pays another order is not applied', async (t) => {
+  const { send, resolve, order } = await givenPayments();
+  await send({ key: 'm1', told: [told(paid(), { number: numbers[1] })] });
+  await send({ key: 'm2', told: [told(paid(), { number: numbers[0] })] });
+  const id = `${idOf('m2')}.0`;
+  t.is(await outcomeOf(resolve({ id, action: 'apply' })), 'review_not_applicable');
+  // The same where only the decision would link it: it was paid to another account, and pays another order since.
+  await send({ key: 'm3', isOurs: false, told: [told(paid(), { number: numbers[0], transaction: 't3' })] });
+  await send({ key: 'm4', told: [told(paid(), { number: numbers[1], transaction: 't3' })] });
+  t.is(await outcomeOf(resolve({ id: `${idOf('m3')}.0`, action: 'apply' })), 'transaction_of_another_order');
+  t.like(await order(), { status: 'review', due: false });
+  await resolve({ id, action: 'dismiss' });
+  await resolve({ id: `${idOf('m3')}.0`, action: 'dismiss' });
+  t.like(await order(), { status: 'created', due: false });
+});
+
+test('what cannot be read is dismissed; the rest of its callback is applied where something else waits', async (t) => {
+  const { send, resolve, callback, order } = await givenPayments();
+  const unreadable = told({ kind: 'unreadable', field: 'amount' }, { number: numbers[0] });
+  await send({ key: 'm1', told: [unreadable] });
+  t.is(await outcomeOf(resolve({ id: idOf('m1'), ...apply })), 'payment_callback_unreadable');
+  t.like(await resolve({ id: idOf('m1'), ...dismiss }), { disposition: 'ignored' });
+  await send({ key: 'm2', told: [unreadable, told(paid(), { ...unknown, transaction: 't2' })] });
+  t.like(await callback('m2'), { held: 'unknown_order' });
+  t.like(await resolve({ id: idOf('m2'), ...apply }), { disposition: 'applied' });
+  t.like(await order(), { status: 'paid' });
+});
+
+test('what is not there, does not wait or is not said in full is refused, and nothing is written', async (t) => {
+  const { send, resolve, events } = await givenPayments();
+  await send({ key: 'm1', told: [told(paid(), { number: numbers[0] })] });
+  await send({ key: 'm2', told: [told(refunded(), { transaction: 't2' })] });
+  const { length } = await events();
+  const nobody = '019b7d00-0000-7000-8000-00000000ffff';
+  const refusals: readonly [Parameters<typeof resolve>[0], string][] = [
+    [{ id: 'm1', ...apply }, 'payment_callback_not_found'],
+    [{ id: idOf('m9'), ...apply }, 'payment_callback_not_found'],
+    [{ id: `${idOf('m1')}.7`, action: 'apply' }, 'payment_callback_not_found'],
+    [{ id: idOf('m1'), ...dismiss }, 'payment_callback_not_held'],
+    [{ id: `${idOf('m1')}.0`, ...dismiss }, 'review_not_open'],
+    [{ id: `${idOf('m2')}.0`, ...dismiss }, 'review_not_open'],
+    [{ id: idOf('m2'), action: 'apply' }, 'invalid_request'],
+    [{ id: idOf('m2'), action: 'dismiss', orderId: orderIds[0] }, 'invalid_request'],
+    [{ id: idOf('m2'), action: 'apply', orderId: nobody }, 'order_not_found'],
+    [{ id: idOf('m2'), ...dismiss, note: ' ' }, 'invalid_request'],
+    [{ id: idOf('m2'), ...dismiss, note: 'x'.repeat(1_001) }, 'invalid_request'],
+  ];
+  for (const [input, code] of refusals) t.is(await outcomeOf(resolve(input)), code, JSON.stringify(input));
+  t.is((await events()).length, length);
+});
+
+test('the note is sealed: with the buyer’s key, gone with them; without a buyer it has a key of its own', async (t) => {
+  const { send, resolve, events, stores } = await givenPayments();
+  for (const key of ['m1', 'm2', 'm3'])
+    await send({ key, told: [told(paid(), { ...unknown, transaction: key })] });
+  await resolve({ id: idOf('m1'), ...apply, note: 'Ada paid twice' });
+  await resolve({ id: idOf('m2'), ...dismiss, note: 'of another shop' });
+  const notes = async () =>
+    (await events())
+      .filter(({ type }) => type === 'PaymentCallbackResolved')
+      .map(({ data }) => ({ note: sealedSchema.parse(data['note']), of: data['note_of'] }));
+  const [first, second] = await notes();
+  if (first === undefined || second === undefined) return t.fail();
+  t.deepEqual([first.of, second.of], [userId, null]);
+  const person = { kind: 'person', userId } as const;
+  const field = `payment-note/${idOf('m1')}`;
+  t.is(await stores.sealer.open(person, field, first.note), 'Ada paid twice');
+  const own = { kind: 'payment-note', paymentId: idOf('m2') } as const;
+  t.is(await stores.sealer.open(own, 'note', second.note), 'of another shop');
+  // Of a buyer who is erased what was written is gone, and payments are still decided on.
+  await stores.sealer.destroy(person);
+  t.is(await stores.sealer.open(person, field, first.note), erased);
+  t.like(await resolve({ id: idOf('m3'), ...apply, orderId: orderIds[1] }), { disposition: 'applied' });
+  t.is((await notes())[2]?.of, null);
+  t.notRegex(JSON.stringify((await events()).map(({ data }) => data)), /Ada|shop|asked/);
+});

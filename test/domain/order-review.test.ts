@@ -1,0 +1,185 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { OrderEvent } from '../../src/domain/order/events.js';
+import {
+  isDue,
+  orderAggregate,
+  type OrderCommand,
+  type OrderState,
+  orderStatus,
+  refundedAmount,
+} from '../../src/domain/order/order.js';
+import type { RecordedFact } from '../../src/domain/payment.js';
+import { digest, otherDigest, userId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { given } from '../support/given.js';
+
+const placed: OrderEvent = {
+  type: 'OrderPlaced',
+  data: {
+    ...{ user_id: userId, project_id: null, plan_id: 'capacity-100g', grant: { capacity_bytes: 5 } },
+    ...{ provider: 'standard', amount: 999, currency: 'USD', expires_at: '2026-01-03T03:04:05.000Z' },
+  },
+};
+const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
+const paid = (amount: number, currency = 'USD'): RecordedFact => ({ kind: 'paid', amount, currency });
+const refund = (amount: number, currency = 'USD'): RecordedFact => ({
+  ...({ kind: 'refund', refund_id: 'r1', status: 'succeeded' } as const),
+  ...{ amount, currency },
+});
+const lost: RecordedFact = { kind: 'dispute', dispute_id: 'd1', status: 'lost' };
+
+type Route = 'ours' | 'merchant' | 'transaction_of_another_order';
+function report(fact: RecordedFact, name: string, route: Route = 'ours', minute = 0): OrderCommand {
+  const at = new Date(Date.UTC(2026, 0, 2, 4, minute));
+  const told = { callback: name, transactionId: 't1', fact, at };
+  return route === 'ours'
+    ? { type: 'Report', report: told }
+    : { type: 'ReportMismatch', report: told, provider: 'alipay', reason: route };
+}
+const resolve = (callback: string, action: 'apply' | 'dismiss', noteDigest = digest): OrderCommand => ({
+  ...{ type: 'ResolveReview', callback, action },
+  note: { ...note, note_digest: noteDigest },
+});
+
+/** What stands after commands, each decided on what the ones before have left. */
+function eventsOf(...commands: readonly OrderCommand[]): readonly OrderEvent[] {
+  const events: OrderEvent[] = [placed];
+  for (const command of commands) {
+    events.push(...orderAggregate.decider.decide(command, given(orderAggregate, ...events).state));
+  }
+  return events;
+}
+const after = (...commands: readonly OrderCommand[]): OrderState =>
+  given(orderAggregate, ...eventsOf(...commands)).state;
+
+function seen(state: OrderState) {
+  if (state.status === 'absent') throw new Error('there is no order');
+  return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
+}
+
+test('A payment of another amount counts as what it was once it is applied, and not at all once it is dismissed', (t) => {
+  const wrong = report(paid(998), 'p');
+  t.deepEqual(seen(after(wrong, resolve('p', 'apply'))), { status: 'paid', refunded: 0, due: true });
+  t.deepEqual(seen(after(wrong, resolve('p', 'dismiss'))), { status: 'created', refunded: 0, due: false });
+  // What is given back of it is all of it, though the order's amount is another.
+  const back = report(refund(998), 'b');
+  t.deepEqual(seen(after(wrong, resolve('p', 'apply'), back)), {
+    ...{ status: 'refunded', refunded: 998, due: false },
+  });
+  t.like(seen(after(wrong, back, resolve('p', 'apply'))), { status: 'refunded', due: false });
+  t.deepEqual(seen(after(wrong, resolve('p', 'dismiss'), back)), {
+    ...{ status: 'created', refunded: 0, due: false },
+  });
+});
+
+test('Of a payment in another currency the same part of the order’s amount is given back as of what was paid', (t) => {
+  const applied = [report(paid(7_000, 'JPY'), 'p'), resolve('p', 'apply')];
+  t.like(seen(after(...applied, report(refund(3_500, 'JPY'), 'b'))), {
+    ...{ status: 'partially_refunded', refunded: 500, due: true },
+  });
+  t.like(seen(after(...applied, report(refund(7_000, 'JPY'), 'b'))), {
+    ...{ status: 'refunded', refunded: 999, due: false },
+  });
+  // Nothing that was paid in dollars is given back by it.
+  t.like(seen(after(...applied, report(paid(999), 'q'), report(refund(7_000, 'JPY'), 'b'))), {
+    ...{ status: 'partially_refunded', due: true },
+  });
+});
+
+test('Only payments are applied, and none whose transaction pays another order', (t) => {
+  const others: readonly [RecordedFact, Route][] = [
+    [refund(5, 'JPY'), 'ours'],
+    [refund(5), 'merchant'],
+    [{ kind: 'refunded-in-total', amount: 5, currency: 'USD' }, 'merchant'],
+    [lost, 'merchant'],
+    [{ kind: 'failed' }, 'merchant'],
+    [paid(999), 'transaction_of_another_order'],
+  ];
+  for (const [fact, route] of others) {
+    const events = eventsOf(report(fact, 'p', route));
+    t.is(events.length, 2, JSON.stringify(fact));
+    given(orderAggregate, ...events)
+      .when(resolve('p', 'apply'))
+      .thenRejected(t, 'review_not_applicable');
+    t.like(seen(after(report(fact, 'p', route), resolve('p', 'dismiss'))), {
+      status: 'created',
+      due: false,
+    });
+  }
+});
+
+test('The same decision again decides nothing; another one, or one on what does not wait, is refused', (t) => {
+  const waiting = given(orderAggregate, ...eventsOf(report(paid(998), 'p')));
+  waiting
+    .when(resolve('p', 'apply'))
+    .then(t, { type: 'ReviewResolved', data: { callback: 'p', action: 'apply', ...note } });
+  waiting.when(resolve('q', 'apply')).thenRejected(t, 'review_not_open');
+  const decided = given(orderAggregate, ...eventsOf(report(paid(998), 'p'), resolve('p', 'apply')));
+  decided.when(resolve('p', 'apply')).thenNothing(t);
+  decided.when(resolve('p', 'dismiss')).thenRejected(t, 'review_resolved');
+  decided.when(resolve('p', 'apply', otherDigest)).thenRejected(t, 'review_resolved');
+});
+
+test('A decision holds for what tells of the same payment again, but not for another amount', (t) => {
+  for (const action of ['apply', 'dismiss'] as const) {
+    const both = after(report(paid(998), 'p'), report(paid(998), 'q'), resolve('p', action));
+    t.not(seen(both).status, 'review');
+    t.not(seen(after(report(paid(998), 'p'), resolve('p', action), report(paid(998), 'q'))).status, 'review');
+    t.is(seen(after(report(paid(998), 'p'), report(paid(1), 'q'), resolve('p', action))).status, 'review');
+    t.is(seen(after(report(paid(998), 'p'), resolve('p', action), report(paid(1), 'q'))).status, 'review');
+  }
+});
+
+test('That a transaction pays another order is for people to look at each time', (t) => {
+  const elsewhere = (name: string): OrderCommand => report(paid(999), name, 'transaction_of_another_order');
+  t.is(seen(after(elsewhere('p'), resolve('p', 'dismiss'), elsewhere('q'))).status, 'review');
+  t.is(seen(after(elsewhere('p'), elsewhere('q'), resolve('p', 'dismiss'))).status, 'review');
+});
+
+const moneyFact: fc.Arbitrary<RecordedFact> = fc.oneof(
+  fc.record({
+    kind: fc.constant('refunded-in-total' as const),
+    amount: fc.constantFrom(0, 300, 7_000),
+    currency: fc.constant('JPY'),
+  }),
+  fc.record({
+    kind: fc.constant('refund' as const),
+    refund_id: fc.constantFrom('r1', 'r2'),
+    status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
+    amount: fc.constantFrom(300, 7_000),
+    currency: fc.constant('JPY'),
+  }),
+  fc.record({
+    kind: fc.constant('dispute' as const),
+    dispute_id: fc.constantFrom('d1', 'd2'),
+    status: fc.constantFrom('open' as const, 'won' as const, 'lost' as const),
+  }),
+);
+
+test('Whether refunds and disputes are heard of before the decision or after it, they count alike', (t) => {
+  const property = fc.property(
+    fc.constantFrom<Route>('ours', 'merchant'),
+    fc.constantFrom('apply' as const, 'dismiss' as const),
+    fc.array(fc.tuple(moneyFact, fc.integer({ min: 0, max: 3 })), { minLength: 1, maxLength: 5 }),
+    fc.tuple(fc.nat({ max: 5 }), fc.nat({ max: 5 })),
+    (route, action, facts, [heard, decided]) => {
+      const told = facts.map(([fact, minute], n) => report(fact, `m${n}`, route, minute));
+      const payment = report(paid(7_000, 'JPY'), 'p', route);
+      const decision = resolve('p', action);
+      const [first, last] = [Math.min(heard, decided), Math.max(heard, decided)];
+      const mixed = [
+        ...told.slice(0, first),
+        payment,
+        ...told.slice(first, last),
+        decision,
+        ...told.slice(last),
+      ];
+      const plain = seen(after(payment, decision, ...told));
+      t.deepEqual(seen(after(...mixed)), plain);
+      if (action === 'dismiss') t.deepEqual(plain, { status: 'created', refunded: 0, due: false });
+      else t.not(plain.status, 'review');
+    },
+  );
+  fc.assert(property, { numRuns: 300, seed: 20_260_102 });
+});
