@@ -1,0 +1,135 @@
+import { connect } from 'node:net';
+import type { Random } from '../../src/event-sourcing/clock.js';
+import { makeHttpLane } from '../support/http-lane.js';
+import type { RawReply } from '../support/http-replies.js';
+import type { SentCallback } from '../support/sign-callbacks.js';
+import type { Platform, PlatformMessage } from './payment-platforms.js';
+
+/** What platforms have sent, and what of it was acknowledged. */
+export interface Delivery {
+  /** Resolves once every delivery was acknowledged. @throws Error for a reply that there must not be */
+  run(): Promise<void>;
+  /** Whether there was a reply that there must not be: nothing more is sent then. */
+  hasFailed(): boolean;
+  /** How many deliveries were acknowledged so far. */
+  acknowledged(): number;
+  /** When each message was acknowledged first, epoch milliseconds. */
+  readonly firstAt: ReadonlyMap<PlatformMessage, number>;
+  /** How many deliveries got no acknowledgement and were repeated: no connection, no reply, or 503. */
+  repeated(): number;
+}
+
+const connections = 12;
+/** A platform that waited for longer would be a test that hangs. */
+const triesMax = 2_000;
+
+/**
+ * Sends the deliveries in their order over several connections at once, and each again until it is acknowledged. Some platforms
+ * lose their patience: they end the connection before there is a reply.
+ */
+export function makeDelivery({
+  deliveries,
+  platforms,
+  port,
+  random,
+}: {
+  readonly deliveries: readonly PlatformMessage[];
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly port: number;
+  readonly random: Random;
+}): Delivery {
+  const waiting = deliveries.map((message) => ({ message, tries: 0 })).reverse();
+  const firstAt = new Map<PlatformMessage, number>();
+  let acknowledged = 0;
+  let repeated = 0;
+  let underWay = 0;
+  let failure: Error | null = null;
+
+  return {
+    run: async () => {
+      await Promise.all(Array.from({ length: connections }, work));
+      // Whatever one connection met ends them all.
+      if (failure !== null) throw failure;
+    },
+    hasFailed: () => failure !== null,
+    acknowledged: () => acknowledged,
+    firstAt,
+    repeated: () => repeated,
+  };
+
+  async function work(): Promise<void> {
+    const lane = makeHttpLane(port);
+    while (failure === null && (waiting.length > 0 || underWay > 0)) {
+      const next = waiting.pop();
+      if (next === undefined) {
+        // Another connection may have to give back what it is at.
+        await sleep(5);
+        continue;
+      }
+      underWay += 1;
+      const isDone = await deliver(lane, next.message);
+      underWay -= 1;
+      if (isDone) continue;
+      repeated += 1;
+      if (next.tries > triesMax) failure ??= new Error(`${next.message.key} was never acknowledged`);
+      // Soon, but not before all else.
+      const place = waiting.length - Math.floor(random() * Math.min(waiting.length, 100));
+      waiting.splice(place, 0, { ...next, tries: next.tries + 1 });
+      await sleep(30);
+    }
+    lane.close();
+  }
+
+  async function deliver(lane: ReturnType<typeof makeHttpLane>, message: PlatformMessage): Promise<boolean> {
+    const bytes = requestOf(message.provider, message.sign(new Date()));
+    if (random() < 0.01) {
+      await sendAndLeave(bytes);
+      return false;
+    }
+    const reply = await lane.ask(bytes).catch(() => null);
+    if (reply === null || reply.status === 503) return false;
+    if (platforms.get(message.provider)?.isAcknowledged(reply) !== true) {
+      failure ??= new Error(`${message.provider} ${message.key} was answered ${describe(reply)}`);
+      return true;
+    }
+    acknowledged += 1;
+    if (!firstAt.has(message)) firstAt.set(message, Date.now());
+    return true;
+  }
+
+  /** The request arrives, or a part of it; nobody waits for the reply. */
+  function sendAndLeave(bytes: Buffer): Promise<void> {
+    const part = random() < 0.3 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes;
+    const patienceMs = random() * 8;
+    return new Promise((resolve) => {
+      const socket = connect({ port, host: '127.0.0.1' });
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        resolve();
+      });
+      socket.once('connect', () => {
+        socket.write(part);
+        setTimeout(() => socket.destroy(), patienceMs);
+      });
+    });
+  }
+}
+
+function requestOf(provider: string, { method, query, headers, body }: SentCallback): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = [
+    `${method} /api/v1/payment/webhooks/${provider}${query} HTTP/1.1`,
+    'host: service.test',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(method === 'POST' ? [`content-length: ${bytes.length}`] : []),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
+}
+
+function describe({ status, text }: RawReply): string {
+  return `${status} ${text}`;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,189 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Random } from '../../src/event-sourcing/clock.js';
+import { makeSeededRandom } from '../support/clock.js';
+import { makeServiceClient } from '../support/service-client.js';
+import { inspectDisk } from '../support/service-disk.js';
+import {
+  freePort,
+  makeDataDirectory,
+  type ServiceProcess,
+  spawnService,
+  startService,
+  type StartOptions,
+} from '../support/service-process.js';
+import { type Delivery, makeDelivery } from './payment-delivery.js';
+import { findCallbackProblems, findRepetitions, placesOfGrant, replayGrants } from './payment-log.js';
+import { type Bought, findGrantProblems, findOrderProblems, placeOrders } from './payment-orders.js';
+import { makePlatforms, type Platform, type PlatformMessage } from './payment-platforms.js';
+
+/*
+ * Callbacks of five platforms, duplicated and reordered, to the real service, which is killed again and again meanwhile.
+ * DEEP_SEED repeats a run's draws (not its timing); DEEP_BUDGET multiplies its length.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
+const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
+/** Of one data directory; more of them are more directories, for access tokens last ten minutes. */
+const deliveriesMax = 10_000;
+const killsMax = 24;
+const directories = Math.ceil(budget);
+const share = Math.min(1, budget);
+
+const unlimited = { limit: 1_000_000, seconds: 1 };
+
+test('duplicated and reordered callbacks over HTTP with kill -9 in between: each effect once, nothing acknowledged is lost', async (t) => {
+  t.timeout(directories * 10 * 60_000);
+  t.log(`DEEP_SEED=${seed}`);
+  for (let index = 0; index < directories; index += 1) await campaign(t, seed + index);
+});
+
+async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void> {
+  const random = makeSeededRandom(campaignSeed);
+  const deliveries = Math.ceil(deliveriesMax * share);
+  const kills = Math.ceil(killsMax * share);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const platforms = makePlatforms();
+  const keys = join(directory.path, 'wechat-keys');
+  await mkdir(keys);
+  await writeFile(join(keys, platforms.wechatKey.file), platforms.wechatKey.pem);
+  const limitsFile = join(directory.path, 'limits.json');
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
+  const start = {
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      ...{ ...platforms.environment, PAYMENT_WECHATPAY_KEYS_DIR: keys },
+      ...{ LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' },
+    },
+  };
+  const running = { service: await startService(start) };
+  t.teardown(() => running.service.kill());
+  const client = makeServiceClient(running.service.url);
+
+  // Given orders for people and projects, and what happens to their payments
+  const orders = await placeOrders(client, {
+    count: Math.ceil(deliveries / 15),
+    platforms: Object.values(platforms.all),
+    random,
+  });
+  const fates = new Map(
+    orders.flatMap(({ story }) => story.messages.map(({ message, fate }) => [message, fate])),
+  );
+  const byName = new Map<string, Platform>(Object.entries(platforms.all));
+
+  // When all of it is told, most of it more often than once, and the service is killed meanwhile
+  const delivery = makeDelivery({
+    deliveries: drawDeliveries(orders, deliveries, random),
+    platforms: byName,
+    port: start.port,
+    random,
+  });
+  const moments = Array.from({ length: kills }, () => Math.floor(random() * deliveries * 0.98));
+  const beganMs = performance.now();
+  const killing = killAt(moments, { running, delivery, start, random });
+  for (const end of await Promise.allSettled([delivery.run(), killing])) {
+    if (end.status === 'rejected') throw end.reason;
+  }
+  const tookMs = performance.now() - beganMs;
+  t.is(delivery.acknowledged(), deliveries);
+  t.is(delivery.firstAt.size, fates.size);
+
+  // Then every order ends as its story does, for all who read
+  const isSo = async (): Promise<readonly string[]> => [
+    ...(await findOrderProblems(client, orders)),
+    ...(await findGrantProblems(client, orders)),
+  ];
+  t.deepEqual(await untilEmpty(isSo), []);
+  t.is(await running.service.stop(), 0);
+
+  // and in the log: what was acknowledged is on record since, has become one thing, and has been counted once
+  const { events, problems } = await inspectDisk(directory.path);
+  t.deepEqual(problems, []);
+  const heard = [...delivery.firstAt].map(([message, acknowledgedAtMs]) => {
+    return { message, fate: fates.get(message) ?? 'ignored', acknowledgedAtMs };
+  });
+  t.deepEqual(findCallbackProblems(events, heard), []);
+  t.deepEqual(findRepetitions(events), []);
+  const grants = replayGrants(events);
+  t.deepEqual(grants.problems, []);
+  const wrong = orders.filter((order) =>
+    placesOfGrant(order).some((place) => grants.held.has(place) !== order.story.end.isGranted),
+  );
+  t.deepEqual(
+    wrong.map(({ id }) => id),
+    [],
+  );
+  t.log(
+    `seed ${campaignSeed}: ${orders.length} orders, ${fates.size} messages in ${deliveries} deliveries, ${kills} kills, ` +
+      `${delivery.repeated()} not acknowledged, ${events.length} events, ${Math.round(tookMs / 1_000)} s`,
+  );
+}
+
+/** In any order, though the messages of some orders come close together; a third of them once, the others more often. */
+function drawDeliveries(
+  orders: readonly Bought[],
+  count: number,
+  random: Random,
+): readonly PlatformMessage[] {
+  const placed: { readonly message: PlatformMessage; readonly at: number }[] = [];
+  const repeatable: (() => void)[] = [];
+  for (const { story } of orders) {
+    const [around, width] = random() < 0.5 ? [random(), 0.002] : [0, 1];
+    for (const { message } of story.messages) {
+      const add = (): void => {
+        placed.push({ message, at: around + width * random() });
+      };
+      add();
+      if (random() < 2 / 3) repeatable.push(add);
+    }
+  }
+  if (placed.length > count) throw new Error('there are more messages than deliveries');
+  while (placed.length < count) repeatable[Math.floor(random() * repeatable.length)]?.();
+  return placed.sort((one, other) => one.at - other.at).map(({ message }) => message);
+}
+
+/** Kills the service once so many deliveries were acknowledged, a moment later; at times during its next start, too. */
+async function killAt(
+  moments: readonly number[],
+  {
+    running,
+    delivery,
+    start,
+    random,
+  }: {
+    readonly running: { service: ServiceProcess };
+    readonly delivery: Delivery;
+    readonly start: StartOptions;
+    readonly random: Random;
+  },
+): Promise<void> {
+  for (const moment of [...moments].sort((one, other) => one - other)) {
+    // Counted, not timed, so that a slow machine is as busy when it is killed.
+    while (delivery.acknowledged() < moment && !delivery.hasFailed()) await sleep(2);
+    if (delivery.hasFailed()) return;
+    await sleep(random() * 20);
+    await running.service.kill();
+    if (random() < 0.25) {
+      const starting = spawnService(start);
+      await sleep(random() * 900);
+      await starting.kill();
+    }
+    running.service = await startService(start);
+  }
+}
+
+/** Reactions and views follow the log a while later. */
+async function untilEmpty(find: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const problems = await find();
+    if (problems.length === 0 || Date.now() > deadline) return problems;
+    await sleep(200);
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { LogEvent } from '../../src/event-sourcing/domain-event.js';
+import type { PlatformMessage } from './payment-platforms.js';
+import type { Fate } from './payment-stories.js';
+
+/** A message that was acknowledged, and when first (epoch milliseconds). */
+export interface Heard {
+  readonly message: PlatformMessage;
+  readonly fate: Fate;
+  readonly acknowledgedAtMs: number;
+}
+
+/**
+ * What of the acknowledged messages is missing, late, or there twice, as sentences. What is on record must have been there before it
+ * was acknowledged: otherwise a repetition has made up for what was lost.
+ */
+export function findCallbackProblems(
+  events: readonly LogEvent[],
+  heard: readonly Heard[],
+): readonly string[] {
+  const callbacks = groupBy(
+    events.filter(({ stream }) => stream.startsWith('payment-')),
+    ({ stream }) => stream,
+  );
+  const problems = heard.flatMap((one) => {
+    const { provider, key } = one.message;
+    const stream = `payment-${provider}-${createHash('sha256').update(key).digest('hex')}`;
+    const own = callbacks.get(stream) ?? [];
+    callbacks.delete(stream);
+    return problemsOfCallback(own, one).map((problem) => `${provider} ${key} ${problem}`);
+  });
+  return [...problems, ...[...callbacks.keys()].map((stream) => `${stream} was never sent`)];
+}
+
+function problemsOfCallback(
+  [received, ...rest]: readonly LogEvent[],
+  { fate, acknowledgedAtMs }: Heard,
+): readonly string[] {
+  if (received?.type !== 'PaymentCallbackReceived') return ['was acknowledged and is not on record'];
+  if (received.recordedAt.getTime() > acknowledgedAtMs) return ['was acknowledged before it was on record'];
+  const settled = rest.filter(({ type }) => type === 'PaymentCallbackSettled');
+  const others = rest.filter(
+    ({ type }) => type !== 'PaymentCallbackSettled' && type !== 'PaymentCallbackHeld',
+  );
+  if (others.length > 0) return [`has ${others.map(({ type }) => type).join(', ')}`];
+  const dispositions = settled.map(({ data }) => data['disposition']);
+  if (fate === 'held') {
+    return settled.length === 0 && rest.length > 0 ? [] : [`is not held but ${JSON.stringify(dispositions)}`];
+  }
+  const [disposition] = dispositions;
+  const isSo = disposition === fate || (fate === 'applied' && disposition === 'already_applied');
+  return isSo && dispositions.length === 1 ? [] : [`is not ${fate} but ${JSON.stringify(dispositions)}`];
+}
+
+/** What has happened more often than once that may happen only once, as sentences. */
+export function findRepetitions(events: readonly LogEvent[]): readonly string[] {
+  const named = events.flatMap(({ stream, type, data }) => [
+    ...(type === 'PaymentCaptured' ? [`${stream} captures ${text(data['transaction_id'])}`] : []),
+    ...(type === 'TransactionLinked' ? [`${stream} is linked`] : []),
+    ...('callback' in data ? [`${stream} has ${type} of ${text(data['callback'])}`] : []),
+  ]);
+  return [...groupBy(named, (name) => name)]
+    .filter(([, all]) => all.length > 1)
+    .map(([name]) => `twice: ${name}`);
+}
+
+/** Whether what is granted by each source is held in the end; and where grant and revocation are out of turn, as sentences. */
+export function replayGrants(events: readonly LogEvent[]): {
+  readonly held: ReadonlySet<string>;
+  readonly problems: readonly string[];
+} {
+  const held = new Set<string>();
+  const problems: string[] = [];
+  for (const { stream, type, data } of events) {
+    const place = `${stream} ${text(data['source'] ?? null)}`;
+    if (gives.has(type)) {
+      if (held.has(place)) problems.push(`${place} has ${type} twice in a row`);
+      held.add(place);
+    } else if (takes.has(type)) {
+      if (!held.delete(place)) problems.push(`${place} has ${type} without a grant`);
+    }
+  }
+  return { held, problems };
+}
+
+const gives = new Set(['CapacityGranted', 'EntitlementGranted', 'OrderFulfilled']);
+const takes = new Set(['CapacityRevoked', 'EntitlementRevoked', 'FulfilmentRevoked']);
+
+/** Where in `replayGrants` what an order gives is held, and the order's own word for it. */
+export function placesOfGrant(order: {
+  readonly id: string;
+  readonly userId: string;
+  readonly projectId: string | null;
+}) {
+  const { id, userId, projectId } = order;
+  const recipient = projectId === null ? `user-${userId}` : `project-${projectId}`;
+  return [`${recipient} ${text(id)}`, `order-${id} ${text(null)}`];
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}
+
+function groupBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const own = groups.get(nameOf(item));
+    if (own === undefined) groups.set(nameOf(item), [item]);
+    else own.push(item);
+  }
+  return groups;
+}

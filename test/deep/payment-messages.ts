@@ -1,0 +1,151 @@
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { merchant } from '../integrations/payments/messages.js';
+
+/** A payment at its platform. */
+export interface Payment {
+  /** What we have given the platform. */
+  readonly orderNumber: string;
+  /** The platform's own id of it. */
+  readonly transaction: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** Something that happens to a payment. */
+export type Step =
+  | { readonly kind: 'pending' | 'paid' | 'failed' | 'expired' | 'canceled' | 'noise' }
+  /** Minor units; `total`: all refunds so far. One that fails moves no money. */
+  | {
+      readonly kind: 'refund';
+      readonly id: string;
+      readonly amount: number;
+      readonly total: number;
+      readonly fails: boolean;
+    }
+  | { readonly kind: 'dispute'; readonly status: 'open' | 'won' | 'lost' };
+
+/** What the contract of `standard` calls it. */
+export function standardType(step: Step): string {
+  if (step.kind === 'refund') return 'payment.refunded';
+  if (step.kind === 'dispute') return step.status === 'open' ? 'payment.disputed' : `dispute.${step.status}`;
+  return step.kind === 'noise' ? 'invoice.sent' : `payment.${step.kind}`;
+}
+
+/** A session, its intent, charge, refunds and dispute; only the session names the order. */
+export function stripeEvents(
+  { orderNumber, transaction, amount, currency }: Payment,
+  step: Step,
+): readonly (readonly [string, JsonObject])[] {
+  const session = {
+    ...{ id: `cs_${transaction}`, client_reference_id: orderNumber, payment_intent: transaction },
+    ...{ amount_total: amount, currency: currency.toLowerCase() },
+  };
+  const money = {
+    currency: currency.toLowerCase(),
+    payment_intent: transaction,
+    charge: `ch_${transaction}`,
+  };
+  switch (step.kind) {
+    case 'pending':
+      return [['checkout.session.completed', { ...session, payment_status: 'unpaid' }]];
+    case 'failed':
+      return [['checkout.session.async_payment_failed', { ...session, payment_status: 'unpaid' }]];
+    case 'expired':
+      return [['checkout.session.expired', { ...session, payment_intent: null, payment_status: 'unpaid' }]];
+    case 'paid':
+      return [
+        ['checkout.session.completed', { ...session, payment_status: 'paid' }],
+        ['payment_intent.succeeded', { id: transaction, amount_received: amount, currency: money.currency }],
+      ];
+    case 'refund': {
+      const refund = { ...money, id: `re_${step.id}`, amount: step.amount };
+      return [
+        ['refund.created', { ...refund, status: 'pending' }],
+        ['charge.refunded', { ...money, id: money.charge, amount_refunded: step.total }],
+        ['refund.updated', { ...refund, status: 'succeeded' }],
+      ];
+    }
+    case 'dispute': {
+      const dispute = { ...money, id: `du_${transaction}`, amount };
+      return step.status === 'open'
+        ? [['charge.dispute.created', { ...dispute, status: 'needs_response' }]]
+        : [['charge.dispute.closed', { ...dispute, status: step.status }]];
+    }
+    case 'canceled':
+    case 'noise':
+      return [['charge.succeeded', { ...money, id: money.charge, amount }]];
+  }
+}
+
+/** Callbacks by their types, before they are sealed. */
+export function wechatResources(
+  { orderNumber, transaction, amount, currency }: Payment,
+  step: Step,
+  time: string,
+): readonly (readonly [string, JsonObject])[] {
+  const trade = {
+    ...{ mchid: merchant.wechatpay.mchId, out_trade_no: orderNumber, transaction_id: transaction },
+    success_time: time,
+  };
+  if (step.kind === 'paid') {
+    const { appId: appid } = merchant.wechatpay;
+    const paid = { ...trade, appid, trade_state: 'SUCCESS', amount: { total: amount, currency } };
+    return [['TRANSACTION.SUCCESS', paid]];
+  }
+  if (step.kind !== 'refund') return [['COUPON.USE', { mchid: trade.mchid, coupon_id: transaction }]];
+  const refund = { ...trade, out_refund_no: step.id, amount: { total: amount, refund: step.amount } };
+  const end = step.fails ? 'CLOSED' : 'SUCCESS';
+  return [
+    ['REFUND.ABNORMAL', { ...refund, refund_status: 'ABNORMAL' }],
+    [`REFUND.${end}`, { ...refund, refund_status: end }],
+  ];
+}
+
+/** A notification's fields, but for its id and send time. */
+export function alipayFields(
+  { orderNumber, transaction, amount }: Payment,
+  step: Step,
+  at: Date,
+): Readonly<Record<string, string>> {
+  const { appId, sellerId } = merchant.alipay;
+  const trade = {
+    ...{ app_id: appId, seller_id: sellerId, charset: 'utf-8', subject: '100% & more' },
+    ...{ notify_type: 'trade_status_sync', out_trade_no: orderNumber, trade_no: transaction },
+    ...{ total_amount: yuan(amount), gmt_create: alipayTime(at), trade_status: 'TRADE_SUCCESS' },
+  };
+  const paidAt = { gmt_payment: alipayTime(at) };
+  switch (step.kind) {
+    case 'pending':
+      return { ...trade, trade_status: 'WAIT_BUYER_PAY' };
+    case 'paid':
+      return { ...trade, ...paidAt };
+    case 'refund': {
+      const refund = { refund_fee: yuan(step.total), gmt_refund: alipayTime(at), out_biz_no: step.id };
+      const closed = step.total === amount ? { trade_status: 'TRADE_CLOSED' } : {};
+      return { ...trade, ...paidAt, ...refund, ...closed };
+    }
+    case 'expired':
+      return { ...trade, trade_status: 'TRADE_CLOSED', gmt_close: alipayTime(at) };
+    case 'failed':
+    case 'canceled':
+    case 'dispute':
+    case 'noise':
+      return { ...trade, notify_type: 'open_app_auth_notify' };
+  }
+}
+
+/** Fen, in decimals of a yuan. */
+export function yuan(fen: number): string {
+  return (fen / 100).toFixed(2);
+}
+
+/** UTC+8, as RFC 3339. */
+export function chinaTime(at: Date): string {
+  return `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
+}
+
+/** UTC+8, as Alipay writes it. */
+export function alipayTime(at: Date): string {
+  return chinaTime(at).slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,170 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { PaymentProviderName } from '../../src/domain/payment.js';
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { merchant, secrets } from '../integrations/payments/messages.js';
+import type { RawReply } from '../support/http-replies.js';
+import {
+  type SentCallback,
+  signAlipay,
+  signEpay,
+  signStandard,
+  signStripe,
+  signWechatPay,
+} from '../support/sign-callbacks.js';
+import {
+  alipayFields,
+  alipayTime,
+  chinaTime,
+  type Payment,
+  standardType,
+  type Step,
+  stripeEvents,
+  wechatResources,
+  yuan,
+} from './payment-messages.js';
+
+/** One message of a platform, which it signs anew each time it sends it. */
+export interface PlatformMessage {
+  readonly provider: PaymentProviderName;
+  /** What makes two deliveries the same message. */
+  readonly key: string;
+  sign(now: Date): SentCallback;
+}
+
+export interface Platform {
+  readonly name: PaymentProviderName;
+  readonly knows: readonly (Step['kind'] | 'failing refund')[];
+  /** What it sends when this happens. */
+  tell(payment: Payment, step: Step, at: Date): readonly PlatformMessage[];
+  /** Whether it takes the reply for an acknowledgement, and sends no more. */
+  isAcknowledged(reply: RawReply): boolean;
+}
+
+type Name = 'standard' | 'stripe' | 'wechatpay' | 'alipay' | 'epay';
+
+export interface Platforms {
+  readonly all: Readonly<Record<Name, Platform>>;
+  /** What a service needs to verify them. `wechatKey` is to be in the directory of keys, as `<serial>.pem`. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly wechatKey: { readonly file: string; readonly pem: string };
+}
+
+const serial = 'PUB_KEY_ID_0114232134912410000000000000';
+const isOk = ({ status }: RawReply): boolean => status >= 200 && status < 300;
+/** Alipay asks for exactly this word, and epay looks for it. */
+const saysSuccess = ({ text }: RawReply): boolean => text === 'success';
+
+/** Five platforms with keys of their own. */
+export function makePlatforms(): Platforms {
+  const [wechat, ali] = [makeKeys(), makeKeys()];
+  let messages = 0;
+  const unique = (): string => {
+    messages += 1;
+    return String(messages).padStart(8, '0');
+  };
+
+  const standard: Platform = {
+    name: 'standard',
+    knows: ['pending', 'paid', 'failed', 'expired', 'canceled', 'refund', 'dispute', 'noise'],
+    isAcknowledged: isOk,
+    tell: ({ orderNumber, transaction, amount, currency }, step, at) => {
+      const id = `msg_${unique()}`;
+      const data: JsonObject = {
+        ...{ order_number: orderNumber, transaction_id: transaction, amount, currency },
+        ...(step.kind === 'refund' ? { refunded_amount: step.total } : {}),
+      };
+      const message = { type: standardType(step), timestamp: at.toISOString(), data };
+      const secret = secrets.standard;
+      return [
+        { provider: 'standard', key: id, sign: (now) => signStandard(message, { id, secret, at: now }) },
+      ];
+    },
+  };
+
+  const stripe: Platform = {
+    name: 'stripe',
+    knows: ['pending', 'paid', 'failed', 'expired', 'refund', 'dispute', 'noise'],
+    isAcknowledged: isOk,
+    tell: (payment, step, at) =>
+      stripeEvents(payment, step).map(([type, object]) => {
+        const id = `evt_${unique()}`;
+        const created = Math.floor(at.getTime() / 1_000);
+        const event = { id, object: 'event', type, created, livemode: true, data: { object } };
+        // It signs by either secret while one is rolled.
+        const sign = (now: Date): SentCallback =>
+          signStripe(event, { secret: secrets.stripe[now.getTime() % 2 === 0 ? 0 : 1], at: now });
+        return { provider: 'stripe', key: id, sign };
+      }),
+  };
+
+  const wechatpay: Platform = {
+    name: 'wechatpay',
+    knows: ['paid', 'refund', 'failing refund', 'noise'],
+    isAcknowledged: isOk,
+    tell: (payment, step, at) =>
+      wechatResources(payment, step, chinaTime(at)).map(([type, resource]) => {
+        const id = `EV-${unique()}`;
+        const message = {
+          id,
+          create_time: chinaTime(at),
+          resource_type: 'encrypt-resource',
+          event_type: type,
+        };
+        const keys = { apiV3Key: secrets.wechatpayApiV3Key, privateKey: wechat.privateKey, serial };
+        const sign = (now: Date): SentCallback =>
+          signWechatPay(message, resource, { ...keys, nonce: `nonce${unique().slice(-7)}`, at: now });
+        return { provider: 'wechatpay', key: id, sign };
+      }),
+  };
+
+  const alipay: Platform = {
+    name: 'alipay',
+    knows: ['pending', 'paid', 'expired', 'refund', 'noise'],
+    isAcknowledged: saysSuccess,
+    tell: (payment, step, at) => {
+      const key = `notify${unique()}`;
+      const fields = { notify_id: key, ...alipayFields(payment, step, at) };
+      const sign = (now: Date): SentCallback =>
+        signAlipay({ ...fields, notify_time: alipayTime(now) }, { privateKey: ali.privateKey });
+      return [{ provider: 'alipay', key, sign }];
+    },
+  };
+
+  const epay: Platform = {
+    name: 'epay',
+    knows: ['paid'],
+    isAcknowledged: saysSuccess,
+    tell: ({ orderNumber, transaction, amount }) => {
+      const trade = { pid: merchant.epay.pid, trade_no: transaction, out_trade_no: orderNumber };
+      const rest = { type: 'alipay', name: '容量', money: yuan(amount), trade_status: 'TRADE_SUCCESS' };
+      const sign = (now: Date): SentCallback =>
+        signEpay({ ...trade, ...rest }, { key: secrets.epay[now.getTime() % 2 === 0 ? 0 : 1] });
+      return [{ provider: 'epay', key: transaction, sign }];
+    },
+  };
+
+  return {
+    all: { standard, stripe, wechatpay, alipay, epay },
+    environment: {
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,
+      PAYMENT_STRIPE_WEBHOOK_SECRETS: secrets.stripe.join(','),
+      PAYMENT_WECHATPAY_API_V3_KEY: secrets.wechatpayApiV3Key,
+      PAYMENT_WECHATPAY_MCHID: merchant.wechatpay.mchId,
+      PAYMENT_WECHATPAY_APPID: merchant.wechatpay.appId,
+      PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
+      PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
+      PAYMENT_ALIPAY_PUBLIC_KEYS: ali.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+      PAYMENT_EPAY_ENABLED: 'true',
+      PAYMENT_EPAY_PID: merchant.epay.pid,
+      PAYMENT_EPAY_KEYS: secrets.epay.join(','),
+    },
+    wechatKey: {
+      file: `${serial}.pem`,
+      pem: wechat.publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+    },
+  };
+}
+
+function makeKeys() {
+  return generateKeyPairSync('rsa', { modulusLength: 2_048 });
+}

@@ -1,0 +1,164 @@
+import type { Random } from '../../src/event-sourcing/clock.js';
+import type { Payment, Step } from './payment-messages.js';
+import type { Platform, PlatformMessage } from './payment-platforms.js';
+
+/** An order that was placed. */
+export interface StoryOrder {
+  readonly id: string;
+  readonly number: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** What becomes of a message for good. */
+export type Fate = 'applied' | 'mismatch' | 'ignored' | 'held';
+
+/** What happened to an order's payments at the platform, all messages about it, and how the order has to end. */
+export interface Story {
+  readonly messages: readonly { readonly message: PlatformMessage; readonly fate: Fate }[];
+  readonly end: {
+    readonly status: string;
+    readonly refunded: number;
+    /** Whether what was bought is to be had. */
+    readonly isGranted: boolean;
+  };
+}
+
+/** How one payment stands at its platform. */
+interface Standing {
+  readonly steps: readonly Step[];
+  readonly captured: number;
+  readonly refunded: number;
+  readonly dispute: 'none' | 'open' | 'won' | 'lost';
+}
+
+const begins = Date.parse('2026-01-02T00:00:00.000Z');
+/** Some platforms tell whole seconds. */
+const stepMs = 60_000;
+
+/**
+ * Makes up what happens to an order, from the platform's side: so its end is known without asking how messages are counted.
+ * @param other a platform that the order does not name, and whose messages of a payment all name its order
+ */
+export function drawStory(
+  order: StoryOrder,
+  {
+    platform,
+    other,
+    random,
+  }: { readonly platform: Platform; readonly other: Platform; readonly random: Random },
+): Story {
+  const messages: { message: PlatformMessage; fate: Fate }[] = [];
+  let minutes = 0;
+  const tell = (payment: Payment, step: Step, options: { by?: Platform; fate?: Fate } = {}): void => {
+    const { by = platform, fate = step.kind === 'noise' ? 'ignored' : 'applied' } = options;
+    minutes += 1;
+    const at = new Date(begins + minutes * stepMs);
+    for (const message of by.tell(payment, step, at)) messages.push({ message, fate });
+  };
+  const { number: orderNumber, amount, currency } = order;
+  const payment = (name: string): Payment => ({
+    orderNumber,
+    transaction: `${name}${orderNumber}`,
+    amount,
+    currency,
+  });
+
+  const first = drawStanding(amount, { platform, random, name: 'R1' });
+  const standings = [first];
+  for (const step of first.steps) tell(payment('T1'), step);
+  // Some pay twice, which is theirs to have back.
+  if (first.captured > 0 && random() < 0.08) {
+    const second = drawStanding(amount, { platform, random, name: 'R2' });
+    standings.push(second);
+    for (const step of second.steps) tell(payment('T2'), step);
+  }
+  if (random() < 0.1 && platform.knows.includes('noise')) tell(payment('T1'), { kind: 'noise' });
+  const isShort = random() < 0.04;
+  if (isShort) tell({ ...payment('T3'), amount: amount - 1 }, { kind: 'paid' }, { fate: 'mismatch' });
+  const isElsewhere = random() < 0.04;
+  if (isElsewhere) tell(payment('T4'), { kind: 'paid' }, { by: other, fate: 'mismatch' });
+  if (random() < 0.04) {
+    tell({ ...payment('T5'), orderNumber: '7NNNNNNNNNNNNNNNNNNNNNNNNN' }, { kind: 'paid' }, { fate: 'held' });
+  }
+  return { messages, end: endOf(standings, { isInReview: isShort || isElsewhere }) };
+}
+
+function drawStanding(
+  amount: number,
+  { platform, random, name }: { readonly platform: Platform; readonly random: Random; readonly name: string },
+): Standing {
+  const knows = (kind: Platform['knows'][number]): boolean => platform.knows.includes(kind);
+  const steps: Step[] = [];
+  if (knows('pending') && random() < 0.4) steps.push({ kind: 'pending' });
+  const ends = (['failed', 'expired', 'canceled'] as const).filter(knows);
+  const end = ends[Math.floor(random() * ends.length)];
+  // It may be paid all the same.
+  if (end !== undefined && random() < 0.2) steps.push({ kind: end });
+  if (random() < 0.1) return { steps, captured: 0, refunded: 0, dispute: 'none' };
+  steps.push({ kind: 'paid' });
+  const refunded = knows('refund') ? drawRefunds(steps, amount, { platform, random, name }) : 0;
+  const dispute = knows('dispute') && random() < 0.25 ? drawDispute(steps, random) : 'none';
+  return { steps, captured: amount, refunded, dispute };
+}
+
+/** @returns how much is given back in the end */
+function drawRefunds(
+  steps: Step[],
+  amount: number,
+  { platform, random, name }: { readonly platform: Platform; readonly random: Random; readonly name: string },
+): number {
+  const parts = { none: [], part: [0.3], parts: [0.2, 0.3], whole: [1], piecemeal: [0.4, 0.35, 1] };
+  const draw = random();
+  const chosen =
+    draw < 0.45 ? 'none' : draw < 0.55 ? 'part' : draw < 0.65 ? 'parts' : draw < 0.85 ? 'whole' : 'piecemeal';
+  let total = 0;
+  for (const [index, share] of parts[chosen].entries()) {
+    const id = `${name}N${index}X${Math.floor(random() * 1e9)}`;
+    const part = Math.min(Math.round(amount * share), amount - total);
+    if (platform.knows.includes('failing refund') && random() < 0.2) {
+      steps.push({ kind: 'refund', id: `${id}F`, amount: part, total, fails: true });
+    }
+    total += part;
+    steps.push({ kind: 'refund', id, amount: part, total, fails: false });
+  }
+  return total;
+}
+
+function drawDispute(steps: Step[], random: Random): Standing['dispute'] {
+  steps.push({ kind: 'dispute', status: 'open' });
+  const draw = random();
+  if (draw < 0.3) return 'open';
+  const status = draw < 0.65 ? 'won' : 'lost';
+  steps.push({ kind: 'dispute', status });
+  return status;
+}
+
+/** DESIGN 3, "Orders keep facts": the first that holds. */
+function endOf(
+  standings: readonly Standing[],
+  { isInReview }: { readonly isInReview: boolean },
+): Story['end'] {
+  const sum = (of: (standing: Standing) => number): number =>
+    standings.reduce((total, standing) => total + of(standing), 0);
+  const [captured, refunded] = [sum((standing) => standing.captured), sum((standing) => standing.refunded)];
+  const isGranted = standings.some(
+    (standing) => standing.captured > standing.refunded && standing.dispute !== 'lost',
+  );
+  const told = new Set(standings.flatMap(({ steps }) => steps.map(({ kind }) => kind)));
+  const isDisputed = standings.some(({ dispute }) => dispute === 'open' || dispute === 'lost');
+  const rules: readonly (readonly [boolean, string])[] = [
+    [isInReview, 'review'],
+    [captured > 0 && refunded === captured, 'refunded'],
+    [captured > 0 && isDisputed, 'disputed'],
+    [refunded > 0, 'partially_refunded'],
+    [captured > 0, 'fulfilled'],
+    [told.has('canceled'), 'canceled'],
+    [told.has('expired'), 'expired'],
+    [told.has('failed'), 'failed'],
+    [told.has('pending'), 'pending'],
+  ];
+  const status = rules.find(([holds]) => holds)?.[1] ?? 'created';
+  return { status, refunded, isGranted };
+}
