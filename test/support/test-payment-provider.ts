@@ -40,6 +40,15 @@ export function signed(message: TestMessage): {
   return { body, headers: { 'x-signature': signatureOf(body) } };
 }
 
+/** What tells the message from others under its key. */
+export function fieldsDigestOf(message: TestMessage): string {
+  return digestOf(signed(message).body);
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 function signatureOf(bytes: Buffer): string {
   return createHmac('sha256', secret).update(bytes).digest('hex');
 }
@@ -64,7 +73,7 @@ export function makeTestPaymentProvider(overrides: Partial<PaymentProvider> = {}
             fact: toFact(fact),
             at: at === null ? null : new Date(at),
           })),
-          digest: createHash('sha256').update(bytes).digest('hex'),
+          digest: digestOf(bytes),
         },
       });
     },

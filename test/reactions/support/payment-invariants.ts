@@ -2,11 +2,20 @@ import type { LogEvent } from '../../../src/event-sourcing/domain-event.js';
 
 /** What must hold of the log whatever has happened, as sentences about what does not. */
 export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
+  const providers = new Map(
+    events
+      .filter(({ type }) => type === 'OrderPlaced')
+      .map(({ stream, data }) => [stream, textAt(data, 'provider')]),
+  );
   return [
     ...repeated(events, 'PaymentCallbackReceived', ({ stream }) => stream),
     ...repeated(events, 'PaymentCallbackSettled', ({ stream }) => stream),
     ...repeated(events, 'TransactionLinked', ({ stream }) => stream),
-    ...repeated(events, 'PaymentCaptured', ({ data }) => textAt(data, 'transaction_id')),
+    ...repeated(
+      events,
+      'PaymentCaptured',
+      ({ stream, data }) => `${providers.get(stream)} ${textAt(data, 'transaction_id')}`,
+    ),
     ...repeated(
       events.filter(({ data }) => 'callback' in data),
       null,
@@ -22,8 +31,10 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
   ];
 }
 
-function textAt(data: LogEvent['data'], field: string): string {
-  return JSON.stringify(data[field] ?? null);
+/** The field as text, a string as it is. */
+export function textAt(data: LogEvent['data'], field: string): string {
+  const value = data[field] ?? null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function repeated(

@@ -1,254 +1,170 @@
 import { isDeepStrictEqual } from 'node:util';
-import { callbackIdOf } from '../../../src/commands/payment-ids.js';
-import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
-import { orderNumber } from '../../../src/domain/order/number.js';
-import { paymentCallbackAggregate } from '../../../src/domain/payment-callback/payment-callback.js';
-import type { RecordedFact } from '../../../src/domain/payment.js';
+import { setImmediate } from 'node:timers/promises';
+import type { CallbackOutcome } from '../../../src/commands/receive-payment-callback.js';
+import { isRejection } from '../../../src/commands/rejections.js';
+import { orderAggregate } from '../../../src/domain/order/order.js';
+import { projectAggregate } from '../../../src/domain/project/project.js';
 import { userAggregate } from '../../../src/domain/user/user.js';
-import type { LogEvent } from '../../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../../src/event-sourcing/event-store.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/reaction.js';
-import { makeFulfilOrders } from '../../../src/reactions/fulfil-orders.js';
-import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
 import { appendEvents } from '../../support/append-events.js';
 import { makeSeededRandom } from '../../support/clock.js';
-import { userId } from '../../support/examples/ids.js';
+import { projectId, userId } from '../../support/examples/ids.js';
 import { capacityGranted, userRegistered } from '../../support/examples/user.js';
-import { givenCommands } from '../../support/given-commands.js';
-import { givenContext, givenStores } from '../../support/given-stores.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../../support/test-payment-provider.js';
-import { problemsOfLog } from './payment-invariants.js';
+import { givenContext } from '../../support/given-stores.js';
+import { signed } from '../../support/test-payment-provider.js';
+import { type PaymentEnd, readEnd } from './payment-end.js';
+import { calm, makePaymentProcesses, type PaymentProcess, type PaymentWeather } from './payment-processes.js';
+import { drawScene, pick, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
 
 /** How a history ended. */
-export interface Told {
-  /** Null when all is as it must be. */
-  readonly problem: string | null;
-  readonly orders: readonly {
-    readonly status: string;
-    readonly refunded: number;
-    readonly isGranted: boolean;
-  }[];
+export interface Told extends PaymentEnd {
   readonly crashes: number;
-  readonly held: readonly string[];
 }
 
-/** The process stopped here; what it was at is tried again by the next. */
-class Crash extends Error {}
-
-/** A reaction in a process. */
-interface Follower {
-  readonly reaction: AnyReaction;
-  readonly settled: Set<string>;
+export interface HistoryOptions {
+  /** Decides who waits for whom, what comes twice or late, and what crashes. */
+  readonly seed: number;
+  /** No mishaps, nothing twice, nothing late, neither time nor the buyer at work: the messages as they are, one by one. */
+  readonly isPlain?: boolean;
+  readonly trace?: ((line: string) => void) | undefined;
 }
 
-const at = new Date('2026-01-02T03:04:05.000Z');
-const provider = makeTestPaymentProvider();
-/** Two orders of one buyer; each transaction is always its own order's. */
-export const orderIds = [
-  '019b7d00-0000-7000-8000-00000000a001',
-  '019b7d00-0000-7000-8000-00000000a002',
-] as const;
-const transactions = [['t1', 't2'], ['t3']] as const;
+const orderLifeMs = 86_400_000;
+/** Mishaps in one history, so that it ends. */
+const crashesMax = 40;
+const stormy: PaymentWeather = { crash: 0.12, loseAnswer: 0.06, slow: 0.1 };
 
-/** Messages of a platform about the two orders, drawn from the seed. */
-export function drawMessages(seed: number, count: number): readonly TestMessage[] {
+/**
+ * Delivers the scene's messages in their order, some of them more than once, at the same time or late, to two processes whose
+ * calls wait for one another, lose answers and crash; what is not acknowledged comes again. Now and then the reactions of
+ * both are at work too, the order's time passes, and the buyer cancels. In the end all that reactions owe is done.
+ */
+export async function simulatePayments(
+  scene: Scene,
+  { seed, isPlain = false, trace }: HistoryOptions,
+): Promise<Told> {
   const random = makeSeededRandom(seed);
-  const pick = <Item>(items: readonly [Item, ...Item[]]): Item =>
-    items[Math.floor(random() * items.length)] ?? items[0];
-  const paid: RecordedFact = { kind: 'paid', amount: 999, currency: 'USD' };
-  const draw = (): TestMessage['told'][number] => {
-    const order = random() < 0.75 ? 0 : 1;
-    const transaction = pick(transactions[order]);
-    const fact = pick<RecordedFact>([
-      ...([paid, paid, paid, { kind: 'pending' }, { kind: 'failed' }, { kind: 'expired' }] as const),
-      ...([{ kind: 'paid', amount: 998, currency: 'USD' }, { kind: 'nothing' }] as const),
-      { kind: 'unreadable', field: 'amount' },
-      { kind: 'refunded-in-total', amount: pick([0, 300, 999]), currency: 'USD' },
-      {
-        ...({
-          kind: 'refund',
-          amount: pick([300, 999]),
-          currency: 'USD',
-          refund_id: pick(['r1', 'r2']),
-        } as const),
-        status: pick(['pending', 'succeeded', 'failed']),
-      },
-      { kind: 'dispute', dispute_id: pick(['d1', 'd2']), status: pick(['open', 'won', 'lost']) },
-    ]);
-    const number = pick([orderNumber(orderIds[order]), orderNumber(orderIds[order]), null, 'NOT-OURS']);
-    const minute = Math.floor(random() * 4);
-    return { number, transaction, fact, at: new Date(Date.UTC(2026, 0, 2, 4, minute)).toISOString() };
-  };
-  return Array.from({ length: count }, (_, n) => ({
-    key: `m${n}`,
-    isOurs: random() > 0.05,
-    told: random() < 0.8 ? [draw()] : [draw(), draw()],
-  }));
+  const chance = (probability: number): boolean => !isPlain && random() < probability;
+  let time = receivedAt;
+  const processes = makePaymentProcesses({ random, now: () => time, trace });
+  let commands = 0;
+  const context = () => givenContext((commands += 1), receivedAt);
+  await setScene();
+  processes.setWeather(chance(0.75) ? stormy : calm);
+  const timePasses = chance(0.4);
+  await deliverAll();
+  if (timePasses) passTime();
+  processes.setWeather(calm);
+  // What a platform did not wait for comes to its end first.
+  await setImmediate();
+  await processes.react();
+  const { handler } = processes.at(0);
+  const end = await readEnd(scene, { store: processes.store, handler, timePassed: timePasses });
+  return { ...end, problem: processes.problems[0] ?? end.problem, crashes: processes.crashes() };
+
+  async function deliverAll(): Promise<void> {
+    const { late, waiting } = plan();
+    const acknowledged = new Set<SceneMessage>();
+    while (waiting.length + late.length > 0) {
+      if (waiting.length === 0) waiting.push(...late.splice(0));
+      if (processes.crashes() > crashesMax) processes.setWeather(calm);
+      const some = waiting.splice(0, isPlain ? 1 : 1 + Math.floor(random() * 3));
+      const beside = [...(chance(0.3) ? [processes.react()] : []), ...(chance(0.04) ? [cancel()] : [])];
+      const answers = await Promise.all(some.map(deliver));
+      await Promise.all(beside);
+      some.forEach((message, n) => answers[n] === 'acknowledged' && acknowledged.add(message));
+      // What was acknowledged once is not sent again for a copy of it that was not.
+      waiting.push(...some.filter((message) => !acknowledged.has(message)));
+      if (timePasses && chance(0.3)) passTime();
+    }
+  }
+
+  /** Some come late, and some again, behind those that come next or behind all. */
+  function plan(): { readonly waiting: SceneMessage[]; readonly late: SceneMessage[] } {
+    const [late, waiting]: [SceneMessage[], SceneMessage[]] = [[], []];
+    for (const message of scene.messages) {
+      (chance(0.12) ? late : waiting).push(message);
+      if (chance(0.25)) (chance(0.5) ? late : waiting).push(message);
+    }
+    return { late, waiting };
+  }
+
+  function passTime(): void {
+    time = new Date(receivedAt.getTime() + orderLifeMs);
+  }
+
+  async function setScene(): Promise<void> {
+    const { handler } = processes.at(0);
+    const user = { aggregate: userAggregate, id: userId };
+    await appendEvents(handler, user, [userRegistered, capacityGranted], receivedAt);
+    const project = { aggregate: projectAggregate, id: projectId };
+    await handler.handle(project, { type: 'Create', name: 'Rivers', ownerId: userId }, context());
+    const expiresAt = new Date(receivedAt.getTime() + orderLifeMs);
+    for (const { id, ...order } of scene.orders) {
+      await handler.handle(
+        { aggregate: orderAggregate, id },
+        { type: 'Place', userId, planId: 'p', currency: 'USD', expiresAt, ...order },
+        context(),
+      );
+    }
+  }
+
+  function somewhere(): PaymentProcess {
+    return processes.at(random() < 0.5 ? 0 : 1);
+  }
+
+  /** What the platform hears; null where it hears nothing. */
+  async function deliver(message: SceneMessage): Promise<CallbackOutcome['kind'] | null> {
+    const callback = { method: 'POST', query: '', receivedAt, ...signed(message) } as const;
+    const received = somewhere().receivePaymentCallback({ name: message.provider, callback }, context());
+    const outcome = await processes.deliverable(received);
+    trace?.(`${message.key} was ${outcome?.kind ?? 'not answered'}`);
+    return outcome?.kind ?? null;
+  }
+
+  /** The buyer gives up an order, if it can be given up. */
+  async function cancel(): Promise<void> {
+    const { handler } = somewhere();
+    const { id } = pick(random, scene.orders);
+    const { state } = (await processes.deliverable(handler.load(orderAggregate, id))) ?? {};
+    if (state?.status !== 'placed') return;
+    await processes.deliverable(
+      handler.handle({ aggregate: orderAggregate, id }, { type: 'Cancel' }, context()).catch(unlessNotOpen),
+    );
+  }
+}
+
+function unlessNotOpen(error: unknown): void {
+  if (!isRejection(error, 'order_not_open')) throw error;
+}
+
+/** Whether two histories of the same messages ended alike, as far as the same of them came first. */
+export function endAlike(one: Told, other: Told): boolean {
+  return (
+    !isDeepStrictEqual(one.circumstances, other.circumstances) ||
+    isDeepStrictEqual([one.orders, one.held], [other.orders, other.held])
+  );
 }
 
 /**
- * Delivers the messages in the order given, some more often than once and some at the same time, to two processes whose
- * steps crash before or after they have appended; what is not acknowledged comes again. Then all that reactions owe is done.
+ * Tells a scene drawn from the seed as it is, and then so often in other orders, with mishaps.
+ * @returns `told`: without the first
  */
-export async function simulatePayments(
-  messages: readonly TestMessage[],
-  { seed, crashing: mayCrash = true }: { readonly seed: number; readonly crashing?: boolean },
-): Promise<Told> {
+export async function simulateHistory(
+  seed: number,
+  { ways, trace }: { readonly ways: number; readonly trace?: (line: string) => void },
+): Promise<{ readonly problem: string | null; readonly told: readonly Told[] }> {
+  const scene = drawScene(seed);
   const random = makeSeededRandom(seed);
-  let crashing = false;
-  let crashes = 0;
-  const stores = await givenStores({ wrap: withCrashes, mayLag: true });
-  const paymentProviders = new Map([['standard', provider]] as const);
-  const worlds = [stores, stores.anotherProcess()].map((process) =>
-    givenCommands(process, { paymentProviders }),
-  );
-  const followers = worlds.flatMap((world) =>
-    [makeSettlePayments(world), makeFulfilOrders(world)].map((reaction): Follower => ({
-      reaction,
-      settled: new Set(),
-    })),
-  );
-  const { handler, eventStore } = stores;
-  let commands = 0;
-  const context = () => givenContext((commands += 1), at);
-
-  await appendEvents(
-    handler,
-    { aggregate: userAggregate, id: userId },
-    [userRegistered, capacityGranted],
-    at,
-  );
-  for (const id of orderIds) {
-    await handler.handle(
-      { aggregate: orderAggregate, id },
-      {
-        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'standard' } as const),
-        ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expiresAt: at },
-      },
-      context(),
-    );
+  trace?.(JSON.stringify(scene, null, 1));
+  const plain = await simulatePayments(scene, { seed, isPlain: true, trace });
+  const told: Told[] = [];
+  for (let way = 1; way <= ways; way += 1) {
+    trace?.(`way ${way}`);
+    const messages = shuffled(random, scene.messages);
+    const end = await simulatePayments({ ...scene, messages }, { seed: seed + way, trace });
+    told.push(end);
+    const problem = end.problem ?? (endAlike(plain, end) ? null : 'it ends otherwise than as it was');
+    if (problem !== null) return { problem: `way ${way}: ${problem}`, told };
   }
-
-  crashing = mayCrash;
-  const waiting = messages.flatMap((message) => (random() < 0.3 ? [message, message] : [message]));
-  while (waiting.length > 0) {
-    const some = waiting.splice(0, 1 + Math.floor(random() * 3));
-    const reacting = random() < 0.3 ? react().catch(ignoreCrash) : Promise.resolve();
-    const refused = await Promise.all(some.map(deliver));
-    waiting.push(...refused.filter((message) => message !== null));
-    await reacting;
-  }
-  crashing = false;
-  await react();
-
-  const { events } = await eventStore.readAll({ after: null, limit: 100_000 });
-  const ended = await Promise.all(orderIds.map(lookAt));
-  return {
-    problem:
-      [...problemsOfLog(events), ...ended.flatMap(({ problems }) => problems), ...(await unsettled())][0] ??
-      null,
-    orders: ended.map(({ status, refunded, isGranted }) => ({ status, refunded, isGranted })),
-    crashes,
-    held: await heldKeys(),
-  };
-
-  /** The message where the platform has to send it again. */
-  async function deliver(message: TestMessage): Promise<TestMessage | null> {
-    const world = worlds[random() < 0.5 ? 0 : 1];
-    if (world === undefined) throw new Error('there are two');
-    const callback = { method: 'POST', query: '', receivedAt: at, ...signed(message) } as const;
-    try {
-      const outcome = await world.receivePaymentCallback({ name: 'standard', callback }, context());
-      return outcome.kind === 'acknowledged' ? null : message;
-    } catch (error) {
-      ignoreCrash(error);
-      return message;
-    }
-  }
-
-  /**
-   * Both reactions in both processes at once, over what is in the log, until nothing more is written. As marks have it, an event
-   * that is settled in a process is never looked at again there.
-   */
-  async function react(): Promise<void> {
-    for (let head = null as string | null; head !== (await eventStore.head());) {
-      head = await eventStore.head();
-      const { events: all } = await eventStore.readAll({ after: null, limit: 100_000 });
-      const ends = await Promise.allSettled(followers.map((follower) => serveAll(follower, all)));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    }
-  }
-
-  async function serveAll({ reaction, settled }: Follower, all: readonly LogEvent[]): Promise<void> {
-    for (const stored of all) {
-      const event = eventFor(reaction, stored);
-      if (event === null || settled.has(event.id)) continue;
-      if ((await reaction.asks(event)) === 'yes') {
-        await reaction.conclude(event, contextFor(reaction, event), undefined);
-      }
-      settled.add(event.id);
-    }
-  }
-
-  async function lookAt(orderId: string) {
-    const { state } = await handler.load(orderAggregate, orderId);
-    const { state: user } = await handler.load(userAggregate, userId);
-    if (state.status === 'absent' || user.status !== 'registered') throw new Error('they were there');
-    const due = isDue(state);
-    return {
-      status: orderStatus(state),
-      refunded: refundedAmount(state),
-      isGranted: state.isGranted,
-      problems: [
-        ...(state.isGranted === due ? [] : [`${orderId} is granted: ${state.isGranted}, due: ${due}`]),
-        ...(user.capacity.has(orderId) === due ? [] : [`the capacity of ${orderId} is not as due: ${due}`]),
-      ],
-    };
-  }
-
-  async function stateOf({ key }: TestMessage) {
-    const id = callbackIdOf('standard', key);
-    return (await handler.load(paymentCallbackAggregate, id)).state;
-  }
-
-  async function unsettled(): Promise<readonly string[]> {
-    const states = await Promise.all(messages.map(stateOf));
-    return states.flatMap((state, n) =>
-      state.status === 'received' && (state.disposition !== null) !== (state.held !== null)
-        ? []
-        : [`message ${n} has ended as nothing, or as two things`],
-    );
-  }
-
-  async function heldKeys(): Promise<readonly string[]> {
-    const states = await Promise.all(messages.map(stateOf));
-    return messages
-      .filter((_, n) => {
-        const state = states[n];
-        return state?.status === 'received' && state.held !== null;
-      })
-      .map(({ key }) => key)
-      .sort();
-  }
-
-  function withCrashes(store: EventStore): EventStore {
-    return {
-      ...store,
-      append: async (stream, expected, events, options) => {
-        if (!crashing || random() > 0.15) return store.append(stream, expected, events, options);
-        crashes += 1;
-        if (random() < 0.5) await store.append(stream, expected, events, options);
-        throw new Crash('the process stopped');
-      },
-    };
-  }
-}
-
-function ignoreCrash(error: unknown): void {
-  if (!(error instanceof Crash)) throw error;
-}
-
-/** Whether two histories of the same messages ended alike. */
-export function endAlike(one: Told, other: Told): boolean {
-  return isDeepStrictEqual([one.orders, one.held], [other.orders, other.held]);
+  return { problem: plain.problem, told };
 }

@@ -1,0 +1,80 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { problemOfFolds } from '../domain/support/fold-permutations.js';
+import { drawScene } from '../reactions/support/payment-scene.js';
+import {
+  endAlike,
+  simulateHistory,
+  simulatePayments,
+  type Told,
+} from '../reactions/support/simulate-payments.js';
+import { permutationsOf } from '../support/permutations.js';
+import { type ThreadReport, threadShare } from '../support/spread-over-threads.js';
+import { waysOfHistory } from './payments-ways.js';
+
+/* A thread of `payments.test.ts`: it tries its share of the histories or of the sets of messages, and stops at the first problem. */
+
+const share = threadShare.parse(workerData);
+const tally: Record<string, number> = {};
+const tasks: Readonly<Record<string, (number: number) => Promise<string | null>>> = {
+  histories: tryHistory,
+  permutations: tryPermutations,
+  folds: tryFolds,
+};
+
+parentPort?.postMessage(await tryShare());
+
+async function tryShare(): Promise<ThreadReport> {
+  const attempt = tasks[share.task];
+  if (attempt === undefined) throw new Error(`there is no task ${share.task}`);
+  for (let number = share.first; number < share.end; number += share.step) {
+    const problem = await attempt(number);
+    if (problem !== null) return { problem, tally };
+  }
+  return { problem: null, tally };
+}
+
+async function tryHistory(number: number): Promise<string | null> {
+  const history = (share.seed + number * 7_919) % 2 ** 31;
+  const { problem, told } = await simulateHistory(history, { ways: waysOfHistory });
+  for (const end of told) count(end);
+  return problem === null ? null : `${problem}: repeat with DEEP_SEED=${share.seed} DEEP_HISTORY=${history}`;
+}
+
+/** Through everything, as production runs it. */
+async function tryPermutations(set: number): Promise<string | null> {
+  const seed = share.seed + set;
+  const scene = drawScene(seed, { messages: sizeOf(set) });
+  const plain = await simulatePayments(scene, { seed, isPlain: true });
+  for (const messages of permutationsOf(scene.messages)) {
+    const told = await simulatePayments({ ...scene, messages }, { seed, isPlain: true });
+    count(told);
+    if (told.problem === null && endAlike(plain, told)) continue;
+    const keys = messages.map(({ key }) => key).join(', ');
+    return `${told.problem ?? 'it ends otherwise'}: DEEP_SEED=${share.seed}, set ${set}, ${keys}`;
+  }
+  return null;
+}
+
+/** The order's own decisions only. */
+function tryFolds(set: number): Promise<string | null> {
+  const problem = problemOfFolds(share.seed + set, sizeOf(set), tally);
+  return Promise.resolve(problem === null ? null : `${problem}: DEEP_SEED=${share.seed}, set ${set}`);
+}
+
+/** Six for most of the sets. */
+function sizeOf(set: number): number {
+  return set % 4 === 0 ? 3 + ((set / 4) % 3) : 6;
+}
+
+function count({ orders, held, crashes }: Told): void {
+  const add = (what: string, times = 1): void => {
+    tally[what] = (tally[what] ?? 0) + times;
+  };
+  add('sequences');
+  add('crashes', crashes);
+  add('held', held.length);
+  for (const { status, isGranted } of orders) {
+    add(status);
+    if (isGranted) add('granted');
+  }
+}

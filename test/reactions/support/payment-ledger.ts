@@ -1,0 +1,100 @@
+import type { OrderStatus } from '../../../src/domain/order/order.js';
+import type { RecordedFact } from '../../../src/domain/payment.js';
+
+/** Something that a platform has said of an order, and that is about it. */
+export interface LedgerEntry {
+  readonly transaction: string;
+  readonly fact: RecordedFact;
+  readonly atMs: number;
+}
+
+/** How an order stands that nobody has to look at, once what is due is granted. */
+export interface Ledger {
+  readonly status: OrderStatus;
+  readonly refunded: number;
+  readonly isDue: boolean;
+}
+
+type Refund = Extract<RecordedFact, { kind: 'refund' }>;
+type Dispute = Extract<RecordedFact, { kind: 'dispute' }>;
+type Total = Extract<RecordedFact, { kind: 'refunded-in-total' }>;
+type Dated<Fact> = Fact & { readonly atMs: number };
+
+/** An order as DESIGN 3 ("Orders keep facts") has it, from all that was said of it, in whatever order. */
+export function ledgerOf(
+  entries: readonly LedgerEntry[],
+  { price, ends }: { readonly price: number; readonly ends: readonly ('expired' | 'canceled')[] },
+): Ledger {
+  const paid = grouped(entries, ({ transaction }) => transaction)
+    .filter((about) => about.some(({ fact }) => fact.kind === 'paid'))
+    .map((about) => ({ refunded: Math.min(price, refundedOf(about)), disputes: disputesOf(about) }));
+  const refunded = paid.reduce((sum, transaction) => sum + transaction.refunded, 0);
+  const isDue = paid.some(
+    (transaction) => transaction.refunded < price && !transaction.disputes.includes('lost'),
+  );
+  const has = (kind: RecordedFact['kind']): boolean => entries.some(({ fact }) => fact.kind === kind);
+  return { status: statusOf(), refunded, isDue };
+
+  function statusOf(): OrderStatus {
+    if (paid.length > 0) {
+      if (refunded === paid.length * price) return 'refunded';
+      if (paid.some(({ disputes }) => disputes.some((end) => end !== 'won'))) return 'disputed';
+      return refunded > 0 ? 'partially_refunded' : 'fulfilled';
+    }
+    if (has('canceled') || ends.includes('canceled')) return 'canceled';
+    if (has('expired') || ends.includes('expired')) return 'expired';
+    if (has('failed')) return 'failed';
+    return has('pending') ? 'pending' : 'created';
+  }
+}
+
+function refundedOf(about: readonly LedgerEntry[]): number {
+  const totals: Dated<Total>[] = [];
+  const refunds: Dated<Refund>[] = [];
+  for (const { fact, atMs } of about) {
+    if (fact.kind === 'refunded-in-total') totals.push({ ...fact, atMs });
+    if (fact.kind === 'refund') refunds.push({ ...fact, atMs });
+  }
+  const latest = grouped(refunds, ({ refund_id }) => refund_id).map((of) =>
+    last(of, ({ atMs, status, amount }) => [
+      atMs,
+      ['pending', 'succeeded', 'failed'].indexOf(status),
+      amount,
+    ]),
+  );
+  const sumOf = (some: readonly Refund[]): number => some.reduce((sum, { amount }) => sum + amount, 0);
+  const succeeded = sumOf(latest.filter(({ status }) => status === 'succeeded'));
+  if (totals.length === 0) return succeeded;
+  const total = last(totals, ({ atMs, amount }) => [atMs, amount]);
+  const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs > total.atMs);
+  return Math.max(succeeded, total.amount - sumOf(failedSince));
+}
+
+/** How each of its disputes stands: an end holds, and of two ends the later one, or the lost one. */
+function disputesOf(about: readonly LedgerEntry[]): readonly Dispute['status'][] {
+  const disputes: Dated<Dispute>[] = [];
+  for (const { fact, atMs } of about) if (fact.kind === 'dispute') disputes.push({ ...fact, atMs });
+  return grouped(disputes, ({ dispute_id }) => dispute_id).map(
+    (of) =>
+      last(of, ({ status, atMs }) => [
+        status === 'open' ? 0 : 1,
+        atMs,
+        ['open', 'won', 'lost'].indexOf(status),
+      ]).status,
+  );
+}
+
+/** The one that sorts last by its keys, the first key first. */
+function last<Item>(items: readonly Item[], keysOf: (item: Item) => readonly number[]): Item {
+  return items.reduce((one, other) => (comesAfter(keysOf(other), keysOf(one)) ? other : one));
+}
+
+function comesAfter(one: readonly number[], other: readonly number[]): boolean {
+  const index = one.findIndex((key, n) => key !== other[n]);
+  return index !== -1 && (one[index] ?? 0) > (other[index] ?? 0);
+}
+
+function grouped<Item>(items: readonly Item[], nameOf: (item: Item) => string): readonly (readonly Item[])[] {
+  const names = [...new Set(items.map(nameOf))];
+  return names.map((name) => items.filter((item) => nameOf(item) === name));
+}
