@@ -40,6 +40,10 @@ const advice = {
   cdn_signature_refused: 'The signature does not hold through cdn_domain. Check its delivery mode.',
   cdn_not_found: 'cdn_domain does not lead to this bucket.',
   cdn_address_refused: 'cdn_domain leads to an address that this service may not speak to. Ask its operator.',
+  cdn_redirected: 'cdn_domain answers with a redirection. Enter the host that it leads to.',
+  cdn_failed: 'The CDN at cdn_domain reports an error of its own. Check its origin, then try again.',
+  cdn_range_ignored: 'cdn_domain does not answer requests for a part of an object. Turn range requests on.',
+  cdn_content_changed: 'What comes through cdn_domain is not what was written. Check where it leads to.',
   request_refused: 'The storage refused the test. Check the bucket’s policy.',
 } as const;
 

@@ -37,6 +37,10 @@ export type ProbeFailureCode =
   | 'cdn_signature_refused'
   | 'cdn_not_found'
   | 'cdn_address_refused'
+  | 'cdn_redirected'
+  | 'cdn_failed'
+  | 'cdn_range_ignored'
+  | 'cdn_content_changed'
   | 'request_refused';
 
 export interface ProbeFailure {
@@ -137,6 +141,13 @@ function byStatus(step: ProbeStep, status: number, saysWhy: boolean): ProbeFailu
 function regionIn(body: string): string | null {
   const named = /<Region>([A-Za-z0-9-]{1,64})<\/Region>/.exec(body)?.[1];
   return named ?? /expecting '([A-Za-z0-9-]{1,64})'/.exec(body)?.[1] ?? null;
+}
+
+/** What a reply through `cdn_domain` means that is neither the object nor a part of it. */
+export function failureOfCdnReply(status: number): ProbeFailure {
+  if (status >= 300 && status < 400) return { code: 'cdn_redirected', hint: null };
+  if (status === 404) return { code: 'cdn_not_found', hint: null };
+  return { code: status >= 500 ? 'cdn_failed' : 'cdn_signature_refused', hint: null };
 }
 
 /** What it means when a request to the storage itself came to nothing. */

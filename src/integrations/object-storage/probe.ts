@@ -2,6 +2,7 @@ import { type OutgoingHttp, OutgoingError, type OutgoingReply } from '../outgoin
 import type { StorageUrls } from './media-urls.js';
 import {
   failureOfCdnConnection,
+  failureOfCdnReply,
   failureOfConnection,
   failureOfReply,
   type ProbeFailure,
@@ -42,18 +43,16 @@ export function makeProbeStorage({
 }): ProbeStorage {
   return async ({ urls, basePath, hasCdn }, signal) => {
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
-    const unwritten = await attempt(async () => {
-      await list();
+    const unlisted = await attempt(list);
+    if (unlisted !== null) return unlisted;
+    const unproven = await attempt(async () => {
       await write();
-    });
-    if (unwritten !== null) return unwritten;
-    const unread = await attempt(async () => {
       await readByUrl('read', urls.bucket.presign({ ...readRequest(), method: 'GET' }));
       if (hasCdn) await readByUrl('cdn', urls.mediaUrl(readRequest()));
     });
-    // What was written is taken away whatever became of reading it; of two failures the first is told.
+    // What was written, or may have been, is taken away whatever came after; of two failures the first is told.
     const undeleted = await attempt(remove);
-    return unread ?? undeleted;
+    return unproven ?? undeleted;
 
     /** May be denied: what it is for is that a wrong name, region or key is told at once. */
     async function list(): Promise<void> {
@@ -101,17 +100,17 @@ export function makeProbeStorage({
     async function readByUrl(way: 'read' | 'cdn', url: string): Promise<void> {
       const request = { method: 'GET', url, headers: { range: 'bytes=0-6' } } as const;
       const reply = way === 'cdn' ? await askCdn(request) : await ask(request);
-      const text = reply.body.toString('utf8');
       if (reply.status === 206 || reply.status === 200) {
         const expected = reply.status === 206 ? content.subarray(0, 7) : content;
-        if (!reply.body.equals(expected)) fail('content_changed');
-        if (reply.status === 200) fail('range_ignored');
+        if (!reply.body.equals(expected)) fail(way === 'cdn' ? 'cdn_content_changed' : 'content_changed');
+        if (reply.status === 200) fail(way === 'cdn' ? 'cdn_range_ignored' : 'range_ignored');
         return;
       }
-      const failure = failureOfReply('read', reply.status, text);
-      if (way === 'read') throw new Failed(failure);
-      if (reply.status === 404) fail('cdn_not_found');
-      fail(reply.status >= 500 ? 'cdn_unreachable' : 'cdn_signature_refused');
+      throw new Failed(
+        way === 'cdn'
+          ? failureOfCdnReply(reply.status)
+          : failureOfReply('read', reply.status, reply.body.toString('utf8')),
+      );
     }
 
     async function ask(request: Parameters<OutgoingHttp>[0]): Promise<OutgoingReply> {

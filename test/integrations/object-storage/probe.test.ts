@@ -4,7 +4,13 @@ import { makeStorageUrls } from '../../../src/integrations/object-storage/media-
 import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
 import { makeProbeStorage } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
-import { type Lookup, makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import {
+  type Lookup,
+  makeOutgoingHttp,
+  type OutgoingHttp,
+  type OutgoingReply,
+  type OutgoingRequest,
+} from '../../../src/integrations/outgoing/outgoing-http.js';
 import {
   type FakeOperation,
   type FakeStorage,
@@ -22,15 +28,26 @@ interface Place {
   readonly protocol?: 'http:' | 'https:';
   readonly lookup?: Lookup;
   readonly clock?: () => Date;
+  /** For each request; the service's own 5 s when left out. */
+  readonly timeMs?: number;
+  /** What the CDN answers, in place of being asked. */
+  readonly cdn?: (request: OutgoingRequest) => OutgoingReply;
 }
+
+const cdnDomain = 'cdn.example.org';
 
 function probe(place: Place) {
   const { storage, protocol = 'http:', clock = now } = place;
-  const http = makeOutgoingHttp({
+  const outgoing = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(['127.0.0.0/8']),
     ...(place.lookup === undefined ? {} : { lookup: place.lookup }),
-    timeMs: 300,
+    timeMs: place.timeMs ?? 5_000,
   });
+  const { cdn } = place;
+  const http: OutgoingHttp = (request, signal) =>
+    cdn !== undefined && new URL(request.url).host === cdnDomain
+      ? Promise.resolve(cdn(request))
+      : outgoing(request, signal);
   const address = {
     provider: 's3',
     protocol,
@@ -39,12 +56,13 @@ function probe(place: Place) {
     pathPrefix: '/media/',
     bucket: 'media',
     region: 'eu-west-1',
-    cdnDomain: place.cdnPort === undefined ? '' : `127.0.0.1:${place.cdnPort}`,
+    cdnDomain:
+      cdn !== undefined ? cdnDomain : place.cdnPort === undefined ? '' : `127.0.0.1:${place.cdnPort}`,
     mode: 'rewrite',
   } as const;
   const run = makeProbeStorage({ http, now: clock, makeId: () => 'an-id' });
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
-  const target = { urls, basePath: 'videos', hasCdn: place.cdnPort !== undefined };
+  const target = { urls, basePath: 'videos', hasCdn: address.cdnDomain !== '' };
   return run(target, AbortSignal.timeout(5_000));
 }
 
@@ -123,7 +141,7 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
 for (const [what, operation, fault, code] of faults) {
   test(`A test tells: ${what}`, async (t) => {
     const storage = await givenFakeStorage(t, { [operation]: fault });
-    const failure = await probe({ storage });
+    const failure = await probe({ storage, ...(fault === 'silent' ? { timeMs: 300 } : {}) });
     t.is(failure?.code, code);
     t.is(failure?.hint, code === 'region_wrong' ? 'ap-south-1' : null);
     t.notRegex(JSON.stringify(failure), /canary/);
@@ -159,6 +177,42 @@ test('A test goes through cdn_domain too, and tells what is wrong there', async 
   await tells(t, { storage, cdnPort: storage.port }, 'cdn_certificate_invalid');
   t.is(storage.objects.size, 0, 'what was written is taken away all the same');
   await tells(t, { storage, cdnPort: 1 }, 'cdn_unreachable');
+});
+
+const begin = 'Stowage';
+const cdnReplies: readonly [string, number, string, ProbeFailureCode | null][] = [
+  ['the part that was asked for', 206, begin, null],
+  ['another object', 206, 'garbled', 'cdn_content_changed'],
+  ['a page', 200, '<html>canary</html>', 'cdn_content_changed'],
+  ['all of it', 200, 'Stowage tests this storage. This object may be deleted.\n', 'cdn_range_ignored'],
+  ['a redirection', 301, '', 'cdn_redirected'],
+  ['a refusal', 403, `<Error><Code>AccessDenied</Code>canary ${secret}</Error>`, 'cdn_signature_refused'],
+  ['nothing of that name', 404, '', 'cdn_not_found'],
+  ['an error of its own', 502, '<html>canary</html>', 'cdn_failed'],
+];
+
+for (const [what, status, body, code] of cdnReplies) {
+  test(`A test tells of a CDN that answers with ${what}`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    const asked: OutgoingRequest[] = [];
+    const cdn = (request: OutgoingRequest): OutgoingReply => {
+      asked.push(request);
+      return { status, headers: {}, body: Buffer.from(body) };
+    };
+    t.deepEqual(await probe({ storage, cdn }), code === null ? null : { code, hint: null });
+    t.true(code === null || testFailureCode.safeParse(code).success);
+    // It is asked as a visitor's browser asks it, by a signed URL and nothing besides
+    t.is(asked.length, 1);
+    t.regex(asked[0]?.url ?? '', /^https:\/\/cdn\.example\.org\/media\/videos\/.*X-Amz-Signature=/);
+    t.deepEqual(asked[0]?.headers, { range: 'bytes=0-6' });
+    t.is(storage.objects.size, 0);
+  });
+}
+
+test('What may have been written before the connection broke off is taken away', async (t) => {
+  const storage = await givenFakeStorage(t, { put: 'cut' });
+  t.is((await probe({ storage }))?.code, 'connection_failed');
+  t.is(storage.requests.at(-1), 'DELETE /media/videos/.stowage-probe-an-id');
 });
 
 test('What a failed test has written is taken away', async (t) => {
