@@ -9,6 +9,7 @@ const at = new Date('2026-01-02T03:04:05.000Z');
 
 async function givenPaidOrder() {
   let before: ((type: string) => Promise<void>) | null = null;
+  let after: (type: string) => Promise<void> = () => Promise.resolve();
   const stores = await givenStores({
     wrap: (store) => ({
       ...store,
@@ -16,7 +17,9 @@ async function givenPaidOrder() {
         const hook = before;
         before = null;
         await hook?.(events[0]?.type ?? '');
-        return store.append(stream, expected, events, options);
+        const appended = await store.append(stream, expected, events, options);
+        await after(events[0]?.type ?? '');
+        return appended;
       },
     }),
   });
@@ -25,10 +28,18 @@ async function givenPaidOrder() {
   const { resource } = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
   const projectId = resource.id;
   let commands = 10;
+  // What is told comes to another process, and so at any time.
+  const other = stores.anotherProcess().handler;
   const tell = (command: OrderCommand) =>
-    handler.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
-  const report = (callback: string, fact: Extract<OrderCommand, { type: 'Report' }>['report']['fact']) =>
-    tell({ type: 'Report', report: { callback, transactionId: 't1', fact, at } });
+    other.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
+  const report = (
+    callback: string,
+    fact: Extract<OrderCommand, { type: 'Report' }>['report']['fact'],
+    minute = 0,
+  ) => {
+    const told = new Date(at.getTime() + minute * 60_000);
+    return tell({ type: 'Report', report: { callback, transactionId: 't1', fact, at: told } });
+  };
   await tell({
     ...({ type: 'Place', userId, projectId, planId: 'project-s3', provider: 'standard' } as const),
     ...{ grant: { entitlement: 'allow_s3' }, amount: 1_900, currency: 'USD', expiresAt: at },
@@ -47,8 +58,15 @@ async function givenPaidOrder() {
   const beforeAppend = (hook: (type: string) => Promise<void>): void => {
     before = hook;
   };
+  /** What happens right after every append. */
+  const afterAppend = (hook: (type: string) => Promise<void>): void => {
+    after = hook;
+  };
   const isOwed = () => world.fulfilOrder.isOwed(orderId);
-  return { handler, projectId, report, fulfil, isEntitled, marks, beforeAppend, isOwed };
+  const ids = async () => (await eventStore.readAll({ after: null, limit: 100 })).events.map(({ id }) => id);
+  return {
+    ...{ handler, projectId, report, fulfil, isEntitled, marks, beforeAppend, afterAppend, isOwed, ids },
+  };
 }
 
 const paid = { kind: 'paid', amount: 1_900, currency: 'USD' } as const;
@@ -93,4 +111,21 @@ test('a refund that comes between the look and the grant is seen afterwards, for
   await fulfil();
   t.false(await isEntitled());
   t.deepEqual(await marks(), []);
+});
+
+test('what is granted, taken back and granted again in one go is three events, with ids of their own', async (t) => {
+  const { report, fulfil, isEntitled, marks, afterAppend, ids } = await givenPaidOrder();
+  await report('c1', paid);
+  // Given a refund of it all that comes once it is granted, and is taken back once that is revoked
+  afterAppend(async (type) => {
+    if (type === 'OrderFulfilled') await report('c2', refunded, 1);
+    if (type === 'FulfilmentRevoked') await report('c3', { ...refunded, amount: 0 }, 2);
+  });
+  // When one and the same command fulfils the order
+  await fulfil();
+  // Then its steps are not taken for repetitions of one another: a store, and every reaction, knows an event by its id
+  t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked', 'OrderFulfilled']);
+  t.true(await isEntitled());
+  const all = await ids();
+  t.is(new Set(all).size, all.length);
 });
