@@ -145,16 +145,22 @@ test('it is one too when others have appended after ours', async (t) => {
   t.is(await written, 1n);
 });
 
-test('a conflict after an unknown outcome stays one when another event stands there', async (t) => {
-  const { append, store } = given([
-    'no effect, unknown',
-    new WrongExpectedRevision(stream, 'no-stream'),
-    'appended',
-  ]);
-  await store.append(stream, 'no-stream', newEvents(2, [9]));
-  await t.throwsAsync(append('no-stream'), { instanceOf: WrongExpectedRevision });
-  t.deepEqual(await idsInLog(store), [newEvents(2, [9])[0]?.id]);
-});
+for (const amounts of [[9], [9, 8], [1, 2, 3]]) {
+  test(`a conflict after an unknown outcome stays one when other events stand there: ${amounts.length}`, async (t) => {
+    const { append, store } = given([
+      'no effect, unknown',
+      new WrongExpectedRevision(stream, 'no-stream'),
+      'appended',
+    ]);
+    const others = newEvents(2, amounts);
+    await store.append(stream, 'no-stream', others);
+    await t.throwsAsync(append('no-stream'), { instanceOf: WrongExpectedRevision });
+    t.deepEqual(
+      await idsInLog(store),
+      others.map(({ id }) => id),
+    );
+  });
+}
 
 test('a conflict is not called a success by a node that has none of the events yet', async (t) => {
   const conflict = new WrongExpectedRevision(stream, 'no-stream');

@@ -6,6 +6,8 @@ import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../../s
 import { openConnection } from '../../src/stores/embedded/database.js';
 import type { Fault } from '../../src/stores/embedded/faults.js';
 import type { EmbeddedStoresOptions } from '../../src/stores/embedded/open-embedded-stores.js';
+import { eventsFormat, readModelsFormat, stateFormat } from '../../src/stores/embedded/formats.js';
+import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeEvent, makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/document-writes.js';
 import { makeDirectory, openStores } from '../support/embedded-directory.js';
@@ -39,6 +41,21 @@ test.serial('a data directory is made for its user alone, and has one owner at a
   await stores.close();
   const second = await openStores(directory);
   await second.close();
+});
+
+test.serial('what commits to the log and to the state is synced before it returns', (t) => {
+  // No test cuts the power, so what SQLite was told is looked at: 2 is FULL, 1 is NORMAL.
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  for (const [format, expected] of [
+    [eventsFormat, 2n],
+    [stateFormat, 2n],
+    [readModelsFormat, 1n],
+  ] as const) {
+    const connection = openWriter(join(directory, format.fileName), format);
+    t.deepEqual(connection.query('PRAGMA synchronous').get(), [expected]);
+    connection.close();
+  }
 });
 
 test.serial('a directory that cannot be locked is not said to be in use', async (t) => {
