@@ -1,14 +1,16 @@
 import test from 'ava';
 import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { givenCommands } from '../support/given-commands.js';
+import { givenAsset, givenShare } from '../support/given-share.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: null, userAgent: null };
 
-/** An owner, and an admin who is an auditor too and has issued an API key, and somebody in no project; all signed in. */
+/** A share; an owner, and an admin who is an auditor too and has issued an API key, and somebody in no project; all signed in. The last has been mailed a code. */
 async function given() {
   let away = false;
   const stores = await givenStores({
@@ -38,8 +40,17 @@ async function given() {
   await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
   const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
   const { resource: issued } = await commands.issueApiKey({ ...key, actorId: admin.userId }, next());
+  const service = { ...stores, commands };
+  const asset = await givenAsset(service);
+  const { id: shareId } = await givenShare(service, asset);
+  await commands.sendEmailCode({ email: 'eve@example.com' }, next());
+  await commands.background.settled();
+  const { issue } = (await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state;
+  const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };
+  const code = commands.loginCodes.codeFor({ ...codeOf, emailDigest: alone.emailDigest });
   return {
-    ...{ commands, admin, alone, inProject, keyId: issued.id, next },
+    ...{ commands, admin, alone, inProject, keyId: issued.id, next, code },
+    share: { projectId: asset.projectId, shareId },
     loseDocuments: () => {
       away = true;
     },
@@ -67,6 +78,11 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
     const actor = { id: inProject.actorId, twoFactorEnabled: true };
     return commands.changeProject({ ...inProject, actor, name: undefined, requireTwoFactor: true }, context);
   },
+  'proving an address for the first time': ({ commands, code }, context) =>
+    commands.loginByEmailCode({ email: 'eve@example.com', code, ...client, clientIp: '192.0.2.1' }, context),
+  "changing a share's password": ({ commands, share }, context) =>
+    commands.changeShare({ ...share, changes: { password: 'open barley' } }, context),
+  'revoking a share': ({ commands, share }, context) => commands.revokeShare(share, context),
   'deleting a project': ({ commands, inProject }, context) => commands.deleteProject(inProject, context),
 };
 
