@@ -10,8 +10,8 @@ export const credentialKeys = {
 } as const satisfies Record<StorageProvider, readonly [string, string]>;
 
 const lengthMax = 1_024;
-/** The public key stands in headers as it is, which take nothing else (RFC 9110, 5.5); every provider's is made of this. */
-const visibleAscii = /^[\x21-\x7e]+$/;
+/** The public key stands in headers as it is, which take nothing else (RFC 9110, 5.5). */
+const ascii = /^[\x20-\x7e]+$/;
 
 /** Checks that exactly the provider's two keys are given, each with a value. @throws CommandRejected invalid_request */
 export function checkCredentials(
@@ -31,8 +31,8 @@ export function checkCredentials(
     if (value.length > lengthMax || !isPrintable(value)) {
       invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
     }
-    if (key === publicKey && !visibleAscii.test(value)) {
-      invalid(field, 'must be of ASCII letters, digits and signs only');
+    if (key === publicKey && !ascii.test(value)) {
+      invalid(field, 'must be of ASCII characters only');
     }
   }
   return given;
