@@ -67,9 +67,13 @@ export function makeCreateStorage({
     );
     const clear = checkCredentials(provider, input.credentials);
     const storageId = derivedId(context, 'storage');
-    await places.take(projectId, storageId);
+    await places.check(projectId, storageId);
     const version = firstCredentialsVersion;
-    const sealed = await sealCredentials({ projectId, storageId, version }, clear);
+    // Two durable writes, side by side: before the append both are there, and either is harmless without it.
+    const [sealed] = await Promise.all([
+      sealCredentials({ projectId, storageId, version }, clear),
+      places.take(projectId, storageId),
+    ]);
     const { documents } = await handler.handle(
       { aggregate: storageAggregate, id: storageId },
       {

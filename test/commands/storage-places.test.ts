@@ -1,5 +1,5 @@
 import test from 'ava';
-import { CommandRejected, OutcomeUnknown } from '../../src/event-sourcing/errors.js';
+import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import { makeStoragePlaces } from '../../src/commands/storage-places.js';
 import { otherProjectId, projectId, userId } from '../support/examples/ids.js';
@@ -34,17 +34,25 @@ async function givenProject() {
   return { stores, ...commands, projectId: resource.id };
 }
 
-/** Places over a state store, and a view that shows what the test says. */
+/** Places over a state store, and a view that shows what the test says; `another` process has a memory of its own. */
 async function givenPlaces(wrap: (store: StateStore) => StateStore = (store) => store) {
   const stores = await givenStores();
   const shown: string[] = [];
-  const places = makeStoragePlaces({
-    ...stores,
-    stateStore: wrap(stores.stateStore),
-    storages: { ids: (_, limit) => Promise.resolve(shown.slice(0, limit)) },
-  });
-  return { ...stores, shown, take: (n: number) => outcomeOf(places.take(projectId, idOf(n))), places };
+  const stateStore = wrap(stores.stateStore);
+  const startProcess = () => {
+    const storages = { ids: (_: string, limit: number) => Promise.resolve(shown.slice(0, limit)) };
+    const places = makeStoragePlaces({ ...stores, stateStore, storages });
+    return {
+      places,
+      take: (n: number) => outcomeOf(places.take(projectId, idOf(n))),
+      check: (n: number) => outcomeOf(places.check(projectId, idOf(n))),
+    };
+  };
+  return { ...stores, shown, ...startProcess(), another: startProcess() };
 }
+
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 test('Of thirty storages that two processes create at once, twenty come to be', async (t) => {
   const { stores, createStorage, projectId: id, storages } = await givenProject();
@@ -120,4 +128,106 @@ test('A lost answer takes one place', async (t) => {
   t.is(await take(19), 'done');
   t.is(await take(20), 'done');
   t.is(await take(21), 'storage_limit_reached');
+});
+
+test('Two processes that race for the last place take it once', async (t) => {
+  const { take, another } = await givenPlaces();
+  for (const n of numbers(1, 10)) t.is(await take(n), 'done');
+  for (const n of numbers(11, 19)) t.is(await another.take(n), 'done');
+  // Both remember the project with room in it.
+  const outcomes = await Promise.all([take(20), another.take(21)]);
+  t.deepEqual([...outcomes].sort(), ['done', 'storage_limit_reached']);
+});
+
+test('A claim that ends while another process reads is not missed', async (t) => {
+  let meanwhile = async (): Promise<unknown> => Promise.resolve();
+  const { take, another, shown, clock } = await givenPlaces((store) => ({
+    ...store,
+    get: async (key) => {
+      const work = meanwhile;
+      meanwhile = () => Promise.resolve();
+      await work();
+      return store.get(key);
+    },
+  }));
+  shown.push(...numbers(1, 18).map(idOf));
+  t.is(await another.take(19), 'done');
+  clock.advance(30_000);
+  meanwhile = async () => {
+    // The view shows the nineteenth, so its claim leaves the record with the next one's.
+    shown.push(idOf(19));
+    t.is(await another.take(20), 'done');
+  };
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('Places that are taken at once share writes, and who finds none is told', async (t) => {
+  let writes = 0;
+  const { take, check } = await givenPlaces((store) => ({
+    ...store,
+    compareAndSet: (...args) => {
+      writes += 1;
+      return store.compareAndSet(...args);
+    },
+  }));
+  const outcomes = await Promise.all(numbers(1, 30).map(take));
+  t.is(outcomes.filter((outcome) => outcome === 'done').length, 20);
+  t.is(outcomes.filter((outcome) => outcome === 'storage_limit_reached').length, 10);
+  t.is(writes, 1);
+  t.is(await check(31), 'storage_limit_reached');
+  t.is(await check(1), 'done', 'one that has a place may go on');
+  t.is(writes, 1, 'asking takes nothing');
+});
+
+test('A place of a creation that is repeated is kept for another minute', async (t) => {
+  const { take, shown, clock } = await givenPlaces();
+  shown.push(...numbers(1, 19).map(idOf));
+  t.is(await take(20), 'done');
+  clock.advance(50_000);
+  t.is(await take(20), 'done');
+  clock.advance(50_000);
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('What a process remembers of a project is no longer believed when the record may have come and gone', async (t) => {
+  const { check, take, another, shown, clock } = await givenPlaces();
+  t.is(await check(21), 'done');
+  for (const n of numbers(1, 20)) t.is(await another.take(n), 'done');
+  shown.push(...numbers(1, 20).map(idOf));
+  clock.advance(86_400_000);
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('A full project costs nothing further: no key is made for credentials that are not kept', async (t) => {
+  const { stores, createStorage, projectId: id } = await givenProject();
+  for (const n of numbers(1, 20)) {
+    await createStorage({ ...request, projectId: id }, givenContext(100 + n, at));
+  }
+  const keys = async () => (await stores.stateStore.list('data-key/', { limit: 100 })).length;
+  const before = await keys();
+  t.true(before >= 20);
+  t.is(
+    await outcomeOf(createStorage({ ...request, projectId: id }, givenContext(200, at))),
+    'storage_limit_reached',
+  );
+  t.is(await keys(), before);
+});
+
+test('A creation whose place could not be taken leaves no storage, and can be repeated', async (t) => {
+  const { stores, projectId: id } = await givenProject();
+  let isAway = true;
+  const stateStore: StateStore = {
+    ...stores.stateStore,
+    compareAndSet: (key, ...rest) =>
+      isAway && key.startsWith('places/')
+        ? Promise.reject(new StoreUnavailable('it was away'))
+        : stores.stateStore.compareAndSet(key, ...rest),
+  };
+  const { createStorage, storages } = givenCommands({ ...stores, stateStore });
+  const create = () => outcomeOf(createStorage({ ...request, projectId: id }, givenContext(100, at)));
+  t.regex(await create(), /it was away/);
+  t.deepEqual(await storages.ids(id, 50), []);
+  isAway = false;
+  t.is(await create(), 'done');
+  t.is((await storages.ids(id, 50)).length, 1);
 });
