@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { HttpError } from './http-error.js';
 
 /** `"<revision>-<digest of the body>"`: revision for `If-Match`, digest because a reader may join other streams. */
-export function resourceTag(revision: bigint, body: Buffer): string {
+export function resourceTag(revision: bigint, body: string): string {
   return `"${revision}-${digest(body)}"`;
 }
 
@@ -11,7 +11,7 @@ export function contentTag(body: string): string {
   return `"${digest(body)}"`;
 }
 
-function digest(body: string | Buffer): string {
+function digest(body: string): string {
   return hash('sha256', body, 'base64url').slice(0, 22);
 }
 

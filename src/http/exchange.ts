@@ -81,14 +81,14 @@ export function makeExchange<
       const reply = await spec.handler({ ...given, ...grant });
       return finishReply(reply, formats(reply.status));
     };
-    const scope: IdempotentRequest['scope'] = [
-      actor === 'anonymous' ? client : actor,
-      `${spec.method} ${ctx.path}`,
-    ];
-    const answer: Answer = () =>
-      key === undefined
-        ? work({ commandId: shell.newId(), time: shell.clock.now() })
-        : shell.runOnce({ scope, key, body, keepsReply: spec.idempotent === true }, work);
+    const answer: Answer = () => {
+      if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
+      const scope: IdempotentRequest['scope'] = [
+        actor === 'anonymous' ? client : actor,
+        `${spec.method} ${ctx.path}`,
+      ];
+      return shell.runOnce({ scope, key, body, keepsReply: spec.idempotent === true }, work);
+    };
     const reply = await (settle === undefined ? answer() : settled(answer, settle));
     send(ctx, reply);
   };

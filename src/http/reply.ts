@@ -66,7 +66,8 @@ export function finishReply(
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
-  const content = Buffer.from(JSON.stringify(reply.body));
+  // As text it goes out in one piece with the head.
+  const content = JSON.stringify(reply.body);
   if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
   if (reply.location !== undefined) headers['location'] = reply.location;
   return { status: reply.status, content, headers };
