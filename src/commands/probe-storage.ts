@@ -39,7 +39,8 @@ export function makeProbeStorage({
       if (opened === null) return undefined;
       const { storage, urls } = opened;
       const { base_path: basePath, cdn_domain: cdnDomain } = storage.configuration;
-      return probe({ urls, basePath, hasCdn: cdnDomain !== '' }, signal);
+      const cdn = cdnDomain === '' ? null : storage.delivery;
+      return probe({ urls, basePath, cdn }, signal);
     },
 
     finish: async ({ storageId, testId }, failure, context) => {

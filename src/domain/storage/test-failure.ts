@@ -10,8 +10,11 @@ const advice = {
   connection_failed: 'The connection to the endpoint broke off. Try again later.',
   connection_timeout: 'The endpoint did not answer in time. Check firewalls, then try again.',
   tls_failed: 'No secure connection to the endpoint could be made. Check its protocol and port.',
-  certificate_invalid:
-    'The endpoint’s certificate is not valid for its name, or not trusted, or has expired.',
+  certificate_name_wrong: 'The endpoint’s certificate is for other names. Check the endpoint.',
+  certificate_expired: 'The endpoint’s certificate has expired, or is not valid yet. Renew it.',
+  certificate_untrusted:
+    'The endpoint’s certificate is signed by nobody whom this service knows. Serve its whole chain, or get one of a public authority.',
+  certificate_invalid: 'The endpoint’s certificate is not valid. Get another one.',
   redirected: 'The endpoint answers with a redirection. Enter the address that it leads to.',
   not_a_storage: 'What answers at the endpoint does not speak the provider’s protocol.',
   clock_skewed: 'The storage’s clock differs from this service’s by too much. One of them needs to be set.',
@@ -35,10 +38,18 @@ const advice = {
   storage_unavailable: 'The storage reports an error of its own. Try again later.',
   cdn_host_not_found: 'The host in cdn_domain does not exist.',
   cdn_unreachable: 'Nothing answers at cdn_domain.',
-  cdn_certificate_invalid:
-    'The certificate of cdn_domain is not valid for its name, or not trusted, or has expired.',
+  cdn_tls_failed: 'No secure connection to cdn_domain could be made. It has to answer https on port 443.',
+  cdn_certificate_name_wrong:
+    'The certificate at cdn_domain is for other names. Add the domain to the CDN’s certificate.',
+  cdn_certificate_expired:
+    'The certificate of cdn_domain has expired, or is not valid yet. Renew it at the CDN.',
+  cdn_certificate_untrusted:
+    'The certificate of cdn_domain is signed by nobody whom this service knows. Serve its whole chain, or get one of a public authority.',
+  cdn_certificate_invalid: 'The certificate of cdn_domain is not valid. Get another one.',
   cdn_signature_refused: 'The signature does not hold through cdn_domain. Check its delivery mode.',
-  cdn_not_found: 'cdn_domain does not lead to this bucket.',
+  cdn_not_public:
+    'cdn_domain refuses requests without a signature. Let the CDN read the bucket, or change the delivery mode.',
+  cdn_not_found: 'cdn_domain does not lead to this bucket. Check the CDN’s origin.',
   cdn_address_refused: 'cdn_domain leads to an address that this service may not speak to. Ask its operator.',
   cdn_redirected: 'cdn_domain answers with a redirection. Enter the host that it leads to.',
   cdn_failed: 'The CDN at cdn_domain reports an error of its own. Check its origin, then try again.',

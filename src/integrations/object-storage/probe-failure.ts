@@ -9,6 +9,9 @@ export type ProbeFailureCode =
   | 'connection_failed'
   | 'connection_timeout'
   | 'tls_failed'
+  | 'certificate_name_wrong'
+  | 'certificate_expired'
+  | 'certificate_untrusted'
   | 'certificate_invalid'
   | 'redirected'
   | 'not_a_storage'
@@ -33,8 +36,13 @@ export type ProbeFailureCode =
   | 'storage_unavailable'
   | 'cdn_host_not_found'
   | 'cdn_unreachable'
+  | 'cdn_tls_failed'
+  | 'cdn_certificate_name_wrong'
+  | 'cdn_certificate_expired'
+  | 'cdn_certificate_untrusted'
   | 'cdn_certificate_invalid'
   | 'cdn_signature_refused'
+  | 'cdn_not_public'
   | 'cdn_not_found'
   | 'cdn_address_refused'
   | 'cdn_redirected'
@@ -143,11 +151,18 @@ function regionIn(body: string): string | null {
   return named ?? /expecting '([A-Za-z0-9-]{1,64})'/.exec(body)?.[1] ?? null;
 }
 
-/** What a reply through `cdn_domain` means that is neither the object nor a part of it. */
-export function failureOfCdnReply(status: number): ProbeFailure {
+/**
+ * What a reply through `cdn_domain` means that is neither the object nor a part of it.
+ * @param isSigned whether the request was
+ */
+export function failureOfCdnReply(
+  status: number,
+  { isSigned }: { readonly isSigned: boolean },
+): ProbeFailure {
   if (status >= 300 && status < 400) return { code: 'cdn_redirected', hint: null };
   if (status === 404) return { code: 'cdn_not_found', hint: null };
-  return { code: status >= 500 ? 'cdn_failed' : 'cdn_signature_refused', hint: null };
+  if (status === 429 || status >= 500) return { code: 'cdn_failed', hint: null };
+  return { code: isSigned ? 'cdn_signature_refused' : 'cdn_not_public', hint: null };
 }
 
 /** What it means when a request to the storage itself came to nothing. */
@@ -162,9 +177,12 @@ export function failureOfCdnConnection(failure: OutgoingFailure): ProbeFailure {
       return { code: 'cdn_address_refused', hint: null };
     case 'host_not_found':
       return { code: 'cdn_host_not_found', hint: null };
+    case 'certificate_name_wrong':
+    case 'certificate_expired':
+    case 'certificate_untrusted':
     case 'certificate_invalid':
     case 'tls_failed':
-      return { code: 'cdn_certificate_invalid', hint: null };
+      return { code: `cdn_${failure}`, hint: null };
     case 'host_not_resolved':
     case 'connection_refused':
     case 'connection_failed':

@@ -1,5 +1,10 @@
-import { type OutgoingHttp, OutgoingError, type OutgoingReply } from '../outgoing/outgoing-http.js';
-import type { StorageUrls } from './media-urls.js';
+import {
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+  type OutgoingRequest,
+} from '../outgoing/outgoing-http.js';
+import type { DeliveryAddress, StorageUrls } from './media-urls.js';
 import {
   failureOfCdnConnection,
   failureOfCdnReply,
@@ -13,8 +18,8 @@ export interface ProbeTarget {
   readonly urls: StorageUrls;
   /** The folder that all keys begin with, without a slash at its end; `''` where there is none. */
   readonly basePath: string;
-  /** Whether media go through a domain of the storage's own, which is then tested too. */
-  readonly hasCdn: boolean;
+  /** How media go through a domain of the storage's own, which is then tested too; null where there is none. */
+  readonly cdn: DeliveryAddress['mode'] | null;
 }
 
 /**
@@ -26,6 +31,7 @@ export type ProbeStorage = (target: ProbeTarget, signal: AbortSignal) => Promise
 
 /** What is written; what comes back is compared with it. */
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
+const partBytes = 7;
 const mediaType = 'text/x-stowage-probe';
 const urlLifeSeconds = 300;
 /** AWS and its likes accept 15 minutes; OSS and COS too. Beyond 10 a URL's life would already be off. */
@@ -41,14 +47,14 @@ export function makeProbeStorage({
   /** Names the object that is written: nobody else's, and another one each time. */
   readonly makeId: () => string;
 }): ProbeStorage {
-  return async ({ urls, basePath, hasCdn }, signal) => {
+  return async ({ urls, basePath, cdn }, signal) => {
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
     if (unlisted !== null) return unlisted;
     const unproven = await attempt(async () => {
       await write();
-      await readByUrl('read', urls.bucket.presign({ ...readRequest(), method: 'GET' }));
-      if (hasCdn) await readByUrl('cdn', urls.mediaUrl(readRequest()));
+      await read();
+      if (cdn !== null) await readThroughCdn(cdn);
     });
     // What was written, or may have been, is taken away whatever came after; of two failures the first is told.
     const undeleted = await attempt(remove);
@@ -97,32 +103,27 @@ export function makeProbeStorage({
       };
     }
 
-    async function readByUrl(way: 'read' | 'cdn', url: string): Promise<void> {
-      const request = { method: 'GET', url, headers: { range: 'bytes=0-6' } } as const;
-      const reply = way === 'cdn' ? await askCdn(request) : await ask(request);
-      if (reply.status === 206 || reply.status === 200) {
-        const expected = reply.status === 206 ? content.subarray(0, 7) : content;
-        if (!reply.body.equals(expected)) fail(way === 'cdn' ? 'cdn_content_changed' : 'content_changed');
-        if (reply.status === 200) fail(way === 'cdn' ? 'cdn_range_ignored' : 'range_ignored');
-        return;
+    async function read(): Promise<void> {
+      const reply = await ask(firstBytes(urls.bucket.presign({ ...readRequest(), method: 'GET' })));
+      const failure = failureOfContent(reply);
+      if (failure === 'no_content') {
+        throw new Failed(failureOfReply('read', reply.status, reply.body.toString('utf8')));
       }
-      throw new Failed(
-        way === 'cdn'
-          ? failureOfCdnReply(reply.status)
-          : failureOfReply('read', reply.status, reply.body.toString('utf8')),
-      );
+      if (failure !== null) fail(failure);
     }
 
-    async function ask(request: Parameters<OutgoingHttp>[0]): Promise<OutgoingReply> {
-      return http(request, signal).catch((error: unknown) => {
-        if (error instanceof OutgoingError) throw new Failed(failureOfConnection(error.failure));
-        throw error;
-      });
+    async function readThroughCdn(mode: NonNullable<typeof cdn>): Promise<void> {
+      const reply = await ask(firstBytes(urls.mediaUrl(readRequest())), failureOfCdnConnection);
+      const failure = failureOfContent(reply);
+      if (failure === 'no_content') {
+        throw new Failed(failureOfCdnReply(reply.status, { isSigned: mode !== 'public' }));
+      }
+      if (failure !== null) fail(`cdn_${failure}`);
     }
 
-    async function askCdn(request: Parameters<OutgoingHttp>[0]): Promise<OutgoingReply> {
+    async function ask(request: OutgoingRequest, explain = failureOfConnection): Promise<OutgoingReply> {
       return http(request, signal).catch((error: unknown) => {
-        if (error instanceof OutgoingError) throw new Failed(failureOfCdnConnection(error.failure));
+        if (error instanceof OutgoingError) throw new Failed(explain(error.failure));
         throw error;
       });
     }
@@ -132,6 +133,22 @@ export function makeProbeStorage({
       if (Math.abs(theirs - now().getTime()) > skewMsMax) fail('clock_skewed');
     }
   };
+}
+
+/** Asks for a part, as players do. */
+function firstBytes(url: string): OutgoingRequest {
+  return { method: 'GET', url, headers: { range: `bytes=0-${partBytes - 1}` } };
+}
+
+/** What is wrong with what was read; null when it is the part that was asked for. */
+function failureOfContent({
+  status,
+  body,
+}: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+  if (status !== 206 && status !== 200) return 'no_content';
+  const expected = status === 206 ? content.subarray(0, partBytes) : content;
+  if (!body.equals(expected)) return 'content_changed';
+  return status === 206 ? null : 'range_ignored';
 }
 
 /** What failed, or null. */

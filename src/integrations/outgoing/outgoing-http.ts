@@ -27,6 +27,13 @@ export type OutgoingFailure =
   | 'connection_refused'
   | 'connection_timeout'
   | 'connection_failed'
+  /** It names other hosts. */
+  | 'certificate_name_wrong'
+  /** It has expired, or is not valid yet. */
+  | 'certificate_expired'
+  /** No authority that is known here has signed it, or its chain has gaps. */
+  | 'certificate_untrusted'
+  /** Anything else that is wrong with it. */
   | 'certificate_invalid'
   | 'tls_failed'
   | 'not_http';
@@ -161,14 +168,23 @@ const failureByCode: Readonly<Record<string, OutgoingFailure>> = {
   EAI_AGAIN: 'host_not_resolved',
   ECONNREFUSED: 'connection_refused',
   ETIMEDOUT: 'connection_timeout',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_invalid',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_invalid',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_invalid',
-  UNABLE_TO_GET_ISSUER_CERT: 'certificate_invalid',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_invalid',
-  CERT_HAS_EXPIRED: 'certificate_invalid',
-  CERT_NOT_YET_VALID: 'certificate_invalid',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_invalid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_untrusted',
+  CERT_UNTRUSTED: 'certificate_untrusted',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name_wrong',
+  HOSTNAME_MISMATCH: 'certificate_name_wrong',
+  CERT_SIGNATURE_FAILURE: 'certificate_invalid',
+  CERT_CHAIN_TOO_LONG: 'certificate_invalid',
+  CERT_REVOKED: 'certificate_invalid',
+  CERT_REJECTED: 'certificate_invalid',
+  INVALID_CA: 'certificate_invalid',
+  INVALID_PURPOSE: 'certificate_invalid',
+  PATH_LENGTH_EXCEEDED: 'certificate_invalid',
   EPROTO: 'tls_failed',
 };
 

@@ -23,7 +23,6 @@ const now = () => new Date();
 
 interface Place {
   readonly storage: FakeStorage;
-  readonly cdnPort?: number;
   readonly host?: string;
   readonly protocol?: 'http:' | 'https:';
   readonly lookup?: Lookup;
@@ -56,13 +55,12 @@ function probe(place: Place) {
     pathPrefix: '/media/',
     bucket: 'media',
     region: 'eu-west-1',
-    cdnDomain:
-      cdn !== undefined ? cdnDomain : place.cdnPort === undefined ? '' : `127.0.0.1:${place.cdnPort}`,
+    cdnDomain: cdn === undefined ? '' : cdnDomain,
     mode: 'rewrite',
   } as const;
   const run = makeProbeStorage({ http, now: clock, makeId: () => 'an-id' });
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
-  const target = { urls, basePath: 'videos', hasCdn: address.cdnDomain !== '' };
+  const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
   return run(target, AbortSignal.timeout(5_000));
 }
 
@@ -169,14 +167,6 @@ test('A test tells what is wrong before anything answers', async (t) => {
   await tells(t, { storage, protocol: 'https:' }, 'tls_failed');
   const slow = () => new Date(Date.now() + 3_600_000);
   await tells(t, { storage, clock: slow }, 'clock_skewed');
-});
-
-test('A test goes through cdn_domain too, and tells what is wrong there', async (t) => {
-  const storage = await givenFakeStorage(t);
-  // The URL begins with https, which none of these speak: what is left is a CDN without a certificate.
-  await tells(t, { storage, cdnPort: storage.port }, 'cdn_certificate_invalid');
-  t.is(storage.objects.size, 0, 'what was written is taken away all the same');
-  await tells(t, { storage, cdnPort: 1 }, 'cdn_unreachable');
 });
 
 const begin = 'Stowage';

@@ -1,0 +1,192 @@
+import test, { type ExecutionContext } from 'ava';
+import { describeFailure, testFailureCode } from '../../../src/domain/storage/test-failure.js';
+import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
+import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
+import { makeProbeStorage } from '../../../src/integrations/object-storage/probe.js';
+import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
+import { type Lookup, makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import { cdnAuthority } from '../../support/cdn-certificates.js';
+import { cdnHost, type FakeCdn, givenFakeCdn } from '../../support/fake-cdn.js';
+import { type FakeStorage, givenFakeStorage } from '../../support/fake-storage.js';
+
+/*
+ * The test of a storage through `cdn_domain`, over real TLS: the client trusts one authority more than usual, and knows
+ * where `cdn.example.test` is; all else is what serves.
+ */
+
+const onLoopback: Lookup = (_hostname, callback) => {
+  callback(null, [{ address: '127.0.0.1', family: 4 }]);
+};
+
+interface Place {
+  readonly storage: FakeStorage;
+  readonly cdn: Pick<FakeCdn, 'port'>;
+  readonly mode?: 'rewrite' | 'public' | 'origin';
+  readonly lookup?: Lookup;
+  readonly allowed?: readonly string[];
+}
+
+function probe({ storage, cdn, mode = 'rewrite', lookup = onLoopback, allowed = ['127.0.0.0/8'] }: Place) {
+  const http = makeOutgoingHttp({
+    isAllowed: makeAllowedAddress(allowed),
+    lookup,
+    timeMs: 2_000,
+    ca: cdnAuthority,
+  });
+  const host = `127.0.0.1:${storage.port}`;
+  const urls = makeStorageUrls(
+    {
+      ...{ provider: 's3', protocol: 'http:', host, publicHost: host, pathPrefix: '/media/' },
+      ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: `${cdnHost}:${cdn.port}`, mode },
+    },
+    { id: 'an access key', secret: 'a secret key' },
+  );
+  const run = makeProbeStorage({ http, now: () => new Date(), makeId: () => 'an-id' });
+  return run({ urls, basePath: 'videos', cdn: mode }, AbortSignal.timeout(10_000));
+}
+
+const object = 'videos/.stowage-probe-an-id';
+
+test('A good CDN passes, by the URLs of each mode', async (t) => {
+  const storage = await givenFakeStorage(t);
+  // Given a CDN that speaks to the bucket's host, and gets the whole URL that was signed for that
+  const cdn = await givenFakeCdn(t, storage);
+  t.is(await probe({ storage, cdn, mode: 'rewrite' }), null);
+  t.regex(cdn.requests[0] ?? '', new RegExp(`^/media/${object}\\?.*X-Amz-Signature=`));
+  // and one that reads the bucket by itself, or is another name of it
+  const own = await givenFakeCdn(t, storage, { originPath: '/media' });
+  t.is(await probe({ storage, cdn: own, mode: 'public' }), null);
+  t.is(await probe({ storage, cdn: own, mode: 'origin' }), null);
+  t.is(own.requests[0], `/${object}`);
+  t.regex(own.requests[1] ?? '', new RegExp(`^/${object}\\?.*X-Amz-Signature=`));
+  t.is(storage.objects.size, 0);
+});
+
+const badCertificates = [
+  ['for another name', 'otherName', 'cdn_certificate_name_wrong'],
+  ['that has expired', 'expired', 'cdn_certificate_expired'],
+  ['that is not valid yet', 'notYetValid', 'cdn_certificate_expired'],
+  ['of an unknown authority', 'ofAnotherAuthority', 'cdn_certificate_untrusted'],
+] as const;
+
+for (const [what, certificate, code] of badCertificates) {
+  test(`A CDN with a certificate ${what} is told so, and is asked for nothing`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    const cdn = await givenFakeCdn(t, storage, { certificate });
+    for (const mode of ['rewrite', 'public'] as const) await tells(t, { storage, cdn, mode }, code);
+    t.deepEqual(cdn.requests, []);
+  });
+}
+
+test('The same certificates at the endpoint itself have codes of their own', async (t) => {
+  const storage = await givenFakeStorage(t);
+  for (const [, certificate, code] of badCertificates) {
+    const { port } = await givenFakeCdn(t, storage, { certificate });
+    const failure = await probeEndpoint(`${cdnHost}:${port}`);
+    t.is(`cdn_${failure?.code ?? ''}`, code);
+  }
+  const { port } = await givenFakeCdn(t, storage);
+  t.is(await probeEndpoint(`${cdnHost}:${port}`), null);
+});
+
+const answers: readonly (readonly [string, Parameters<typeof givenFakeCdn>[2], ProbeFailureCode])[] = [
+  [
+    'answers another body',
+    { behaviour: (_request, response) => response.writeHead(200).end('<html>Welcome!</html>') },
+    'cdn_content_changed',
+  ],
+  [
+    'answers another part',
+    { behaviour: (_request, response) => response.writeHead(206).end('towage ') },
+    'cdn_content_changed',
+  ],
+  [
+    'ignores Range',
+    {
+      behaviour: (request, _response, passOn) => {
+        delete request.headers.range;
+        passOn();
+      },
+    },
+    'cdn_range_ignored',
+  ],
+  [
+    'redirects',
+    {
+      behaviour: ({ url }, response) =>
+        response.writeHead(301, { location: `https://www.example.test${url ?? ''}` }).end(),
+    },
+    'cdn_redirected',
+  ],
+  ['leads elsewhere', { originPath: '/elsewhere' }, 'cdn_not_found'],
+  [
+    'cannot reach its origin',
+    { behaviour: (_request, response) => response.writeHead(504).end() },
+    'cdn_failed',
+  ],
+  ['breaks off', { behaviour: ({ socket }) => socket.destroy() }, 'cdn_unreachable'],
+  ['stays silent', { behaviour: () => undefined }, 'cdn_unreachable'],
+];
+
+for (const [what, options, code] of answers) {
+  test(`A CDN that ${what} is told so`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    const cdn = await givenFakeCdn(t, storage, options);
+    await tells(t, { storage, cdn }, code);
+  });
+}
+
+test('A CDN that refuses is told by what its mode asks of it', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const cdn = await givenFakeCdn(t, storage, {
+    behaviour: (_request, response) =>
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
+  });
+  await tells(t, { storage, cdn, mode: 'rewrite' }, 'cdn_signature_refused');
+  await tells(t, { storage, cdn, mode: 'origin' }, 'cdn_signature_refused');
+  await tells(t, { storage, cdn, mode: 'public' }, 'cdn_not_public');
+});
+
+test('A CDN that cannot be spoken to is told by what is in the way', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const cdn = await givenFakeCdn(t, storage);
+  const nowhere: Lookup = (_hostname, callback) => {
+    callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
+  };
+  await tells(t, { storage, cdn, lookup: nowhere }, 'cdn_host_not_found');
+  const inside: Lookup = (_hostname, callback) => {
+    callback(null, [{ address: '10.0.0.1', family: 4 }]);
+  };
+  await tells(t, { storage, cdn, lookup: inside }, 'cdn_address_refused');
+  await tells(t, { storage, cdn: storage }, 'cdn_tls_failed');
+  await tells(t, { storage, cdn: { port: 1 } }, 'cdn_unreachable');
+});
+
+test('Every failure through a CDN has advice of its own, which names the CDN', (t) => {
+  const codes = testFailureCode.options.filter((code) => code.startsWith('cdn_'));
+  const advice = codes.map((code) => describeFailure({ code, hint: null }).replace(`${code}: `, ''));
+  t.is(new Set(advice).size, codes.length);
+  for (const text of advice) t.regex(text, /cdn_domain/);
+});
+
+/** Of the CDN alone: what was written is taken away whatever became of it. */
+async function tells(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
+  const failure = await probe(place);
+  t.deepEqual(failure, { code, hint: null });
+  t.true(testFailureCode.safeParse(failure?.code).success);
+  t.is(place.storage.objects.size, 0);
+}
+
+function probeEndpoint(host: string) {
+  const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
+  const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
+  const urls = makeStorageUrls(
+    {
+      ...{ provider: 's3', protocol: 'https:', host, publicHost: host, pathPrefix: '/media/' },
+      ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: '', mode: 'rewrite' },
+    },
+    { id: 'an access key', secret: 'a secret key' },
+  );
+  const run = makeProbeStorage({ http, now: () => new Date(), makeId: () => 'an-id' });
+  return run({ urls, basePath: 'videos', cdn: null }, AbortSignal.timeout(10_000));
+}
