@@ -1,8 +1,7 @@
 import type { ProbeStorage } from '../commands/probe-storage.js';
 import { storageCodec, type StorageEvent } from '../domain/storage/events.js';
-import { testLeaseMs } from '../domain/storage/storage.js';
 import { storageCategory } from '../domain/storage/stream.js';
-import type { TestFailure } from '../domain/storage/test-failure.js';
+import { type TestFailure, testLeaseMs } from '../domain/storage/test-failure.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { Reaction, ReactionEvent } from '../event-sourcing/reaction.js';
 import { streamIdOf } from './stream-id.js';

@@ -3,7 +3,7 @@ import { makeChooseFirstDefault as makeChooseFirst } from '../../src/commands/ch
 import { makeOpenStorage, type OpenStorage } from '../../src/commands/open-storage.js';
 import { makeProbeStorage } from '../../src/commands/probe-storage.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
-import { testLeaseMs } from '../../src/domain/storage/storage.js';
+import { testLeaseMs } from '../../src/domain/storage/test-failure.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reaction.js';
 import { makeStorageUrls } from '../../src/integrations/object-storage/media-urls.js';

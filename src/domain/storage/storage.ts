@@ -48,9 +48,6 @@ export const storagesMax = 20;
 /** The version of a storage's first credentials. */
 export const firstCredentialsVersion = 1;
 
-/** DESIGN 4.3: a test that has not ended by then has failed. Milliseconds since its start, by the store's recorded time. */
-export const testLeaseMs = 60_000;
-
 const initialState: StorageState = { status: 'absent' };
 
 function decide(command: StorageCommand, state: StorageState): readonly StorageEvent[] {

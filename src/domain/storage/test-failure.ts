@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** DESIGN 4.3: a test that has not ended by then has failed. Milliseconds since its start, by the store's recorded time. */
+export const testLeaseMs = 60_000;
+
 /** Why a storage cannot be used, by a stable code, and what its owner can do about it. */
 const advice = {
   probe_timeout: 'The test did not finish. Try again.',
