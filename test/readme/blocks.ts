@@ -1,5 +1,6 @@
-/** A block of shell commands of README.md. */
+/** A block of shell commands of a file for people. */
 export interface Block {
+  readonly file: string;
   /** Where it stands: its heading, and the line of its first command. */
   readonly heading: string;
   readonly line: number;
@@ -17,7 +18,7 @@ export interface Block {
  * in the second terminal.
  * @throws Error for any other comment above a block
  */
-export function readBlocks(markdown: string): readonly Block[] {
+export function readBlocks(file: string, markdown: string): readonly Block[] {
   const blocks: Block[] = [];
   const lines = markdown.split('\n');
   let heading = '';
@@ -27,8 +28,9 @@ export function readBlocks(markdown: string): readonly Block[] {
     if (line !== '```sh') continue;
     const end = lines.indexOf('```', index);
     const commands = lines.slice(index + 1, end);
-    const mark = markAbove(lines, index);
+    const mark = markAbove(file, lines, index);
     blocks.push({
+      file,
       heading,
       line: index + 2,
       commands: commands.join('\n'),
@@ -41,9 +43,9 @@ export function readBlocks(markdown: string): readonly Block[] {
   return blocks;
 }
 
-function markAbove(lines: readonly string[], fence: number): string | null {
+function markAbove(file: string, lines: readonly string[], fence: number): string | null {
   const above = lines.slice(0, fence).findLast((line) => line.trim() !== '') ?? '';
   const mark = /^<!-- (.*) -->$/.exec(above)?.[1] ?? null;
   if (mark === null || mark === 'first terminal' || /^not run: ./.test(mark)) return mark;
-  throw new Error(`README.md:${fence + 1}: nobody knows what is meant by <!-- ${mark} -->`);
+  throw new Error(`${file}:${fence + 1}: nobody knows what is meant by <!-- ${mark} -->`);
 }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Block } from './blocks.js';
 
-/** The two terminals of somebody who follows README.md. */
+/** The two terminals of somebody who follows a file's commands. */
 export interface Terminals {
   /** Starts the service by all the blocks of the first terminal so far, and waits until it is ready. */
   start(blocks: readonly Block[]): Promise<void>;
@@ -17,7 +17,7 @@ export interface Terminals {
 interface Where {
   /** Of the clone, or of what looks like one. */
   readonly directory: string;
-  /** In place of the one that README.md names, which may be taken. */
+  /** In place of the one that the file names, which may be taken. */
   readonly port: number;
 }
 
