@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { withOperator } from './cli/operator.js';
 import { rewrapAll } from './cli/rewrap.js';
 import { ConfigProblem, readConfig } from './config.js';
@@ -87,6 +87,34 @@ node
   .description('all nodes')
   .action(() => operate('node list', {}));
 
+const payments = program.command('payments').description('payments that wait for somebody');
+for (const [name, description] of [
+  ['unmatched', 'callbacks that lead to no order'],
+  ['review', 'what was reported and is not what was ordered'],
+] as const) {
+  payments
+    .command(name)
+    .description(description)
+    .option('--limit <number>', 'how many at most', parseInteger, 50)
+    .option('--cursor <text>', 'next_cursor of the page before')
+    .action((page: { readonly limit: number; readonly cursor?: string }) =>
+      operate(`payments ${name}`, { ...page }),
+    );
+}
+payments
+  .command('resolve <id>')
+  .description('decide on what one of these lists shows; it cannot be undone')
+  .addOption(
+    new Option('--action <action>', 'apply: it is the order’s; dismiss: it changes nothing')
+      .choices(['apply', 'dismiss'])
+      .makeOptionMandatory(),
+  )
+  .option('--order <orderId>', 'the order that an unmatched one is applied to')
+  .requiredOption('--note <text>', 'why; kept sealed')
+  .action((id: string, { action, order, note }: ResolveOptions) =>
+    operate('payments resolve', { id, action, order_id: order ?? null, note }),
+  );
+
 const projection = program.command('projection').description('read models');
 projection
   .command('list')
@@ -138,6 +166,12 @@ interface NodeOptions {
   readonly loadBalancing: boolean;
   readonly dnsRecord: string;
   readonly capacityHint?: number;
+  readonly note: string;
+}
+
+interface ResolveOptions {
+  readonly action: string;
+  readonly order?: string;
   readonly note: string;
 }
 

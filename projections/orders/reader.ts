@@ -4,6 +4,8 @@ import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type OrderDocument, ordersProjection, type PaymentEntry } from './projection.js';
 import { reviewPlace, type ReviewResource, reviewsOf } from './reviews.js';
 
+export { reviewPlace, type ReviewResource } from './reviews.js';
+
 /** `order` of DESIGN 4.5, with what platforms have reported of it. */
 export type OrderResource = Omit<
   OrderDocument,

@@ -16,6 +16,7 @@ import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeOrderRoutes } from '../http/routes/orders.js';
+import { makePaymentRoutes } from '../http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
@@ -76,6 +77,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
         ...commands,
         errorCodeOf: (provider) => services.paymentProviders.get(provider)?.errorCode,
       }),
+      ...makePaymentRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes(readers),
     ],
   });

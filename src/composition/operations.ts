@@ -9,6 +9,7 @@ import { collectionName } from '../event-sourcing/projection.js';
 import { requestRebuild } from '../event-sourcing/rebuild.js';
 import { makeAccountOperations } from './account-operations.js';
 import { makeKeyOperations } from './key-operations.js';
+import { makePaymentOperations } from './payment-operations.js';
 import type { Services } from './services.js';
 
 const nothing = z.strictObject({});
@@ -77,6 +78,7 @@ export function makeOperations(services: Services): readonly Operation[] {
       return { name, building: collectionName(projection, generation) };
     }),
     ...makeAccountOperations(commands, context),
+    ...makePaymentOperations(services, context),
     ...makeKeyOperations(services),
   ];
 

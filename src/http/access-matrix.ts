@@ -1,4 +1,4 @@
-import { agentAccess, projectAccess, publicAccess, sessionAccess } from './access.js';
+import { agentAccess, operatorAccess, projectAccess, publicAccess, sessionAccess } from './access.js';
 import type { Policy } from './access.js';
 
 /** Reading in a project: members by their role, and platform auditors. */
@@ -116,6 +116,11 @@ export const accessMatrix = {
   // Callbacks prove by their signature whom they are from (4.5).
   receivePaymentCallback: publicAccess,
   confirmPaymentCallback: publicAccess,
+
+  // Payments that wait for somebody (4.5).
+  listUnmatchedPayments: operatorAccess,
+  listPaymentsInReview: operatorAccess,
+  resolvePayment: operatorAccess,
 
   // Nodes (4.6).
   listPeers: agentAccess,

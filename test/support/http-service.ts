@@ -15,6 +15,7 @@ import { makeLoginRoutes } from '../../src/http/routes/auth-login.js';
 import { makeSessionRoutes } from '../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../src/http/routes/members.js';
 import { makeOrderRoutes } from '../../src/http/routes/orders.js';
+import { makePaymentRoutes } from '../../src/http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../../src/http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../../src/http/routes/nodes.js';
 import { makeProjectRoutes } from '../../src/http/routes/projects.js';
@@ -142,6 +143,7 @@ export function areaRoutes(
       ...commands,
       errorCodeOf: (provider) => commands.paymentProviders.get(provider)?.errorCode,
     }),
+    ...makePaymentRoutes(commands),
     ...makeNodeRoutes(commands),
   ];
 }

@@ -111,6 +111,10 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /payment/webhooks/{}': anybody,
   'GET /payment/webhooks/{}': anybody,
 
+  'GET /admin/payments/unmatched': { who: 'operator' },
+  'GET /admin/payments/review': { who: 'operator' },
+  'POST /admin/payments/{}/resolve': { who: 'operator' },
+
   'GET /internal/peer-list': { who: 'agent' },
 };
 

@@ -230,6 +230,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
         ':storageId': project?.storageId ?? absentId,
         ':shareId': project?.shareId ?? absentId,
         ':assetId': project?.assetId ?? absentId,
+        ':paymentId': place === 'malformed id' ? 'not-an-id' : `standard-${'0'.repeat(64)}`,
       };
       let known = true;
       const path = pattern.replaceAll(/:\w+/g, (name) => {

@@ -1,0 +1,196 @@
+import test, { type ExecutionContext } from 'ava';
+import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import type { RecordedFact } from '../../src/domain/payment.js';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { givenContext } from '../support/given-stores.js';
+import { startTestService } from '../support/http-service.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
+
+const path = '/api/v1/admin/payments';
+const paid = (amount = 999, currency = 'USD'): RecordedFact => ({ kind: 'paid', amount, currency });
+const note = 'The buyer’s canary Ada has asked.';
+
+interface Page {
+  readonly items: readonly { readonly id: string }[];
+  readonly next_cursor: string | null;
+}
+
+async function start(t: ExecutionContext) {
+  const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
+  const service = await startTestService(t, { paymentProviders });
+  const { commands, stores, post, get } = service;
+  const operator = await service.signUp('operator');
+  await service.verify('operator');
+  await commands.grantPlatformRole(
+    { email: 'operator@example.com', role: 'operator' },
+    givenContext(7_000, stores.clock.now(), 'operator'),
+  );
+  const buyer = await service.signUp('buyer');
+  const placeOrder = async () => {
+    const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, buyer);
+    return placed.json as { readonly id: string; readonly number: string };
+  };
+  const send = async (...told: TestMessage['told']) => {
+    const key = `m${(sent += 1)}`;
+    const { body, headers } = signed({ key, told });
+    const answer = await service.ask('/api/v1/payment/webhooks/standard', { method: 'POST', body, headers });
+    t.is(answer.status, 200, answer.text);
+    return callbackIdOf('standard', key);
+  };
+  let sent = 0;
+  return {
+    ...service,
+    operator,
+    buyer,
+    placeOrder,
+    send,
+    list: async (which: 'unmatched' | 'review', query = '') => {
+      const answer = await get(`${path}/${which}${query}`, operator);
+      t.is(answer.status, 200, answer.text);
+      return answer.json as Page;
+    },
+    resolve: (id: string, body: object, as = operator) => post(`${path}/${id}/resolve`, body, as),
+    order: async (id: string) => (await get(`/api/v1/orders/${id}`, buyer)).json,
+  };
+}
+
+test('what leads to no order is listed, applied to one, and shows there at once', async (t) => {
+  const { placeOrder, send, list, resolve, order, logLines } = await start(t);
+  const { id: orderId } = await placeOrder();
+  const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  const item = (await list('unmatched')).items[0];
+  t.like(item, {
+    ...{ id, provider: 'standard', reason: 'unknown_order', is_ours: true },
+    notifications: [{ order_number: 'foreign', transaction_id: 't1', fact: paid() }],
+  });
+  const request = { action: 'apply', order_id: orderId, note };
+  for (const again of [false, true]) {
+    const answer = await resolve(id, request);
+    t.is(answer.status, 200, `${again}: ${answer.text}`);
+    t.deepEqual(answer.json, { id, action: 'apply', order_id: orderId, disposition: 'applied' });
+  }
+  t.deepEqual((await list('unmatched')).items, []);
+  t.like(await order(orderId), {
+    status: 'paid',
+    payments: [{ kind: 'paid', transaction_id: 't1', amount: 999, currency: 'USD' }],
+  });
+  const other = await resolve(id, { action: 'dismiss', note });
+  t.is(other.status, 409);
+  t.is((other.json as { code: string }).code, 'conflict');
+  t.notRegex(logLines.join(), /canary/);
+});
+
+test('what is not what was ordered is listed beside it, and applied or dismissed as the order’s history tells', async (t) => {
+  const { placeOrder, send, list, resolve, order } = await start(t);
+  const { id: orderId, number } = await placeOrder();
+  const wrong = await send({ number, transaction: 't1', fact: paid(998) });
+  const refund = await send({
+    ...{ number, transaction: 't1' },
+    fact: { kind: 'refunded-in-total', amount: 5, currency: 'EUR' },
+  });
+  const { items } = await list('review');
+  t.deepEqual(items.map(({ id }) => id).sort(), [`${wrong}.0`, `${refund}.0`].sort());
+  t.like(
+    items.find(({ id }) => id === `${wrong}.0`),
+    {
+      ...{ order_id: orderId, order_number: number, provider: 'standard', reason: 'amount', kind: 'paid' },
+      ...{ transaction_id: 't1', amount: 998, currency: 'USD' },
+      ...{ expected_amount: 999, expected_currency: 'USD' },
+    },
+  );
+  const applied = await resolve(`${refund}.0`, { action: 'apply', note });
+  t.is(applied.status, 409);
+  t.regex(applied.text, /dismiss/);
+  t.like((await resolve(`${refund}.0`, { action: 'dismiss', note })).json, {
+    ...{ order_id: orderId, disposition: 'ignored' },
+  });
+  t.like((await resolve(`${wrong}.0`, { action: 'apply', order_id: orderId, note })).json, {
+    ...{ order_id: orderId, disposition: 'applied' },
+  });
+  t.deepEqual((await list('review')).items, []);
+  const shown = (await order(orderId)) as { status: string; payments: { kind: string; amount: number }[] };
+  t.is(shown.status, 'paid');
+  t.deepEqual(
+    shown.payments.map(({ kind, amount }) => [kind, amount]),
+    [
+      ['mismatch', 998],
+      ['mismatch', 5],
+      ['dismissed', 5],
+      ['applied', 998],
+    ],
+  );
+});
+
+test('lists come in pages, and a page goes on where the one before ended, whatever was decided meanwhile', async (t) => {
+  const { placeOrder, send, list, resolve } = await start(t);
+  for (let n = 0; n < 5; n += 1) await send({ number: 'NOT-OURS', transaction: `u${n}`, fact: paid() });
+  const orders = [await placeOrder(), await placeOrder()];
+  for (const { number } of orders) {
+    for (let n = 0; n < 3; n += 1) await send({ number, transaction: `${number}-${n}`, fact: paid(n) });
+  }
+  for (const [which, count] of [
+    ['unmatched', 5],
+    ['review', 6],
+  ] as const) {
+    const all = (await list(which)).items.map(({ id }) => id);
+    t.is(all.length, count);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: Page = await list(which, `?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next_cursor;
+      const last = seen.at(-1) ?? '';
+      t.is((await resolve(last, { action: 'dismiss', note })).status, 200);
+    }
+    t.deepEqual(seen, all);
+  }
+});
+
+test('what cannot be decided so is refused with a reason; a stranger’s word counts nothing', async (t) => {
+  const { placeOrder, send, resolve, buyer, get, stores } = await start(t);
+  const { id: orderId } = await placeOrder();
+  const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  const unreadable = await send({ fact: { kind: 'unreadable', field: 'amount' } });
+  const head = await stores.eventStore.head();
+  const nobody = '019b7d00-0000-7000-8000-00000000ffff';
+  const apply = { action: 'apply', order_id: orderId, note };
+  const refusals: readonly [string, object, string][] = [
+    [id, { ...apply, order_id: nobody }, '404 not_found'],
+    [id, { action: 'apply', note }, '400 invalid_request'],
+    [id, { action: 'dismiss', order_id: orderId, note }, '400 invalid_request'],
+    [id, { action: 'dismiss' }, '400 invalid_request'],
+    [id, { action: 'dismiss', note: '' }, '400 invalid_request'],
+    [id, { action: 'dismiss', note: 'x'.repeat(1_001) }, '400 invalid_request'],
+    [id, { action: 'refund', note }, '400 invalid_request'],
+    [unreadable, apply, '409 conflict'],
+    [`${id}.0`, { action: 'dismiss', note }, '409 conflict'],
+    [`${id}.1`, { action: 'dismiss', note }, '404 not_found'],
+    [callbackIdOf('standard', 'never'), { action: 'dismiss', note }, '404 not_found'],
+    ['not-an-id', { action: 'dismiss', note }, '404 not_found'],
+  ];
+  for (const [name, body, expected] of refusals) {
+    const { status, json } = await resolve(name, body);
+    t.is(`${status} ${(json as { code: string }).code}`, expected, JSON.stringify([name, body]));
+  }
+  t.is((await resolve(id, { action: 'dismiss', note }, buyer)).status, 403);
+  for (const which of ['unmatched', 'review']) t.is((await get(`${path}/${which}`, buyer)).status, 403);
+  t.is(await stores.eventStore.head(), head);
+});
+
+test('a decision that could not be brought about is 503, and stands', async (t) => {
+  const { placeOrder, send, resolve, order, stores } = await start(t);
+  const { id: orderId } = await placeOrder();
+  const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  const whole = { ...stores.eventStore };
+  Object.assign(stores.eventStore, {
+    append: (...args: Parameters<typeof whole.append>) =>
+      args[0].startsWith('order-') ? Promise.reject(new StoreUnavailable('away')) : whole.append(...args),
+  });
+  const apply = { action: 'apply', order_id: orderId, note };
+  t.is((await resolve(id, apply)).status, 503);
+  Object.assign(stores.eventStore, whole);
+  t.is((await resolve(id, { ...apply, action: 'dismiss', order_id: undefined })).status, 409);
+  t.is((await resolve(id, apply)).status, 200);
+  t.like(await order(orderId), { status: 'paid' });
+});
