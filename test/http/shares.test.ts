@@ -122,7 +122,7 @@ test('a share is made, shown, changed, opened and revoked', async (t) => {
 });
 
 test('what cannot be shared is refused with the field that is wrong', async (t) => {
-  const { service, owner, shares, assetId, share, change } = await given(t);
+  const { service, owner, shares, assetId, share, verify, change } = await given(t);
   const other = await service.makeProject(owner);
   const past = service.clock.now().toISOString();
   const wrong: [Record<string, unknown>, RegExp][] = [
@@ -133,7 +133,7 @@ test('what cannot be shared is refused with the field that is wrong', async (t) 
     [{ max_uses: 10_001 }, /^max_uses: /],
     [{ name: 'no such field' }, /name/],
   ];
-  const { id } = await share();
+  const { id, token } = await share();
   for (const [fields, message] of wrong) {
     for (const answer of [
       await service.post(shares, { asset_id: assetId, password, ...fields }, owner),
@@ -146,6 +146,7 @@ test('what cannot be shared is refused with the field that is wrong', async (t) 
   // Characters count, not bytes; an asset of another project is none
   t.is((await service.post(shares, { asset_id: assetId, password: '密码密码' }, owner)).status, 201);
   const foreign = `/api/v1/projects/${other}/shares`;
+  t.is((await verify(token)).status, 200);
   t.is((await service.post(foreign, { asset_id: assetId, password }, owner)).status, 404);
   t.is((await service.get(`${foreign}/${id}`, owner)).status, 404);
   t.is((await service.get(`${foreign}/${id}/accesses`, owner)).status, 404);

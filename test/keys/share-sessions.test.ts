@@ -1,7 +1,9 @@
 import test from 'ava';
+import { makeDigests } from '../../src/keys/digests.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
+import { digestShareToken } from '../../src/keys/share-tokens.js';
 import { shareId } from '../support/examples/ids.js';
 
 const [one, other] = ['a', 'b'].map((kid, index) => ({ kid, key: Buffer.alloc(32, index) })) as [
@@ -44,4 +46,15 @@ test('what the ring makes for another purpose is no session, and a session no re
   const [sessions, refreshTokens] = [makeShareSessions(keys), makeRefreshTokens(keys)];
   t.is(sessions.verify(refreshTokens.issue(shareId).token, before), null);
   t.is(refreshTokens.verify(sessions.issue(session)), null);
+});
+
+test('what visitors hold and what shares are found by is pinned: it stays valid', (t) => {
+  t.is(
+    makeShareSessions(makeKeyring([one])).issue(session),
+    's1.019b7d00-0000-7000-8000-000000000081.3.1769947200000.a.qWZW1EVTmf9pyi62D7owqL0eizcwYt3VX2kZPp-UOYY',
+  );
+  t.is(
+    digestShareToken(makeDigests(Buffer.alloc(32, 1)), 'x'.repeat(22)),
+    '7a95324f339acc013911f03a1821d700295f28443b5018a5dca47d233cce043c',
+  );
 });
