@@ -110,7 +110,7 @@ export function makeChangePassword({
       const { matches } = await passwords.verify(currentPassword, stored);
       return matches ? user.passwordHash : null;
     };
-    const run = () => tries.run({ subject: userId, clientIp }, check);
+    const run = () => tries.run({ subject: userId, clientIp }, check, passwords.requireRoom);
     const tried = await refuseUncheckable(run, { advice, onUncheckable });
     switch (tried.outcome) {
       case 'passed':

@@ -66,7 +66,11 @@ export function makeLogin({
 }): Login {
   return async ({ email, password, clientIp, userAgent }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
-    const tried = await tries.run({ subject: emailDigest, clientIp }, () => check(emailDigest, password));
+    const tried = await tries.run(
+      { subject: emailDigest, clientIp },
+      () => check(emailDigest, password),
+      passwords.requireRoom,
+    );
     if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
     if (tried.outcome === 'failed') return refuse();
     const account = tried.value;

@@ -7,6 +7,7 @@ import { erased, type Sealer } from '../keys/sealer.js';
 import { ipBuckets } from '../security/client-ip.js';
 import type { FailurePressure, Pressure } from '../security/failure-pressure.js';
 import type { GuardedTries } from '../security/guarded-tries.js';
+import type { Passwords } from '../security/passwords.js';
 import type { SharePasswords } from '../security/share-passwords.js';
 import type { Background } from './background.js';
 import { type OnUncheckable, refuseUncheckable } from './refuse-uncheckable.js';
@@ -77,7 +78,15 @@ export function makeTrySharePassword({
       const of = { subject: shareId, clientIp };
       const client = ipBuckets(clientIp)[0]?.key ?? clientIp;
       const run = () =>
-        queued(`${shareId} ${client}`, () => tries.run(of, (failures) => check(tried, failures)));
+        queued(`${shareId} ${client}`, () =>
+          tries.run(
+            of,
+            (failures) => check(tried, failures),
+            (failures) => {
+              passwordsFor(failures).requireRoom();
+            },
+          ),
+        );
       const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable });
       if (outcome.outcome === 'passed') return true;
       if (outcome.outcome === 'throttled') {
@@ -100,10 +109,14 @@ export function makeTrySharePassword({
   ): Promise<true | null> {
     const scope = { kind: 'share', projectId: share.projectId, shareId } as const;
     const stored = await sealer.open(scope, 'password_hash', share.passwordHash);
-    const passwords = failuresBefore === 0 ? sharePasswords.fresh : sharePasswords.suspect;
+    const passwords = passwordsFor(failuresBefore);
     const { matches } =
       stored === erased ? await passwords.verifyNone(password) : await passwords.verify(password, stored);
     return matches ? true : null;
+  }
+
+  function passwordsFor(failuresBefore: number): Passwords {
+    return failuresBefore === 0 ? sharePasswords.fresh : sharePasswords.suspect;
   }
 
   async function slowDown(): Promise<void> {

@@ -31,10 +31,15 @@ export interface GuardedTries {
    * tries at the same moment are not free; a success forgets all failures of this client.
    * @param check is told how many failures of this client counted before; the value of a success, or null for a failure. Also what it throws counts as a failure, for it may tell of
    * the secret; save Overloaded, StoreUnavailable and KeyMissing, which mean that nothing was decided.
+   * @param admit asked before anything is written, and told the same: what it throws goes to the caller
    * @throws StoreUnavailable when the failures cannot be counted: nobody guesses unseen
    * @throws Overloaded when too many tries race for the same record
    */
-  run<T>(of: TryOf, check: (failuresBefore: number) => Promise<T | null>): Promise<TryOutcome<T>>;
+  run<T>(
+    of: TryOf,
+    check: (failuresBefore: number) => Promise<T | null>,
+    admit?: (failuresBefore: number) => void,
+  ): Promise<TryOutcome<T>>;
 }
 
 /** The storage format of a record. */
@@ -85,14 +90,16 @@ export function makeGuardedTries({
   /** Counts a failure ahead of its try, where a try is allowed. */
   async function reserve(
     key: string,
+    admit: (failuresBefore: number) => void,
   ): Promise<{ readonly verdict: ThrottleVerdict; readonly failuresBefore: number }> {
     for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
       const { state, version } = await read(key);
       const nowMs = clock.now().getTime();
       const verdict = judgeTry(limits, state, nowMs);
-      if (!verdict.allowed || (await write(key, version, countFailure(limits, state, nowMs)))) {
-        return { verdict, failuresBefore: state?.failures ?? 0 };
-      }
+      const failuresBefore = state?.failures ?? 0;
+      if (!verdict.allowed) return { verdict, failuresBefore };
+      admit(failuresBefore);
+      if (await write(key, version, countFailure(limits, state, nowMs))) return { verdict, failuresBefore };
     }
     throw new Overloaded('too many tries at once');
   }
@@ -110,9 +117,9 @@ export function makeGuardedTries({
   }
 
   return {
-    run: async (of, check) => {
+    run: async (of, check, admit = () => undefined) => {
       const key = recordOf(of);
-      const { verdict, failuresBefore } = await reserve(key);
+      const { verdict, failuresBefore } = await reserve(key, admit);
       if (!verdict.allowed) return { outcome: 'throttled', retryAfterSeconds: verdict.retryAfterSeconds };
       const value = await check(failuresBefore).catch(async (error: unknown) => {
         const undecided = undecidedErrors.some((kind) => error instanceof kind);

@@ -17,6 +17,7 @@ export function makeHashLane(pool: HashPool, max: number): HashPool {
         accepted -= 1;
       }
     },
+    hasRoom: () => accepted < max && pool.hasRoom(),
     close: () => pool.close(),
   };
 }

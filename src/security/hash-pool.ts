@@ -11,6 +11,8 @@ import type { ScryptInput } from './scrypt.js';
 export interface HashPool {
   /** @throws Overloaded when the queue is full, or the result is not there within the time limit */
   hash(input: ScryptInput): Promise<Buffer>;
+  /** Whether `hash` would take one now: who writes something first asks first. */
+  hasRoom(): boolean;
   /** Ends the threads; what is waiting is refused. */
   close(): Promise<void>;
 }
@@ -42,7 +44,7 @@ export function makeHashPool({
 
   return {
     hash: async (input) => {
-      if (closed || accepted >= threads + queue) throw new Overloaded('too many passwords are being checked');
+      if (!hasRoom()) throw new Overloaded('too many passwords are being checked');
       accepted += 1;
       const limit = AbortSignal.timeout(timeLimitMs);
       try {
@@ -55,11 +57,16 @@ export function makeHashPool({
         accepted -= 1;
       }
     },
+    hasRoom,
     close: async () => {
       closed = true;
       await pool.destroy();
     },
   };
+
+  function hasRoom(): boolean {
+    return !closed && accepted < threads + queue;
+  }
 
   function isClosed(): boolean {
     return closed;

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Overloaded } from '../event-sourcing/errors.js';
 import { KeyMissing } from '../keys/errors.js';
 import type { Keyring } from '../keys/keyring.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
@@ -27,6 +28,8 @@ export interface Passwords {
   verify(password: string, stored: string): Promise<PasswordVerdict>;
   /** Costs what `verify` costs, for an account that does not exist. @throws Overloaded */
   verifyNone(password: string): Promise<PasswordVerdict>;
+  /** Before anything is written for a check that the pool would refuse. @throws Overloaded */
+  requireRoom(): void;
 }
 
 /**
@@ -84,6 +87,10 @@ export function makePasswords({
       // Compared like a real one, with a value that no hash has.
       timingSafeEqual(hash, Buffer.alloc(hashBytes));
       return { matches: false, needsRehash: false };
+    },
+
+    requireRoom: () => {
+      if (!pool.hasRoom()) throw new Overloaded('too many passwords are being checked');
     },
   };
 }

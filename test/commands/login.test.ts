@@ -158,21 +158,6 @@ test('Given an older pepper or other parameters, when the owner signs in, then t
   }
 });
 
-test('Given a password whose pepper is gone, then it is refused as a wrong one is, after the same work, and an operator told', async (t) => {
-  const hashed: unknown[] = [];
-  const world = await given({ passwords: { peppers: ['p1'] } });
-  const without = givenCommands(world.stores, { peppers: ['p2'], onHash: ({ N }) => hashed.push(N) });
-  const refusals = [right, unknown].map(async (tried) => {
-    const error = await t.throwsAsync(without.login(tried, world.next()), { instanceOf: CommandRejected });
-    return `${String(error.code)}: ${error.message}`;
-  });
-  const [forRight, forUnknown] = await Promise.all(refusals);
-  t.is(forRight, forUnknown);
-  t.is(hashed.length, 2);
-  t.deepEqual(without.failures.map(String), ['KeyMissing: pepper p1 is not in PEPPERS; put it back']);
-  await t.notThrowsAsync(world.login(right, world.next()), 'where the key is there, it is right');
-});
-
 test('A rehash that fails is told of, and the sign-in succeeds', async (t) => {
   let broken = false;
   const world = await given({

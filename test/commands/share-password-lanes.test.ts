@@ -33,7 +33,7 @@ async function given({ background }: { readonly background?: ReturnType<typeof m
     ...stores,
     ...{ readers: commands, background: background ?? commands.background, onFailure: () => undefined },
     sharePasswords: makeSharePasswords({
-      pool: { hash, close: () => Promise.resolve() },
+      pool: { hash, hasRoom: () => true, close: () => Promise.resolve() },
       peppers: makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 'p1') }]),
       randomBytes: (size) => Buffer.alloc(size, 4),
       parameters: { N: 2, r: 1, p: 1 },

@@ -5,6 +5,7 @@ import { projectAggregate } from '../../src/domain/project/project.js';
 import { shareAccessAggregate } from '../../src/domain/share-access/share-access.js';
 import { shareAggregate } from '../../src/domain/share/share.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
+import { TooManyAttempts } from '../../src/commands/rejections.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
@@ -216,4 +217,17 @@ test('a password whose pepper is gone is neither right nor wrong, and no try is 
   await without.changeShare({ ...address, changes: { password: 'sesame, open' } }, nextContext(stores));
   const again = { token, password: 'sesame, open', clientIp };
   t.is((await without.verifyShare(again, nextContext(stores))).remainingUses, 1);
+});
+
+test('where no hash finds room, a try is refused before anything is written', async (t) => {
+  const { service, stores, calls } = await given();
+  const { token } = await givenShare(service, await givenAsset(service));
+  const full = givenCommands(stores, { hasRoom: () => false });
+  calls.length = 0;
+  const refused = full.verifyShare({ token, password: sharePassword, clientIp }, nextContext(stores));
+  await t.throwsAsync(refused, { instanceOf: TooManyAttempts });
+  t.deepEqual(
+    calls.filter((call) => call === 'state compareAndSet'),
+    [],
+  );
 });

@@ -59,6 +59,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     hash: () => Promise.resolve('a hash'),
     verify: () => Promise.resolve(right),
     verifyNone: () => Promise.resolve({ matches: false, needsRehash: false }),
+    requireRoom: () => undefined,
   };
   const tries: GuardedTries = {
     run: async (_of, check) => {

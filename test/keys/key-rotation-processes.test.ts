@@ -63,6 +63,7 @@ function openProcess(environment: Record<string, string>, shared: ReturnType<typ
     peppers: rings.pepper,
     pool: {
       hash: (input) => Promise.resolve(Buffer.from(nativeScrypt(input))),
+      hasRoom: () => true,
       close: () => Promise.resolve(),
     },
     randomBytes,

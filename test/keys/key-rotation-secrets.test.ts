@@ -79,7 +79,7 @@ test('codes that were mailed before a rotation are accepted after it, and new on
 test('passwords hashed with an old pepper are right, are to be hashed anew, and then need it no more', async (t) => {
   const { keyRings, openRings, rotation, rotate } = givenKeyRotation(t);
   const hash = (input: ScryptInput) => Promise.resolve(Buffer.from(nativeScrypt(input)));
-  const pool = { hash, close: () => Promise.resolve() };
+  const pool = { hash, hasRoom: () => true, close: () => Promise.resolve() };
   const passwordsOf = (peppers: typeof keyRings.pepper) =>
     makePasswords({ peppers, pool, randomBytes, parameters: { N: 2, r: 1, p: 1 } });
   const [here, there] = [passwordsOf(keyRings.pepper), passwordsOf(openRings().pepper)];

@@ -98,6 +98,39 @@ test('what was not decided is no failure; what was thrown otherwise may tell of 
   }
 });
 
+test('who is not admitted is not checked, and nothing is written; who has to wait is not asked', async (t) => {
+  let writes = 0;
+  const { tries, stateStore } = given({
+    wrap: (store) => ({
+      ...store,
+      compareAndSet: (...parts) => {
+        writes += 1;
+        return store.compareAndSet(...parts);
+      },
+    }),
+  });
+  const full = new Overloaded('too many passwords are being checked');
+  const told: number[] = [];
+  const refuse = (failures: number): never => {
+    told.push(failures);
+    throw full;
+  };
+  const unasked = () => {
+    t.fail('it was checked');
+    return right();
+  };
+  await t.throwsAsync(tries.run(ada, unasked, refuse), { is: full });
+  t.is(writes, 0);
+  for (let index = 0; index < 4; index += 1) await tries.run(ada, wrong, () => undefined);
+  writes = 0;
+  await t.throwsAsync(tries.run(ada, unasked, refuse), { is: full });
+  t.is(writes, 0);
+  await tries.run(ada, wrong);
+  t.is((await tries.run(ada, unasked, refuse)).outcome, 'throttled');
+  t.deepEqual(told, [0, 4]);
+  t.is((await stateStore.list('', { limit: 10 })).length, 1);
+});
+
 test('with the store away nothing is checked', async (t) => {
   const away = () => Promise.reject(new StoreUnavailable('away'));
   for (const broken of [{ get: away }, { compareAndSet: away }]) {

@@ -120,6 +120,7 @@ test('an account that does not exist costs the same hash and never matches', asy
       inputs.push({ N, r, p, length, password: password.length, salt: salt.length });
       return Promise.resolve(Buffer.alloc(32));
     },
+    hasRoom: () => true,
     close: () => Promise.resolve(),
   };
   const passwords = given({ pool });
@@ -229,4 +230,16 @@ test('a closed pool refuses, and what was waiting ends', async (t) => {
   await pool.close();
   for (const { status } of await waiting) t.true(['fulfilled', 'rejected'].includes(status));
   await t.throwsAsync(pool.hash(slow), { instanceOf: Overloaded });
+});
+
+test('a pool says whether it would take another hash', async (t) => {
+  const pool = makeHashPool({ threads: 1, queue: 1, timeLimitMs });
+  const passwords = given({ pool });
+  t.notThrows(passwords.requireRoom);
+  const both = [passwords.hash('one'), passwords.hash('two')];
+  t.throws(passwords.requireRoom, { instanceOf: Overloaded });
+  await Promise.all(both);
+  t.notThrows(passwords.requireRoom);
+  await pool.close();
+  t.throws(passwords.requireRoom, { instanceOf: Overloaded });
 });

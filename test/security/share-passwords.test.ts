@@ -32,6 +32,7 @@ test('given a pool that does not get on, then 64 of those who failed before wait
       waiting += 1;
       return new Promise<Buffer>(() => undefined);
     },
+    hasRoom: () => true,
     close: () => Promise.resolve(),
   };
   const { fresh, suspect } = makeSharePasswords({ pool: stuck, peppers, randomBytes });

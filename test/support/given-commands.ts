@@ -37,6 +37,8 @@ export interface PasswordOptions {
   /** Key ids, the active one first. */
   readonly peppers?: readonly string[];
   readonly onHash?: (input: ScryptInput) => void;
+  /** Whether the pool would take a hash; always when left out. */
+  readonly hasRoom?: () => boolean;
 }
 
 /** Every use case and reader over the given stores; all of it real, but password hashes are cheap. */
@@ -54,7 +56,12 @@ export function givenCommands(
   const { handler, clock, sealer, digests } = stores;
   const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
   const readers = makeReaders(stores.views, sealer, { shareUrlTemplate });
-  const { parameters = { N: 2, r: 1, p: 1 }, peppers = ['p1'], onHash } = passwordOptions;
+  const {
+    parameters = { N: 2, r: 1, p: 1 },
+    peppers = ['p1'],
+    onHash,
+    hasRoom = () => true,
+  } = passwordOptions;
   const hashing = {
     peppers: makeKeyring(peppers.map((kid) => ({ kid, key: Buffer.alloc(32, kid) }))),
     pool: {
@@ -62,6 +69,7 @@ export function givenCommands(
         onHash?.(input);
         return Promise.resolve(Buffer.from(nativeScrypt(input)));
       },
+      hasRoom,
       close: () => Promise.resolve(),
     },
     randomBytes: (size: number) => Buffer.alloc(size, 4),
