@@ -29,7 +29,7 @@ export interface Passwords {
   /** Costs what `verify` costs, for an account that does not exist. @throws Overloaded */
   verifyNone(password: string): Promise<PasswordVerdict>;
   /** Before anything is written for a check that the pool would refuse. @throws Overloaded */
-  requireRoom(): void;
+  readonly requireRoom: () => void;
 }
 
 /**
