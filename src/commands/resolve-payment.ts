@@ -41,7 +41,7 @@ export interface PaymentResolution {
  * Settles as an operator decides what no rule can settle (DESIGN 3, Callbacks). The decision is an event before anything
  * follows from it. The same one again gives the same answer; another one after it is refused.
  * @throws CommandRejected invalid_request, payment_callback_not_found, payment_callback_not_held, payment_callback_resolved,
- * payment_callback_unreadable, order_not_found, review_not_open, review_resolved, review_not_applicable,
+ * payment_callback_unreadable, payment_callback_order_full, order_not_found, review_not_open, review_resolved, review_not_applicable,
  * transaction_of_another_order
  */
 export type ResolvePayment = (

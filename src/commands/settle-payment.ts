@@ -6,7 +6,12 @@ import {
   paymentCallbackAggregate,
 } from '../domain/payment-callback/payment-callback.js';
 import { parseOrderNumber } from '../domain/order/number.js';
-import { orderAggregate, type PlacedOrder, type ReportedFact } from '../domain/order/order.js';
+import {
+  orderAggregate,
+  type OrderCommand,
+  type PlacedOrder,
+  type ReportedFact,
+} from '../domain/order/order.js';
 import { transactionAggregate } from '../domain/transaction/transaction.js';
 import { notificationName, transactionStreamId } from './payment-ids.js';
 import { isRejection } from './rejections.js';
@@ -106,9 +111,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   async function settleOne(notification: Notification, run: Run): Promise<Outcome> {
     const { callback, told, name, resolution } = notification;
     if (told.fact.kind === 'nothing') return ignored;
-    if (told.fact.kind === 'unreadable') {
-      return resolution === null ? { kind: 'held', reason: 'unreadable' } : ignored;
-    }
+    if (told.fact.kind === 'unreadable') return unlessResolved(resolution, 'unreadable');
     const destination = await findDestination(notification, run);
     if (destination.kind === 'dismissed') return ignored;
     if (destination.kind === 'waits') {
@@ -124,18 +127,35 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       at: new Date(told.at ?? callback.received_at),
     };
     const mismatch = await findMismatch(notification, { orderId, order }, run);
-    await handler.handle(
-      { aggregate: orderAggregate, id: orderId },
+    const isKept = await tell(
+      orderId,
       mismatch === null
         ? { type: 'Report', report }
         : { type: 'ReportMismatch', report, provider: callback.provider, reason: mismatch },
-      stepContext(run.context, `${name}/report`),
-      run.options,
+      run,
     );
     if (mismatch === null && told.transaction_id !== null) {
       await settleParked(transactionStreamId(callback.provider, told.transaction_id), run);
     }
+    if (!isKept) return unlessResolved(resolution, 'order_full');
     return { kind: 'settled', disposition: await dispositionIn(orderId, name), orderId };
+  }
+
+  /** Whether the order keeps it: of one that has heard too much people decide first. */
+  async function tell(
+    orderId: string,
+    command: Extract<OrderCommand, { readonly report: ReportedFact }>,
+    { context, options }: Run,
+  ): Promise<boolean> {
+    const target = { aggregate: orderAggregate, id: orderId };
+    try {
+      const step = stepContext(context, `${command.report.callback}/report`);
+      await handler.handle(target, command, step, options);
+      return true;
+    } catch (error) {
+      if (isRejection(error, 'order_full')) return false;
+      throw error;
+    }
   }
 
   /**
@@ -232,16 +252,22 @@ function startRun(context: CommandContext, options: HandleOptions): Run {
 
 const ignored: Outcome = { kind: 'settled', disposition: 'ignored', orderId: null };
 
+/** What nobody can apply waits until somebody has decided on the callback. */
+function unlessResolved(resolution: CallbackResolution | null, reason: HoldReason): Outcome {
+  return resolution === null ? { kind: 'held', reason } : ignored;
+}
+
 function destinationOf(resolution: CallbackResolution | null): Destination {
   if (resolution === null) return { kind: 'waits' };
   const { orderId } = resolution;
   return orderId === null ? { kind: 'dismissed' } : { kind: 'order', orderId };
 }
 
-/** Why the callback waits; that it cannot be read only where nothing of it waits for an order. */
+/** Why the callback waits; what can only be dismissed comes after what waits for an order. */
 function holdReason(outcomes: readonly Outcome[]): HoldReason | null {
   const reasons = outcomes.flatMap((outcome) => (outcome.kind === 'held' ? [outcome.reason] : []));
-  return reasons.find((reason) => reason !== 'unreadable') ?? reasons[0] ?? null;
+  const waiting = reasons.find((reason) => reason === 'unknown_order' || reason === 'unlinked_transaction');
+  return waiting ?? reasons[0] ?? null;
 }
 
 const rank: readonly Disposition[] = ['mismatch', 'applied', 'already_applied', 'ignored'];

@@ -99,7 +99,7 @@ export const review = z
     order_id: z.uuid(),
     order_number: z.string(),
     provider: paymentProvider,
-    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order']),
+    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order', 'too_many_reports']),
     kind: paymentKind.meta({ description: 'Only what is `paid` can be applied.' }),
     transaction_id: z.string().nullable(),
     amount: minorAmount.nullable().meta({ description: 'What was reported; minor units.' }),
@@ -115,7 +115,7 @@ export const unmatched = z
   .strictObject({
     id: paymentId,
     provider: paymentProvider,
-    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable']),
+    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full']),
     is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
     notifications: z.array(
       z.strictObject({

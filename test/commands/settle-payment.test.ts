@@ -1,11 +1,13 @@
 import test from 'ava';
 import { callbackIdOf } from '../../src/commands/payment-ids.js';
 import { orderNumber } from '../../src/domain/order/number.js';
-import { orderAggregate } from '../../src/domain/order/order.js';
+import type { OrderEvent } from '../../src/domain/order/events.js';
+import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/reaction.js';
 import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
+import { appendEvents } from '../support/append-events.js';
 import { orderId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
@@ -49,6 +51,7 @@ async function given() {
   );
   const idOf = (key: string): string => callbackIdOf('standard', key);
   return {
+    handler,
     failAt: (next: typeof failing) => {
       failing = next;
     },
@@ -57,6 +60,8 @@ async function given() {
       const callback = { method: 'POST', query: '', receivedAt: at, ...signed({ key, told }) } as const;
       return world.receivePaymentCallback({ name: 'standard', callback }, context());
     },
+    dismiss: (key: string) =>
+      world.resolvePayment({ id: idOf(key), action: 'dismiss', orderId: null, note: 'why' }, context()),
     end: async (key: string) => {
       const { state } = await handler.load(paymentCallbackAggregate, idOf(key));
       return state.status === 'received' ? (state.disposition ?? state.held ?? 'owed') : state.status;
@@ -120,4 +125,23 @@ test('a callback stays owed while one that its link has set free is not settled,
   await react();
   t.is(await end('linking'), 'applied');
   t.is(await end('waiting'), 'applied');
+});
+
+test('what comes for an order that keeps no more waits for people, with its reason', async (t) => {
+  const { handler, tell, end, dismiss } = await given();
+  // Given an order that has heard as much as it keeps
+  const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
+    const data = { ...{ callback: `c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
+    const refund = { refund_id: `r${n}`, status: 'pending' as const };
+    return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
+  });
+  await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
+  // When more comes, the first is a mismatch, and what comes while that waits is held
+  await tell('first', [{ number, transaction: 't1', fact: paid }]);
+  t.is(await end('first'), 'mismatch');
+  await tell('second', [{ number, transaction: 't2', fact: paid }]);
+  t.is(await end('second'), 'order_full');
+  // Then it can be dismissed
+  await dismiss('second');
+  t.is(await end('second'), 'ignored');
 });

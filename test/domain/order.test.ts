@@ -1,7 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { OrderEvent } from '../../src/domain/order/events.js';
+import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
+import { evolve } from '../../src/domain/order/state.js';
 import {
   isDue,
   orderAggregate,
@@ -10,6 +12,7 @@ import {
   orderStatus,
   refundedAmount,
   type ReportedFact,
+  reportsMax,
 } from '../../src/domain/order/order.js';
 import type { RecordedFact } from '../../src/domain/payment.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';
@@ -148,6 +151,108 @@ test('Refunds that failed after a total are no refunds', (t) => {
   };
   t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 1), reportOf(failed, 'c3', 2))).refunded, 300);
   t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 2), reportOf(failed, 'c3', 1))).refunded, 500);
+});
+
+const refundOf = (
+  status: 'pending' | 'succeeded' | 'failed',
+  amount: number,
+  refundId = 'r1',
+): RecordedFact => ({ ...{ kind: 'refund', refund_id: refundId, status, amount, currency: 'USD' } });
+const totalOf = (amount: number): RecordedFact => ({ kind: 'refunded-in-total', amount, currency: 'USD' });
+const disputeOf = (status: 'open' | 'won' | 'lost'): RecordedFact => ({
+  ...{ kind: 'dispute', dispute_id: 'd1', status },
+});
+
+/** Two messages about one payment of 999, each with its minute, and what they make of the order, whichever comes first. */
+const pairs: readonly [
+  string,
+  readonly [RecordedFact, number],
+  readonly [RecordedFact, number],
+  Partial<ReturnType<typeof seen>>,
+][] = [
+  ['the later refund', [refundOf('succeeded', 300), 1], [refundOf('pending', 300), 2], { refunded: 0 }],
+  ['failed over succeeded', [refundOf('succeeded', 300), 1], [refundOf('failed', 300), 1], { refunded: 0 }],
+  [
+    'succeeded over pending',
+    [refundOf('pending', 300), 1],
+    [refundOf('succeeded', 300), 1],
+    { refunded: 300 },
+  ],
+  ['the larger refund', [refundOf('succeeded', 300), 1], [refundOf('succeeded', 400), 1], { refunded: 400 }],
+  ['the later total', [totalOf(400), 1], [totalOf(300), 2], { refunded: 300 }],
+  ['the larger total', [totalOf(300), 1], [totalOf(400), 1], { refunded: 400 }],
+  ['a failure at the time of a total', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 400 }],
+  [
+    'no more than was paid',
+    [totalOf(2_000), 1],
+    [{ kind: 'nothing' }, 1],
+    { refunded: 999, status: 'refunded' },
+  ],
+  ['an open dispute', [disputeOf('open'), 1], [{ kind: 'nothing' }, 1], { status: 'disputed', due: true }],
+  ['an end over an opening', [disputeOf('won'), 1], [disputeOf('open'), 2], { status: 'paid', due: true }],
+  ['the later end', [disputeOf('lost'), 1], [disputeOf('won'), 2], { status: 'paid', due: true }],
+  ['lost over won', [disputeOf('won'), 1], [disputeOf('lost'), 1], { status: 'disputed', due: false }],
+];
+
+for (const [what, one, other, expected] of pairs) {
+  test(`Of what is told of one thing counts: ${what}`, (t) => {
+    const [first, second] = [reportOf(one[0], 'c1', one[1]), reportOf(other[0], 'c2', other[1])];
+    t.like(seen(after(reportOf(paid, 'c0'), first, second)), expected);
+    t.like(seen(after(second, first, reportOf(paid, 'c0'))), expected);
+  });
+}
+
+test('Of several ends of what nobody has paid the buyer’s counts, then that time is over', (t) => {
+  const failed = reportOf({ kind: 'failed' });
+  const expired = reportOf({ kind: 'expired' }, 'c2');
+  const expire: OrderCommand = { type: 'Expire', now: new Date('2026-01-04T03:04:05.000Z') };
+  t.is(seen(after(failed)).status, 'failed');
+  t.is(seen(after(failed, expired)).status, 'expired');
+  t.is(seen(after(expired, failed)).status, 'expired');
+  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' }, failed)).status, 'canceled');
+  t.is(seen(after(failed, expire)).status, 'failed', 'what has ended does not expire');
+  t.is(seen(after(reportOf({ kind: 'pending' }))).status, 'pending');
+});
+
+test('What is told of a payment that was not made for the order changes nothing of it', (t) => {
+  const elsewhere = (of: RecordedFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
+  const others = [elsewhere(disputeOf('lost'), 'c2'), elsewhere(totalOf(999), 'c3')];
+  t.like(seen(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
+});
+
+test('So much is kept of an order, and what is more is for people to look at', (t) => {
+  // Given an order of which platforms have told as much as is kept of one
+  const many = Array.from({ length: reportsMax }, (_, n) =>
+    reportOf(refundOf('succeeded', 1, `r${n}`), `c${n}`),
+  );
+  const events: OrderEvent[] = [placed];
+  let { state } = given(orderAggregate, placed);
+  const tell = (command: OrderCommand): readonly OrderEvent[] => {
+    const decided = orderAggregate.decider.decide(command, state);
+    events.push(...decided);
+    state = decided.reduce<OrderState>(evolve, state);
+    return decided;
+  };
+  for (const command of many) t.is(tell(command).length, 1);
+  t.is(seen(state).status, 'created');
+  // When more is told, then nothing new comes of what is known
+  t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'again')), []);
+  // And the first that is news puts it in review
+  const news = reportOf(paid, 'news');
+  t.like(tell(news)[0], {
+    type: 'PaymentMismatchFound',
+    data: { callback: 'news', reason: 'too_many_reports' },
+  });
+  t.is(seen(state).status, 'review');
+  t.deepEqual(tell(news), [], 'once');
+  // And the next is refused as long as that waits
+  const next = reportOf({ kind: 'pending' }, 'next');
+  const refused = t.throws(() => tell(next), { instanceOf: CommandRejected });
+  t.is(refused.code, 'order_full');
+  tell({ type: 'ResolveReview', callback: 'news', action: 'apply', note });
+  t.like(seen(state), { status: 'partially_refunded', due: true });
+  t.like(tell(next)[0], { data: { callback: 'next', reason: 'too_many_reports' } });
+  t.is(seen(state).status, 'review');
 });
 
 const fact: fc.Arbitrary<RecordedFact> = fc.oneof(

@@ -82,7 +82,7 @@ const schemas = {
     ...callback,
     /** Whose callback it is; another's than the order's is one of the reasons. */
     provider: paymentProvider,
-    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order']),
+    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order', 'too_many_reports']),
     transaction_id: transactionId.nullable(),
     fact: paymentFact,
     at,

@@ -66,6 +66,9 @@ export type OrderCommand =
 export const openOrdersMax = 100;
 export const orderLifeMs = 86_400_000;
 
+/** How many reports an order keeps, so that neither its stream nor its document grows without bound (decision 0018). */
+export const reportsMax = 500;
+
 const initialState: OrderState = { status: 'absent' };
 
 function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[] {
@@ -73,9 +76,15 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
   const order = placed(state);
   switch (command.type) {
     case 'Report':
-      return unlessKnown(order, unlessSeen(order, report(command.report, order)));
+      return unlessFull(order, command.report, {
+        provider: order.provider,
+        events: unlessKnown(order, unlessSeen(order, report(command.report, order))),
+      });
     case 'ReportMismatch':
-      return unlessKnown(order, unlessSeen(order, foreign(command, order)));
+      return unlessFull(order, command.report, {
+        provider: command.provider,
+        events: unlessKnown(order, unlessSeen(order, foreign(command, order))),
+      });
     case 'ResolveReview':
       return resolve(command, order);
     case 'Cancel':
@@ -204,6 +213,20 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
   if (after.status === 'absent') return events;
   const isNews = !isDeepStrictEqual([after.facts, after.mismatches], [order.facts, order.mismatches]);
   return isNews ? events : [];
+}
+
+/** What is too much is for people to look at: the first of it as a mismatch, what comes while that waits not at all. */
+function unlessFull(
+  order: PlacedOrder,
+  reported: ReportedFact,
+  { provider, events }: Pick<Mismatch, 'provider'> & { readonly events: readonly OrderEvent[] },
+): readonly OrderEvent[] {
+  if (events.length === 0 || order.seen.size < reportsMax) return events;
+  const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
+  if (excess.length > 0 && order.mismatches.size > 0) {
+    rejectOrder('order_full', 'too much was reported of this order');
+  }
+  return excess;
 }
 
 /** The same decision again decides nothing; another one after it comes too late. */

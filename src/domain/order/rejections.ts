@@ -7,6 +7,8 @@ export type OrderRejection =
   | 'order_limit_reached'
   /** There is no such plan, or it has no price in this currency. */
   | 'plan_not_available'
+  /** So much was reported of it that nothing more is kept, and people know. */
+  | 'order_full'
   /** Nothing of this order waits for a decision. */
   | 'review_not_open'
   /** Another decision was made before. */

@@ -55,7 +55,7 @@ export function isCovered(
   name: string,
   { reason, transactionId, fact }: Pick<Mismatch, 'reason' | 'transactionId' | 'fact'>,
 ): boolean {
-  if (reason === 'transaction_of_another_order') return false;
+  if (reason === 'transaction_of_another_order' || reason === 'too_many_reports') return false;
   const known = decided.get(transactionKey(name, transactionId));
   if (known === undefined) return false;
   if (fact.kind !== 'paid') return true;

@@ -116,6 +116,9 @@ function resolve(
   if (action === 'apply' && held === 'unreadable') {
     rejectPaymentCallback('payment_callback_unreadable', 'what the platform says cannot be read; dismiss it');
   }
+  if (action === 'apply' && held === 'order_full') {
+    rejectPaymentCallback('payment_callback_order_full', 'its order keeps no more reports; dismiss it');
+  }
   return [{ type: 'PaymentCallbackResolved', data: { action, order_id: orderId, ...note } }];
 }
 

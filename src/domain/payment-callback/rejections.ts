@@ -8,7 +8,9 @@ export type PaymentCallbackRejection =
   /** Another decision was made before. */
   | 'payment_callback_resolved'
   /** What of it waits cannot be read, so that no order can be given it. */
-  | 'payment_callback_unreadable';
+  | 'payment_callback_unreadable'
+  /** Its order has heard so much that it keeps no more. */
+  | 'payment_callback_order_full';
 
 export function rejectPaymentCallback(code: PaymentCallbackRejection, message: string): never {
   throw new CommandRejected<PaymentCallbackRejection>(code, message);
