@@ -104,17 +104,26 @@ export function makeVerifyShare({
     return { shareId, share, shared };
   }
 
-  /** Counts the use where uses are limited. @returns how many are left */
+  /**
+   * Counts the use where uses are limited, and holds the share against what has become of it while the password was checked, which
+   * may have taken seconds. @returns how many uses are left
+   */
   async function use(
-    { shareId, share: { maxUses, passwordGeneration } }: Found,
+    { shareId, share: { passwordGeneration } }: Found,
     { accessId, now }: { readonly accessId: string; readonly now: Date },
     context: CommandContext,
   ): Promise<number | null> {
-    if (maxUses === null) return null;
+    const command = { type: 'Use', accessId, passwordGeneration, now } as const;
     try {
+      const { state } = await handler.load(shareAggregate, shareId);
+      // Where nothing is counted nothing is written, not even the document once more: a busy share is no hot spot.
+      if (state.status === 'open' && state.maxUses === null) {
+        shareAggregate.decider.decide(command, state);
+        return null;
+      }
       const { documents } = await handler.handle(
         { aggregate: shareAggregate, id: shareId },
-        { type: 'Use', accessId, passwordGeneration, now },
+        command,
         context,
       );
       return shares.remainingUses(documents);

@@ -158,36 +158,83 @@ test('a use that was counted before a crash is recorded by the reaction, once', 
   );
 });
 
-test('a password that was changed while it was checked opens nothing and counts nothing', async (t) => {
+/** A share, and what opens it where something else happens while the password is checked. */
+async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
   const { service, stores } = await given();
   const asset = await givenAsset(service);
-  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 1 });
+  const { id: shareId, token } = await givenShare(service, asset, terms);
   const { commands } = service;
-  const changing = makeShareCommands({
+  let meanwhile: () => Promise<unknown> = () => Promise.resolve();
+  const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: commands, background: commands.background, onFailure },
+    ...{ readers: commands, background: commands.background },
     sharePasswords: {
       fresh: {
         ...commands.passwords,
         verify: async (password, stored) => {
           const verdict = await commands.passwords.verify(password, stored);
-          const changes = { password: 'another one' };
-          await commands.changeShare({ ...asset, shareId, changes }, nextContext(stores));
+          await meanwhile();
           return verdict;
         },
       },
       suspect: commands.passwords,
     },
+    onFailure,
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });
   const input = { token, password: sharePassword, clientIp };
-  const error = await t.throwsAsync(() => changing.verifyShare(input, nextContext(stores)), {
-    instanceOf: CommandRejected,
+  return {
+    ...{ stores, commands, input, address: { ...asset, shareId } },
+    verifyWhile: async (event: () => Promise<unknown>) => {
+      meanwhile = event;
+      return verifyShare(input, nextContext(stores));
+    },
+    recorded: async () => {
+      const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+      return events.filter(({ type }) => type === 'ShareUsed' || type === 'ShareVerified').length;
+    },
+  };
+}
+
+for (const maxUses of [1, null]) {
+  const limited = maxUses === null ? 'of any number of uses' : 'of one use';
+
+  test(`a password that was changed while it was checked opens nothing and counts nothing, for a share ${limited}`, async (t) => {
+    const { stores, commands, input, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
+    const changes = { password: 'another one' };
+    const change = () => commands.changeShare({ ...address, changes }, nextContext(stores));
+    const error = await t.throwsAsync(() => verifyWhile(change), { instanceOf: CommandRejected });
+    t.is(error.code, 'share_password_wrong');
+    t.is(await recorded(), 0);
+    const now = { ...input, password: 'another one' };
+    const opened = await commands.verifyShare(now, nextContext(stores));
+    t.is(opened.remainingUses, maxUses === null ? null : 0);
   });
-  t.is(error.code, 'share_password_wrong');
-  const now = { ...input, password: 'another one' };
-  t.is((await commands.verifyShare(now, nextContext(stores))).remainingUses, 0);
-});
+
+  test(`a share ${limited} that is revoked, or ends, while its password is checked opens nothing`, async (t) => {
+    for (const happens of ['revoked', 'expired'] as const) {
+      const scene = await givenSlowCheck({ maxUses, expiresAt: new Date('2026-01-03T00:00:00.000Z') });
+      const { stores, commands, address, verifyWhile, recorded } = scene;
+      const event = async (): Promise<void> => {
+        if (happens === 'expired') stores.clock.advance(24 * hourMs);
+        else await commands.revokeShare(address, nextContext(stores));
+      };
+      const error = await t.throwsAsync(() => verifyWhile(event), { instanceOf: CommandRejected }, happens);
+      t.is(error.code, 'share_not_found');
+      t.is(await recorded(), 0);
+    }
+  });
+
+  test(`a share ${limited} is opened as its terms are by then`, async (t) => {
+    const { stores, commands, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
+    const changes = { maxUses: maxUses === null ? 3 : null };
+    const opened = await verifyWhile(() =>
+      commands.changeShare({ ...address, changes }, nextContext(stores)),
+    );
+    t.is(opened.remainingUses, maxUses === null ? 2 : null);
+    t.is(await recorded(), maxUses === null ? 2 : 1);
+  });
+}
 
 test('a password whose pepper is gone is neither right nor wrong, and no try is counted', async (t) => {
   // Given a share whose password was hashed with a pepper that another process does not have
