@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { type Health, makeHealth } from './composition/health.js';
 import { makeHttp } from './composition/http.js';
 import { listening } from './composition/listening.js';
-import { registerMetrics } from './composition/metrics.js';
+import { registerMetrics, registerPaymentMetrics } from './composition/metrics.js';
 import { makeOperations } from './composition/operations.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { openServices, type Services } from './composition/services.js';
@@ -124,6 +124,7 @@ async function start(deps: {
     projections: health.statuses,
     reactions: () => reactions?.statuses() ?? [],
   });
+  registerPaymentMetrics(http.registry, services.readers);
   await listenForMetrics(config, http.registry, closers);
   const server = await listening(
     startHttpServer({ ...http, host: config.host, port: config.port }),

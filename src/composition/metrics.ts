@@ -1,7 +1,9 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { ProjectionStatus } from '../event-sourcing/projection-runner.js';
+import { StoreUnavailable } from '../event-sourcing/errors.js';
 import type { ReactionStatus } from '../event-sourcing/reaction-runner.js';
+import type { Page } from '../event-sourcing/views.js';
 
 /** Registers what is measured besides HTTP: the process, and how far each projection and each reaction is. */
 export function registerMetrics(
@@ -69,6 +71,43 @@ export function registerMetrics(
       this.reset();
       for (const { name, state } of statuses.reactions())
         this.set({ reaction: name }, state === 'stopped' ? 1 : 0);
+    },
+  });
+}
+
+/** So many are counted at most: enough to see that somebody should look. */
+const waitingMax = 100;
+
+/** Registers how many payments wait for an operator. While the read models are away nothing is told of them. */
+export function registerPaymentMetrics(
+  registry: Registry,
+  {
+    paymentCallbacks,
+    orders,
+  }: {
+    readonly paymentCallbacks: { unmatched(page: Page): Promise<readonly unknown[]> };
+    readonly orders: { inReview(page: Page): Promise<readonly unknown[]> };
+  },
+): void {
+  new Gauge({
+    name: 'stowage_payments_waiting',
+    help: `Payments that wait for an operator, by the list that shows them; ${waitingMax} are that many or more.`,
+    labelNames: ['list'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const page = { limit: waitingMax };
+      try {
+        const [unmatched, review] = await Promise.all([
+          paymentCallbacks.unmatched(page),
+          orders.inReview(page),
+        ]);
+        this.set({ list: 'unmatched' }, unmatched.length);
+        this.set({ list: 'review' }, review.length);
+      } catch (error) {
+        // The gauges of the projections tell of it.
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
     },
   });
 }

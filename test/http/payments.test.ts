@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
+import { Registry } from 'prom-client';
 import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { registerPaymentMetrics } from '../../src/composition/metrics.js';
 import type { RecordedFact } from '../../src/domain/payment.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { givenContext } from '../support/given-stores.js';
@@ -78,6 +80,23 @@ test('what leads to no order is listed, applied to one, and shows there at once'
   t.is(other.status, 409);
   t.is((other.json as { code: string }).code, 'conflict');
   t.notRegex(logLines.join(), /canary/);
+});
+
+test('how many wait is measured, and nothing is told of it while the read models are away', async (t) => {
+  const { placeOrder, send, commands } = await start(t);
+  const { number } = await placeOrder();
+  await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  await send({ number, transaction: 't2', fact: paid(1) }, { number, transaction: 't3', fact: paid(2) });
+  const measured = async (readers: Parameters<typeof registerPaymentMetrics>[1]) => {
+    const registry = new Registry();
+    registerPaymentMetrics(registry, readers);
+    return [...(await registry.metrics()).matchAll(/^stowage_payments_waiting{list="(\w+)"} (\d+)$/gm)].map(
+      ([, list, count]) => `${list} ${count}`,
+    );
+  };
+  t.deepEqual(await measured(commands), ['unmatched 1', 'review 2']);
+  const away = { unmatched: () => Promise.reject(new StoreUnavailable('away')) };
+  t.deepEqual(await measured({ ...commands, paymentCallbacks: away }), []);
 });
 
 test('what is not what was ordered is listed beside it, and applied or dismissed as the order’s history tells', async (t) => {
