@@ -16,6 +16,7 @@ import { makeKnownIds } from './known-ids.js';
 import type { KnownIds } from './known-ids.js';
 import { makeKnownWords } from './known-words.js';
 import type { KnownWords } from './known-words.js';
+import { makeWaitingPayments } from './waiting-payments.js';
 
 /** Somebody who calls: how often beside the others, with what, and what they know of. */
 export interface FuzzCaller {
@@ -31,10 +32,10 @@ const password = 'Correct-Horse-7-Battery';
 
 /** People of all kinds around one project, for one lane: what they do to each other stays among them. */
 export async function makeCallers(
-  { services }: ServiceInProcess,
+  service: ServiceInProcess,
   randomBytes: (size: number) => Buffer,
 ): Promise<readonly FuzzCaller[]> {
-  const { handler, commands, accessTokens, clock } = services;
+  const { handler, commands, accessTokens, clock } = service.services;
   const context = () => {
     const commandId = randomUUID();
     const ids = { commandId, causationId: commandId, correlationId: commandId };
@@ -107,11 +108,14 @@ export async function makeCallers(
     clock.now(),
   );
 
+  const payments = await makeWaitingPayments(service, owner.userId, context);
+
   const caller = (name: string, weight: number, credentials: readonly Header[]): FuzzCaller => {
     const ids = makeKnownIds();
     ids.learn('/api/v1/projects', {}, { id: project.id });
     const words = makeKnownWords();
-    words.learn({ email: owner.email, password, current_password: password });
+    words.learn({ email: owner.email, password, current_password: password, order_id: payments.orderId });
+    ids.learn('/api/v1/admin/payments', {}, { items: payments.ids.map((id) => ({ id })) });
     return { name, weight, credentials, ids, words };
   };
   return [
