@@ -2,6 +2,11 @@ import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
+import { eventsFormat } from '../../src/stores/embedded/formats.js';
+import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js';
+import { openWriter } from '../../src/stores/embedded/prepare-file.js';
+import { makeTransactions } from '../../src/stores/embedded/transactions.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
 import { makeDirectory, openStores } from '../support/embedded-directory.js';
 
@@ -145,4 +150,42 @@ async function refuses(t: ExecutionContext, directory: string, file: File): Prom
   const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged });
   t.regex(error.message, new RegExp(`^${file} is damaged: it ends at \\d and had reached \\d`));
   t.regex(error.message, new RegExp(`restore ${file} from a backup.*delete ${file}\\.mark`));
+}
+
+test.serial(
+  'a mark that cannot be written is a failed disk: nothing is acknowledged, and it is said why',
+  (t) => {
+    // Given a log whose commits succeed, on a disk that fails right after them
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const connection = openWriter(join(directory, 'events.db'), eventsFormat);
+    t.teardown(() => {
+      connection.close();
+    });
+    const failing = {
+      raise: () => {
+        writeTo('/dev/full');
+      },
+      close: () => undefined,
+    };
+    const append = makeTransactions(
+      {
+        connection,
+        format: eventsFormat,
+        intercept: (_, effect) => effect(),
+        openMark: () => failing,
+      },
+      (...made) => makeEventWriter(...made, 'the-log'),
+    );
+    // When something is appended
+    const outcome = append([['stowage.thing-1', -1n, 'id', '{}']]);
+    // Then its outcome is an error of the disk, which ends the use of the file
+    t.like(outcome, { kind: 'failed', failure: { kind: 'io' } });
+    t.regex(JSON.stringify(outcome), /\/dev\/full cannot be read or written \(E[A-Z]+\); check the disk/);
+  },
+);
+
+/** What no write succeeds on, where the system has one. */
+function writeTo(path: string): void {
+  openHighWaterMark(path, eventsFormat, 1).close();
 }
