@@ -9,6 +9,8 @@ import type { Platform, PlatformMessage } from './payment-platforms.js';
 export interface Delivery {
   /** Resolves once every delivery was acknowledged. @throws Error for a reply that there must not be */
   run(): Promise<void>;
+  /** Sends a message once, and leaves before there is a reply. */
+  leave(message: PlatformMessage): Promise<void>;
   /** Whether there was a reply that there must not be: nothing more is sent then. */
   hasFailed(): boolean;
   /** How many deliveries were acknowledged so far. */
@@ -51,6 +53,7 @@ export function makeDelivery({
       // Whatever one connection met ends them all.
       if (failure !== null) throw failure;
     },
+    leave: (message) => sendAndLeave(requestOf(message.provider, message.sign(new Date()))),
     hasFailed: () => failure !== null,
     acknowledged: () => acknowledged,
     firstAt,
@@ -83,7 +86,7 @@ export function makeDelivery({
   async function deliver(lane: ReturnType<typeof makeHttpLane>, message: PlatformMessage): Promise<boolean> {
     const bytes = requestOf(message.provider, message.sign(new Date()));
     if (random() < 0.01) {
-      await sendAndLeave(bytes);
+      await sendAndLeave(random() < 0.3 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes);
       return false;
     }
     const reply = await lane.ask(bytes).catch(() => null);
@@ -97,9 +100,8 @@ export function makeDelivery({
     return true;
   }
 
-  /** The request arrives, or a part of it; nobody waits for the reply. */
+  /** The request arrives; nobody waits for the reply. */
   function sendAndLeave(bytes: Buffer): Promise<void> {
-    const part = random() < 0.3 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes;
     const patienceMs = random() * 8;
     return new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });
@@ -108,7 +110,7 @@ export function makeDelivery({
         resolve();
       });
       socket.once('connect', () => {
-        socket.write(part);
+        socket.write(bytes);
         setTimeout(() => socket.destroy(), patienceMs);
       });
     });

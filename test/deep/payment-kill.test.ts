@@ -27,6 +27,7 @@ const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 /** Of one data directory; more of them are more directories, for access tokens last ten minutes. */
 const deliveriesMax = 10_000;
 const killsMax = 24;
+const lastAtOnce = 10;
 const directories = Math.ceil(budget);
 const share = Math.min(1, budget);
 
@@ -82,7 +83,8 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   });
   const moments = Array.from({ length: kills }, () => Math.floor(random() * deliveries * 0.98));
   const beganMs = performance.now();
-  const killing = killAt(moments, { running, delivery, start, random });
+  const last = orders.flatMap(({ story }) => story.dispensable);
+  const killing = killAt(moments, { running, delivery, start, random, last });
   for (const end of await Promise.allSettled([delivery.run(), killing])) {
     if (end.status === 'rejected') throw end.reason;
   }
@@ -101,10 +103,13 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   // and in the log: what was acknowledged is on record since, has become one thing, and has been counted once
   const { events, problems } = await inspectDisk(directory.path);
   t.deepEqual(problems, []);
-  const heard = [...delivery.firstAt].map(([message, acknowledgedAtMs]) => {
-    return { message, fate: fates.get(message) ?? 'ignored', acknowledgedAtMs };
-  });
-  t.deepEqual(findCallbackProblems(events, heard), []);
+  const sent = [
+    ...[...fates].map(([message, fate]) => {
+      return { message, fate, acknowledgedAtMs: delivery.firstAt.get(message) ?? null };
+    }),
+    ...last.map((message) => ({ message, fate: 'applied', acknowledgedAtMs: null }) as const),
+  ];
+  t.deepEqual(findCallbackProblems(events, sent), []);
   t.deepEqual(findRepetitions(events), []);
   const grants = replayGrants(events);
   t.deepEqual(grants.problems, []);
@@ -144,7 +149,10 @@ function drawDeliveries(
   return placed.sort((one, other) => one.at - other.at).map(({ message }) => message);
 }
 
-/** Kills the service once so many deliveries were acknowledged, a moment later; at times during its next start, too. */
+/**
+ * Kills the service once so many deliveries were acknowledged, a moment later; at times during its next start, too.
+ * @param last messages that are sent right before a kill, some at each, and never again
+ */
 async function killAt(
   moments: readonly number[],
   {
@@ -152,19 +160,24 @@ async function killAt(
     delivery,
     start,
     random,
+    last,
   }: {
     readonly running: { service: ServiceProcess };
     readonly delivery: Delivery;
     readonly start: StartOptions;
     readonly random: Random;
+    readonly last: readonly PlatformMessage[];
   },
 ): Promise<void> {
+  const left = [...last];
   for (const moment of [...moments].sort((one, other) => one - other)) {
     // Counted, not timed, so that a slow machine is as busy when it is killed.
     while (delivery.acknowledged() < moment && !delivery.hasFailed()) await sleep(2);
     if (delivery.hasFailed()) return;
-    await sleep(random() * 20);
+    const leaving = left.splice(0, lastAtOnce).map((message) => delivery.leave(message));
+    await sleep(random() * 60);
     await running.service.kill();
+    await Promise.all(leaving);
     if (random() < 0.25) {
       const starting = spawnService(start);
       await sleep(random() * 900);

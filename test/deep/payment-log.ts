@@ -3,26 +3,25 @@ import type { LogEvent } from '../../src/event-sourcing/domain-event.js';
 import type { PlatformMessage } from './payment-platforms.js';
 import type { Fate } from './payment-stories.js';
 
-/** A message that was acknowledged, and when first (epoch milliseconds). */
-export interface Heard {
+/** A message that was sent. */
+export interface Sent {
   readonly message: PlatformMessage;
   readonly fate: Fate;
-  readonly acknowledgedAtMs: number;
+  /** When it was acknowledged first, epoch milliseconds; null when it never was, and may be on record all the same. */
+  readonly acknowledgedAtMs: number | null;
 }
 
 /**
- * What of the acknowledged messages is missing, late, or there twice, as sentences. What is on record must have been there before it
- * was acknowledged: otherwise a repetition has made up for what was lost.
+ * What of the acknowledged messages is missing, late, or there twice, and what of all that are on record has not become what it
+ * must, as sentences. What is on record must have been there before it was acknowledged: otherwise a repetition has made up for
+ * what was lost.
  */
-export function findCallbackProblems(
-  events: readonly LogEvent[],
-  heard: readonly Heard[],
-): readonly string[] {
+export function findCallbackProblems(events: readonly LogEvent[], sent: readonly Sent[]): readonly string[] {
   const callbacks = groupBy(
     events.filter(({ stream }) => stream.startsWith('payment-')),
     ({ stream }) => stream,
   );
-  const problems = heard.flatMap((one) => {
+  const problems = sent.flatMap((one) => {
     const { provider, key } = one.message;
     const stream = `payment-${provider}-${createHash('sha256').update(key).digest('hex')}`;
     const own = callbacks.get(stream) ?? [];
@@ -32,24 +31,27 @@ export function findCallbackProblems(
   return [...problems, ...[...callbacks.keys()].map((stream) => `${stream} was never sent`)];
 }
 
-function problemsOfCallback(
-  [received, ...rest]: readonly LogEvent[],
-  { fate, acknowledgedAtMs }: Heard,
-): readonly string[] {
+function problemsOfCallback(own: readonly LogEvent[], { fate, acknowledgedAtMs }: Sent): readonly string[] {
+  const [received, ...rest] = own;
+  if (received === undefined && acknowledgedAtMs === null) return [];
   if (received?.type !== 'PaymentCallbackReceived') return ['was acknowledged and is not on record'];
-  if (received.recordedAt.getTime() > acknowledgedAtMs) return ['was acknowledged before it was on record'];
-  const settled = rest.filter(({ type }) => type === 'PaymentCallbackSettled');
-  const others = rest.filter(
-    ({ type }) => type !== 'PaymentCallbackSettled' && type !== 'PaymentCallbackHeld',
-  );
-  if (others.length > 0) return [`has ${others.map(({ type }) => type).join(', ')}`];
-  const dispositions = settled.map(({ data }) => data['disposition']);
-  if (fate === 'held') {
-    return settled.length === 0 && rest.length > 0 ? [] : [`is not held but ${JSON.stringify(dispositions)}`];
+  if (received.recordedAt.getTime() > (acknowledgedAtMs ?? Infinity)) {
+    return ['was acknowledged before it was on record'];
   }
-  const [disposition] = dispositions;
-  const isSo = disposition === fate || (fate === 'applied' && disposition === 'already_applied');
-  return isSo && dispositions.length === 1 ? [] : [`is not ${fate} but ${JSON.stringify(dispositions)}`];
+  return hasBecome(rest, fate) ? [] : [`has not become ${fate}: ${JSON.stringify(rest.map(toWords))}`];
+}
+
+/** Exactly one end; being held is one while it lasts. */
+function hasBecome(rest: readonly LogEvent[], fate: Fate): boolean {
+  const [disposition, ...more] = rest.map(toWords).filter((words) => words !== 'PaymentCallbackHeld');
+  if (fate === 'held') return disposition === undefined && rest.length > 0;
+  return (
+    more.length === 0 && (disposition === fate || (fate === 'applied' && disposition === 'already_applied'))
+  );
+}
+
+function toWords({ type, data }: LogEvent): unknown {
+  return type === 'PaymentCallbackSettled' ? data['disposition'] : type;
 }
 
 /** What has happened more often than once that may happen only once, as sentences. */

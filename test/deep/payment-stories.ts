@@ -17,6 +17,8 @@ export type Fate = 'applied' | 'mismatch' | 'ignored' | 'held';
 /** What happened to an order's payments at the platform, all messages about it, and how the order has to end. */
 export interface Story {
   readonly messages: readonly { readonly message: PlatformMessage; readonly fate: Fate }[];
+  /** Messages without which the order ends alike. */
+  readonly dispensable: readonly PlatformMessage[];
   readonly end: {
     readonly status: string;
     readonly refunded: number;
@@ -82,7 +84,15 @@ export function drawStory(
   if (random() < 0.04) {
     tell({ ...payment('T5'), orderNumber: '7NNNNNNNNNNNNNNNNNNNNNNNNN' }, { kind: 'paid' }, { fate: 'held' });
   }
-  return { messages, end: endOf(standings, { isInReview: isShort || isElsewhere }) };
+  const dispensable = first.captured > 0 ? tellPending(platform, payment('T1')) : [];
+  return { messages, dispensable, end: endOf(standings, { isInReview: isShort || isElsewhere }) };
+}
+
+/** What a payment that has been made is not changed by. */
+function tellPending(platform: Platform, payment: Payment): readonly PlatformMessage[] {
+  return platform.knows.includes('pending')
+    ? platform.tell(payment, { kind: 'pending' }, new Date(begins))
+    : [];
 }
 
 function drawStanding(
