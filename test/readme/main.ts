@@ -24,7 +24,7 @@ async function blocksOf(file: string): Promise<readonly Block[]> {
   return readBlocks(file, await readFile(join(clone, file), 'utf8'));
 }
 
-/** Each page starts the service, and goes on after the commands that are for all of them. */
+/** A platform's page starts the service, and goes on after the commands that are for all of them. */
 async function blocksOfPaymentPages(): Promise<readonly (readonly Block[])[]> {
   const folder = 'docs/payments';
   const common = await blocksOf(`${folder}/README.md`);
@@ -33,6 +33,7 @@ async function blocksOfPaymentPages(): Promise<readonly (readonly Block[])[]> {
     pages.map(async (page) => {
       const own = await blocksOf(`${folder}/${page}`);
       const isOfService = ({ terminal }: Block): boolean => terminal === 'service';
+      if (!own.some(isOfService)) return own;
       return [...own.filter(isOfService), ...common, ...own.filter((block) => !isOfService(block))];
     }),
   );
