@@ -1,8 +1,8 @@
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
 import { CommandRejected } from '../event-sourcing/errors.js';
 import { derivedId } from '../event-sourcing/ids.js';
-import { requireReach } from '../domain/project/members.js';
-import { projectAggregate } from '../domain/project/project.js';
+import { requireInvitable, requireReach } from '../domain/project/members.js';
+import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import type { Role } from '../domain/role.js';
 import type { Digests } from '../keys/digests.js';
@@ -10,6 +10,7 @@ import type { Sealer } from '../keys/sealer.js';
 import type { EmailAddress } from '../security/email-address.js';
 import type { MemberReader, MemberResource } from '../../projections/members/reader.js';
 import { checkAddress } from './check-address.js';
+import type { CountInvitation } from './invitation-limits.js';
 import { rejectUseCase } from './rejections.js';
 import type { VerifiedHolder } from './verified-holder.js';
 
@@ -23,7 +24,7 @@ export interface AddMemberInput {
 /**
  * Adds whoever has proved that the address is theirs, at once; invites the address where nobody has (DESIGN 4.2).
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role, already_member, member_limit_reached,
- * mail_not_configured
+ * mail_not_configured; TooManyAttempts, where too much would be mailed
  */
 export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
 
@@ -33,6 +34,7 @@ export function makeAddMember({
   digests,
   sealer,
   members,
+  countInvitation,
   mailConfigured,
 }: {
   readonly handler: CommandHandler;
@@ -40,13 +42,14 @@ export function makeAddMember({
   readonly digests: Pick<Digests, 'email'>;
   readonly sealer: Pick<Sealer, 'seal' | 'destroy'>;
   readonly members: Pick<MemberReader, 'after'>;
+  readonly countInvitation: CountInvitation;
   /** Whether the service can send mail. */
   readonly mailConfigured: boolean;
 }): AddMember {
   return async (input, context) => {
     const address = checkAddress(input.email);
     const emailDigest = digests.email(address.canonical);
-    await requireRights(input);
+    const project = await requireRights(input);
     const userId = await verifiedHolder(emailDigest);
     if (userId !== null) return add(input, userId, context);
     if (!mailConfigured) {
@@ -55,16 +58,24 @@ export function makeAddMember({
         'the address would have to be mailed, and no mail service is set up',
       );
     }
-    return invite(input, { address, emailDigest }, context);
+    const { projectId, actorId: inviterId } = input;
+    const invitationId = derivedId(context, 'invitation');
+    // A repetition mails nothing more, nor does what is refused.
+    if (!project.invitations.has(invitationId)) {
+      requireInvitable(project, emailDigest);
+      await countInvitation({ projectId, inviterId, emailDigest });
+    }
+    return invite(input, { invitationId, address, emailDigest }, context);
   };
 
   /** Decided once more with the event; here so that nobody without the right learns of accounts or of mail. */
-  async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<void> {
+  async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
     const { state } = await handler.load(projectAggregate, projectId);
     if (state.status !== 'existing') {
       return rejectProject('project_not_found', 'there is no such project');
     }
     requireReach(state, actorId, role);
+    return state;
   }
 
   async function add(
@@ -85,10 +96,9 @@ export function makeAddMember({
 
   async function invite(
     { projectId, actorId, role }: AddMemberInput,
-    { address, emailDigest }: { readonly address: EmailAddress; readonly emailDigest: string },
+    { invitationId, address, emailDigest }: InvitedAddress,
     context: CommandContext,
   ): Promise<MemberResource> {
-    const invitationId = derivedId(context, 'invitation');
     const scope = { kind: 'invitation', projectId, invitationId } as const;
     const email = await sealer.seal(scope, 'email', address.address);
     try {
@@ -104,6 +114,12 @@ export function makeAddMember({
       throw error;
     }
   }
+}
+
+interface InvitedAddress {
+  readonly invitationId: string;
+  readonly address: EmailAddress;
+  readonly emailDigest: string;
 }
 
 function memberNotFound(): never {

@@ -13,6 +13,7 @@ import type { Config } from '../config.js';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
+import { limitsFrom } from '../http/limits.js';
 import type { Digests } from '../keys/digests.js';
 import type { MailedCodes } from '../keys/login-codes.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
@@ -81,7 +82,12 @@ export function makeCommands(
       mailConfigured: config.mailConfigured,
     }),
     ...makeSessionCommands({ ...deps, users, findAccount, startSession, checkPassword }),
-    ...makeProjectCommands({ ...deps, findAccount, mailConfigured: config.mailConfigured }),
+    ...makeProjectCommands({
+      ...deps,
+      findAccount,
+      mailConfigured: config.mailConfigured,
+      invitationLimits: limitsFrom(config.limits),
+    }),
     ...makeStorageCommands(deps),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),

@@ -19,6 +19,13 @@ export const defaultLimits = {
   /** Tries at the password of any share, and renewals of media URLs, per client address. */
   share_verify: { limit: 30, seconds: 60, failsClosed: true },
   share_media: { limit: 60, seconds: 60, failsClosed: true },
+  /**
+   * Invitations that are mailed: to a project, by a user, and to an address. Counted in the state store, so in all
+   * processes together; nothing is mailed while that is away.
+   */
+  invitation_project: { limit: 200, seconds: 86_400 },
+  invitation_inviter: { limit: 300, seconds: 86_400 },
+  invitation_address: { limit: 10, seconds: 86_400 },
   /** Requests per session and per API key. */
   session: { limit: 600, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },

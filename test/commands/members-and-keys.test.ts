@@ -3,12 +3,15 @@ import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import { derivedId } from '../../src/event-sourcing/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { makeAddMember } from '../../src/commands/add-member.js';
 import { makeChangeMemberRole } from '../../src/commands/change-member-role.js';
 import { makeRemoveMember } from '../../src/commands/remove-member.js';
 import { makeVerifiedHolder } from '../../src/commands/verified-holder.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
+import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/clock.js';
 import { otherUserId, userId } from '../support/examples/ids.js';
@@ -139,14 +142,25 @@ test('An address is sealed for its invitation, found by digest, and in clear now
   t.notRegex(kept, /bob@/i);
 });
 
-test('A refused invitation leaves no key behind', async (t) => {
-  const { addMember, input, stores, codeOf, projectId } = await givenProject();
-  await addMember(input, givenContext(2, at));
-  const again = givenContext(3, at);
-  t.is(await codeOf(addMember({ ...input, role: 'editor' }, again)), 'already_member');
-  const scope = { kind: 'invitation', projectId, invitationId: derivedId(again, 'invitation') } as const;
-  const error = await t.throwsAsync(stores.sealer.seal(scope, 'email', 'x'));
+test('A refused invitation leaves no key behind, also where it is refused at the last moment', async (t) => {
+  const { addMember, input, stores, codeOf, projectId, members, ...scene } = await givenProject();
+  const scopeOf = (context: CommandContext) =>
+    ({ kind: 'invitation', projectId, invitationId: derivedId(context, 'invitation') }) as const;
+  // Given an address that is invited between the look and the append
+  const late = givenContext(2, at);
+  const addLate = makeAddMember({
+    ...{ ...stores, members, mailConfigured: true, verifiedHolder: makeVerifiedHolder(scene) },
+    countInvitation: async () => {
+      await addMember(input, givenContext(3, at));
+    },
+  });
+  t.is(await codeOf(addLate(input, late)), 'already_member');
+  const error = await t.throwsAsync(stores.sealer.seal(scopeOf(late), 'email', 'x'));
   t.is(error.name, 'KeyDestroyed');
+  // And one that was invited long ago
+  const again = givenContext(4, at);
+  t.is(await codeOf(addMember({ ...input, role: 'editor' }, again)), 'already_member');
+  t.is(await stores.stateStore.get(dataKeyRecord(scopeOf(again))), null);
 });
 
 test('An address that an account holds is invited until the account has verified it', async (t) => {

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import type { Limits } from '../../src/config.js';
 import {
   asObject,
   makeServiceClient,
@@ -15,10 +16,14 @@ const password = 'Correct-Horse-9';
 const email = 'bob@example.com';
 type Headers = Readonly<Record<string, string>>;
 
-async function given(t: ExecutionContext) {
+async function given(t: ExecutionContext, limits: Limits = {}) {
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
-  const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
+  const service = await startInProcess({
+    directory: data.path,
+    environment: { SMTP_URL: smtp.url },
+    limits,
+  });
   t.teardown(async () => {
     await service.close();
     await smtp.close();
@@ -137,4 +142,20 @@ test('of two owners who leave at once over HTTP, one stays', async (t) => {
   t.is(added.status, 201);
   const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
   t.deepEqual(outcomes.map(({ status }) => status).sort(), [204, 409]);
+});
+
+test('an address that is invited again and again is mailed as often as the limit says', async (t) => {
+  const limits = { invitation_address: { limit: 2, seconds: 86_400 } };
+  const { smtp, owner, invite, remove } = await given(t, limits);
+  for (let n = 0; n < 2; n += 1) {
+    const invited = await invite();
+    t.is(invited.status, 201, invited.text);
+    await smtp.received(n + 1);
+    t.is((await remove(textOf(invited.json(), 'id'), owner.headers)).status, 204);
+  }
+  const refused = await invite();
+  t.is(refused.status, 429);
+  t.like(refused.json(), { code: 'too_many_attempts' });
+  t.regex(refused.headers.get('retry-after') ?? '', /^4[23]\d{3}$/);
+  t.is(smtp.mails.length, 2);
 });

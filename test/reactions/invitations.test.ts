@@ -109,7 +109,13 @@ test('who proves the address while it is being invited is found by the invitatio
     await serve(acceptOpen);
     return found;
   };
-  const addMember = makeAddMember({ ...stores, members, verifiedHolder, mailConfigured: true });
+  const addMember = makeAddMember({
+    ...stores,
+    members,
+    verifiedHolder,
+    mailConfigured: true,
+    countInvitation: () => Promise.resolve(),
+  });
   const invited = await addMember(input, givenContext(4, at));
   t.is(invited.status, 'invited');
   t.is(await roleOfBob(), null);

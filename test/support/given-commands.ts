@@ -17,6 +17,8 @@ import { builtInPlans } from '../../src/domain/order/plans.js';
 import { makeProjectCommands } from '../../src/composition/project-commands.js';
 import { makeShareCommands } from '../../src/composition/share-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
+import type { Limits } from '../../src/config.js';
+import { limitsFrom } from '../../src/http/limits.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
@@ -47,10 +49,13 @@ export function givenCommands(
   {
     mailConfigured = true,
     paymentProviders = new Map(),
+    limits = {},
     ...passwordOptions
   }: PasswordOptions & {
     readonly mailConfigured?: boolean;
     readonly paymentProviders?: PaymentProviders;
+    /** The defaults where left out. */
+    readonly limits?: Limits;
   } = {},
 ) {
   const { handler, clock, sealer, digests } = stores;
@@ -119,7 +124,10 @@ export function givenCommands(
       ...{ accessTokens, refreshTokens, passwords, startSession, users: readers.users },
       ...{ findAccount, loginCodes, background, checkPassword, onFailure },
     }),
-    ...makeProjectCommands({ ...stores, readers, findAccount, randomBytes, mailConfigured }),
+    ...makeProjectCommands({
+      ...{ ...stores, readers, findAccount, randomBytes, mailConfigured },
+      invitationLimits: limitsFrom(limits),
+    }),
     ...makeAccountCommands({
       ...stores,
       ...{

@@ -65,12 +65,7 @@ function invite(
   requireReach(project, actorId, role);
   // Repeated: the invitation's id is made from the command.
   if (project.invitations.has(invitationId)) return [];
-  for (const invitation of project.invitations.values()) {
-    if (invitation.emailDigest === emailDigest) {
-      rejectProject('already_member', 'the address has been invited already');
-    }
-  }
-  requireRoom(project);
+  requireInvitable(project, emailDigest);
   return [
     {
       type: 'MemberInvited',
@@ -169,6 +164,16 @@ export function requireReach(project: ExistingProject, actorId: string, role: Ro
   const acting = project.members.get(actorId);
   const reaches = acting === 'owner' || (acting === 'admin' && !roleAtLeast(role, 'admin'));
   if (!reaches) rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);
+}
+
+/** Whether an address may be invited, by whoever may. @throws CommandRejected already_member, member_limit_reached */
+export function requireInvitable(project: ExistingProject, emailDigest: string): void {
+  for (const invitation of project.invitations.values()) {
+    if (invitation.emailDigest === emailDigest) {
+      rejectProject('already_member', 'the address has been invited already');
+    }
+  }
+  requireRoom(project);
 }
 
 function requireAnotherOwner({ members }: ExistingProject, ownerId: string): void {

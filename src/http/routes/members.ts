@@ -67,11 +67,11 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: 'Add a member by e-mail address, or invite them',
       description:
-        'Whoever has an account with this address and has verified it is a member at once (`active`). Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. Owners may add any role, admins editors and viewers. The reply shows the address: callers are admins or owners.',
+        'Whoever has an account with this address and has verified it is a member at once (`active`). Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. Owners may add any role, admins editors and viewers. How many addresses a project and a user may invite in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
       access: accessMatrix.addMember,
       request: { params: projectParams, query: noQuery, body: memberAddition },
       replies: { 201: { description: 'The member, or the invitation.', schema: member } },
-      errors: ['conflict', 'mail_not_configured'],
+      errors: ['conflict', 'mail_not_configured', 'too_many_attempts'],
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         return { status: 201, body: await addMember({ projectId, actorId, ...body }, command) };

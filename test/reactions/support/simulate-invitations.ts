@@ -88,7 +88,12 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     return found;
   };
   const deps = { ...stores, ...world, verifiedHolder };
-  const addMember = makeAddMember({ ...deps, members: world.members, mailConfigured: true });
+  const addMember = makeAddMember({
+    ...deps,
+    members: world.members,
+    mailConfigured: true,
+    countInvitation: () => Promise.resolve(),
+  });
   const removeMember = makeRemoveMember(deps);
   const acceptInvitation = makeAcceptInvitation(deps);
   const reactions: readonly AnyReaction[] = [

@@ -1,0 +1,84 @@
+import test from 'ava';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { makeDigests } from '../../src/keys/digests.js';
+import { makeSharedRateLimiter, type SharedVerdict } from '../../src/security/shared-rate-limit.js';
+import { makeTestClock } from '../support/clock.js';
+import { makeMemoryStateStore } from '../support/memory-state-store.js';
+
+const limits = { few: { limit: 3, seconds: 60 }, many: { limit: 50, seconds: 3_600 } };
+
+/** Two processes over one store. */
+function given({ wrap = (store: StateStore): StateStore => store } = {}) {
+  const clock = makeTestClock();
+  const stateStore = makeMemoryStateStore({ clock });
+  const digests = makeDigests(Buffer.alloc(32, 1));
+  const make = () => makeSharedRateLimiter({ limits, stateStore: wrap(stateStore), digests, clock });
+  return { clock, stateStore, one: make(), other: make() };
+}
+
+const few = { name: 'few', key: 'ada' } as const;
+const waitOf = (verdict: SharedVerdict<'few' | 'many'>) => (verdict.allowed ? 0 : verdict.retryAfterSeconds);
+
+test('the limit at once, and then one for each part of its time, in all processes together', async (t) => {
+  const { clock, one, other } = given();
+  for (const limiter of [one, other, one]) t.true((await limiter.take([few])).allowed);
+  t.deepEqual(await other.take([few]), { allowed: false, name: 'few', retryAfterSeconds: 20 });
+  t.true((await other.take([{ ...few, key: 'bob' }])).allowed, 'another key has its own');
+  clock.advance(19_001);
+  t.is(waitOf(await one.take([few])), 1);
+  clock.advance(999);
+  t.is(waitOf(await one.take([few])), 0);
+  t.is(waitOf(await other.take([few])), 20);
+});
+
+test('of 100 at the same moment as many pass as may', async (t) => {
+  const { one, other } = given();
+  const key = { name: 'many', key: 'ada' } as const;
+  // As many at once as a race may have losers.
+  let passed = 0;
+  for (let turn = 0; turn < 10; turn += 1) {
+    const verdicts = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? one : other).take([key])),
+    );
+    passed += verdicts.filter(({ allowed }) => allowed).length;
+  }
+  t.is(passed, 50);
+});
+
+test('what one claim refuses is charged to none, and the longest wait is told', async (t) => {
+  const { one } = given();
+  for (let n = 0; n < 3; n += 1) await one.take([few]);
+  const both = [{ name: 'many', key: 'ada' }, few] as const;
+  t.deepEqual(await one.take(both), { allowed: false, name: 'few', retryAfterSeconds: 20 });
+  for (let n = 0; n < 50; n += 1) t.true((await one.take([both[0]])).allowed);
+  t.deepEqual(await one.take(both), { allowed: false, name: 'many', retryAfterSeconds: 72 });
+});
+
+test('with the store away nothing is allowed; a write that nobody knows of is made again', async (t) => {
+  const away = () => Promise.reject(new StoreUnavailable('away'));
+  for (const broken of [{ get: away }, { compareAndSet: away }]) {
+    const { one } = given({ wrap: (store) => ({ ...store, ...broken }) });
+    await t.throwsAsync(one.take([few]), { instanceOf: StoreUnavailable });
+  }
+  let unknown = 1;
+  const { one } = given({
+    wrap: (store) => ({
+      ...store,
+      compareAndSet: (...parts) =>
+        unknown-- > 0 ? Promise.reject(new OutcomeUnknown('lost')) : store.compareAndSet(...parts),
+    }),
+  });
+  t.true((await one.take([few])).allowed);
+});
+
+test('a record names nobody, and is gone when it says nothing any more', async (t) => {
+  const { clock, stateStore, one } = given();
+  await one.take([few]);
+  const [record, ...others] = await stateStore.list('', { limit: 10 });
+  t.deepEqual(others, []);
+  t.regex(record?.key ?? '', /^limit\/[0-9a-f]{64}$/);
+  t.notRegex(JSON.stringify(record), /ada/);
+  clock.advance(20_001);
+  t.deepEqual(await stateStore.list('', { limit: 10 }), []);
+});
