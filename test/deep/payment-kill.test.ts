@@ -51,12 +51,13 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   await writeFile(join(keys, platforms.wechatKey.file), platforms.wechatKey.pem);
   const limitsFile = join(directory.path, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
+  const metricsPort = await freePort();
   const start = {
     directory: directory.path,
     port: await freePort(),
     environment: {
       ...{ ...platforms.environment, PAYMENT_WECHATPAY_KEYS_DIR: keys },
-      ...{ LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' },
+      ...{ LIMITS_FILE: limitsFile, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'warn' },
     },
   };
   const running = { service: await startService(start) };
@@ -96,6 +97,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const isSo = async (): Promise<readonly string[]> => [
     ...(await findOrderProblems(client, orders)),
     ...(await findGrantProblems(client, orders)),
+    ...(await findOpenReactions(metricsPort)),
   ];
   t.deepEqual(await untilEmpty(isSo), []);
   t.is(await running.service.stop(), 0);
@@ -185,6 +187,16 @@ async function killAt(
     }
     running.service = await startService(start);
   }
+}
+
+/** What reactions still have to do with payments, as the lines of the metrics. */
+async function findOpenReactions(metricsPort: number): Promise<readonly string[]> {
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const open = metrics.match(
+    /^stowage_reaction_open_events\{reaction="(?:settle-payments|fulfil-orders)"\} \d+$/gm,
+  );
+  if (open?.length !== 2) throw new Error('the metrics do not tell of both reactions');
+  return open.filter((line) => !line.endsWith(' 0'));
 }
 
 /** Reactions and views follow the log a while later. */
