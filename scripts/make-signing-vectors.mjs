@@ -1,13 +1,19 @@
-// Makes test/integrations/object-storage/signatures-<provider>.json with the providers' own SDKs, whose many dependencies
+// Makes signatures-, uploads- and authorizations-<provider>.json in test/integrations/object-storage with the providers' own SDKs, whose many dependencies
 // the project does not need otherwise:
 //   npm run build:all
 //   npm install --no-save --ignore-scripts @aws-sdk/client-s3@3.1169.0 @aws-sdk/s3-request-presigner@3.1162.0 \
 //     ali-oss@6.23.0 cos-nodejs-sdk-v5@3.0.0
 //   node scripts/make-signing-vectors.mjs
 import { createRequire } from 'node:module';
+import { createHash, createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { URL } from 'node:url';
-import { signedAt, signingCases } from '../dist/test/integrations/object-storage/signing-cases.js';
+import {
+  headerCases,
+  pinnedUploads,
+  signedAt,
+  signingCases,
+} from '../dist/test/integrations/object-storage/signing-cases.js';
 import { bucketAddress } from '../dist/src/domain/storage/bucket-address.js';
 
 // Also from a folder of their own: SDK_FOLDER=… holds their node_modules.
@@ -15,7 +21,9 @@ const require = createRequire(new URL('package.json', `file://${process.env.SDK_
 const { GetObjectCommand, PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
 const { getSignedUrl } = require('@aws-sdk/s3-request-presigner');
 const OSS = require('ali-oss');
+const { SignatureV4 } = require('@smithy/signature-v4');
 const COS = require('cos-nodejs-sdk-v5');
+const ossSigning = require('ali-oss/lib/common/signUtils.js');
 
 // ali-oss and the COS SDK ask the clock themselves.
 const RealDate = Date;
@@ -42,6 +50,7 @@ async function s3({ endpoint, bucket, region, keys, method, key, query, headers,
     ResponseContentType: query['response-content-type'],
     ResponseContentDisposition: query['response-content-disposition'],
     ContentType: headers['content-type'],
+    ContentLength: 'content-length' in headers ? Number(headers['content-length']) : undefined,
   };
   const command = method === 'GET' ? new GetObjectCommand(input) : new PutObjectCommand(input);
   const url = await getSignedUrl(client, command, {
@@ -69,7 +78,7 @@ async function oss({ endpoint, bucket, region, keys, method, key, query, headers
     expiresInSeconds,
     { headers: { ...headers, host }, queries: { ...query } },
     key,
-    ['host'],
+    ['host', ...('content-length' in headers ? ['content-length'] : [])],
   );
   return new URL(url).searchParams.get('x-oss-signature');
 }
@@ -92,10 +101,75 @@ async function cos({ endpoint, bucket, region, keys, method, key, query, headers
   return /q-signature=([0-9a-f]+)/.exec(authorization)[1];
 }
 
-for (const [provider, sign] of Object.entries({ s3, oss, cos })) {
+const time = '20261121T100000Z';
+
+/** A request as the SDK's signer takes it. */
+class HttpRequest {
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+}
+
+class Sha256 {
+  constructor(key) {
+    this.hash = key === undefined ? createHash('sha256') : createHmac('sha256', key);
+  }
+  update(data) {
+    this.hash.update(data);
+  }
+  async digest() {
+    return new Uint8Array(this.hash.digest());
+  }
+}
+
+async function authorizeS3({ endpoint, bucket, region, keys, method, key, query, headers }) {
+  const { protocol, host, pathPrefix } = bucketAddress({ provider: 's3', endpoint, bucket, region });
+  const path = pathPrefix + key.split('/').map(encodeURIComponent).join('/');
+  const encoded = path.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const signer = new SignatureV4({
+    ...{ service: 's3', region, sha256: Sha256, uriEscapePath: false, applyChecksum: false },
+    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret, sessionToken: keys.sessionToken },
+  });
+  const own = { ...headers, host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
+  const request = new HttpRequest({ protocol, path: encoded, method, query, headers: own });
+  return (await signer.sign(request, { signingDate: signedAt })).headers['authorization'];
+}
+
+function authorizeOss({ bucket, region, keys, method, key, query, headers, endpoint }) {
+  const { host } = bucketAddress({ provider: 'oss', endpoint, bucket, region });
+  const own = {
+    ...{ ...headers, host, 'x-oss-content-sha256': 'UNSIGNED-PAYLOAD', 'x-oss-date': time },
+    ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
+  };
+  const request = { headers: own, queries: query };
+  return ossSigning.authorizationV4(keys.id, keys.secret, region, method, request, bucket, key, ['host']);
+}
+
+function authorizeCos({ endpoint, bucket, region, keys, method, key, query, headers }) {
+  const { host } = bucketAddress({ provider: 'cos', endpoint, bucket, region });
+  const start = Math.floor(signedAt.getTime() / 1000);
+  const token = keys.sessionToken === undefined ? {} : { 'x-cos-security-token': keys.sessionToken };
+  return COS.getAuthorization({
+    ...{ SecretId: keys.id, SecretKey: keys.secret, Method: method.toLowerCase(), Pathname: `/${key}` },
+    ...{ Query: query, Headers: { ...headers, ...token, host } },
+    KeyTime: `${start - 60};${start + 900}`,
+  });
+}
+
+const folder = '../test/integrations/object-storage';
+async function write(name, cases, sign) {
   const signatures = [];
-  for (const one of signingCases(provider)) signatures.push(await sign(one));
-  const file = new URL(`../test/integrations/object-storage/signatures-${provider}.json`, import.meta.url);
-  writeFileSync(file, `${JSON.stringify(signatures, null, 2)}\n`);
-  console.log(provider, signatures.length);
+  for (const one of cases) signatures.push(await sign(one));
+  writeFileSync(
+    new URL(`${folder}/${name}.json`, import.meta.url),
+    `${JSON.stringify(signatures, null, 2)}\n`,
+  );
+  console.log(name, signatures.length);
+}
+
+const sdks = { s3: [s3, authorizeS3], oss: [oss, authorizeOss], cos: [cos, authorizeCos] };
+for (const [provider, [sign, authorize]] of Object.entries(sdks)) {
+  await write(`signatures-${provider}`, signingCases(provider), sign);
+  await write(`uploads-${provider}`, pinnedUploads(provider), sign);
+  await write(`authorizations-${provider}`, headerCases(provider), authorize);
 }

@@ -62,7 +62,9 @@ export function makeProbeStorage({
 
     /** May be denied: what it is for is that a wrong name, region or key is told at once. */
     async function list(): Promise<void> {
-      const reply = await send({ method: 'GET', key: '', query: { 'max-keys': '1', prefix: basePath } });
+      // An empty parameter is signed in one way by some storages and in another by others, so none is sent.
+      const query = { 'max-keys': '1', ...(basePath === '' ? {} : { prefix: basePath }) };
+      const reply = await send({ method: 'GET', key: '', query });
       if (isSuccess(reply)) {
         if (!/<ListBucketResult|<Contents>/.test(reply.body.toString('utf8'))) fail('not_a_storage');
         return;

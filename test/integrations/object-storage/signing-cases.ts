@@ -102,3 +102,38 @@ export function signingCases(provider: StorageProvider): readonly SigningCase[] 
   }
   return cases;
 }
+
+/** Uploads as the service asks for them: media type and length pinned. */
+export function pinnedUploads(provider: StorageProvider): readonly SigningCase[] {
+  return places[provider].flatMap((place) =>
+    keys.map((key, index) => ({
+      ...{ provider, ...place, key, query: {} },
+      keys: index % 2 === 0 ? lasting : temporary,
+      method: 'PUT' as const,
+      headers: { 'content-type': 'video/mp4', 'content-length': String(1_000 + index) },
+      expiresInSeconds: 900,
+    })),
+  );
+}
+
+/** A request that the service signs in its headers. */
+export type HeaderCase = Omit<SigningCase, 'method' | 'expiresInSeconds'> & {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+};
+
+/** What a test of a storage sends: list, write, delete; with every key that is awkward. */
+export function headerCases(provider: StorageProvider): readonly HeaderCase[] {
+  return places[provider].flatMap((place) => {
+    const common = { provider, ...place, keys: lasting, query: {}, headers: {} };
+    return [
+      { ...common, method: 'GET' as const, key: '', query: { 'max-keys': '1' } },
+      { ...common, method: 'GET' as const, key: '', query: { 'max-keys': '1', prefix: "videos/ü (1)*!'" } },
+      ...keys.map((key, index) => ({ ...common, ...headerRequests[index % 2 === 0 ? 0 : 1], key })),
+    ];
+  });
+}
+
+const headerRequests = [
+  { method: 'PUT', headers: { 'content-type': 'text/x-stowage-probe' } },
+  { method: 'DELETE', keys: temporary },
+] as const;

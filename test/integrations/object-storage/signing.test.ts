@@ -6,11 +6,11 @@ import { makeCosSigner } from '../../../src/integrations/object-storage/cos-sign
 import { makeOssSigner } from '../../../src/integrations/object-storage/oss-signer.js';
 import { makeS3Signer } from '../../../src/integrations/object-storage/s3-signer.js';
 import type { StorageSigner } from '../../../src/integrations/object-storage/signer.js';
-import { signedAt, type SigningCase, signingCases } from './signing-cases.js';
+import { headerCases, pinnedUploads, signedAt, type SigningCase, signingCases } from './signing-cases.js';
 
 const signers = { s3: makeS3Signer, oss: makeOssSigner, cos: makeCosSigner };
 
-function signerOf(one: SigningCase): StorageSigner {
+function signerOf(one: Omit<SigningCase, 'method' | 'expiresInSeconds'>): StorageSigner {
   return signers[one.provider](bucketAddress(one), one.keys);
 }
 
@@ -26,18 +26,34 @@ function sign(one: SigningCase, query: SigningCase['query']): URL {
   return new URL(signerOf(one).presign({ method, key, query, headers, signedAt, expiresInSeconds }));
 }
 
+/** What `scripts/make-signing-vectors.mjs` has written. */
+function vectorsOf(name: string): unknown {
+  const file = new URL(`../../../../test/integrations/object-storage/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
 for (const provider of storageProvider.options) {
   const cases = signingCases(provider);
 
   test(`${provider}: ${cases.length} URLs carry the signatures that the official SDK makes`, (t) => {
-    const file = new URL(
-      `../../../../test/integrations/object-storage/signatures-${provider}.json`,
-      import.meta.url,
-    );
-    const expected: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const expected = vectorsOf(`signatures-${provider}`);
     const signatures = cases.map((one) => signatureOf(sign(one, withSdkExtras(one))));
     t.true(cases.length >= 300);
     t.deepEqual(signatures, expected);
+  });
+
+  const uploads = pinnedUploads(provider);
+  test(`${provider}: so do ${uploads.length} uploads of a pinned length`, (t) => {
+    const signatures = uploads.map((one) => signatureOf(sign(one, withSdkExtras(one))));
+    t.deepEqual(signatures, vectorsOf(`uploads-${provider}`));
+  });
+
+  const requests = headerCases(provider);
+  test(`${provider}: ${requests.length} requests of our own carry the Authorization that the official SDK makes`, (t) => {
+    const authorizations = requests.map(
+      (one) => signerOf(one).sign({ ...one, signedAt }).headers['authorization'],
+    );
+    t.deepEqual(authorizations, vectorsOf(`authorizations-${provider}`));
   });
 
   test(`${provider}: a URL says what it was made for, whatever the key`, (t) => {
