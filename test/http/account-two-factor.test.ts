@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { OpenApiDocument } from '../../src/http/openapi.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { appendEvents } from '../support/append-events.js';
 import { otherThan, totpCode } from '../support/authenticator-app.js';
 import { givenContext } from '../support/given-stores.js';
 import { startTestService, type TestService } from '../support/http-service.js';
@@ -60,6 +62,10 @@ test('a session that was never strengthened reaches nothing but what signing in 
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const project = await service.makeProject(ada);
+  const userId = await service.verify('ada');
+  const platform = { aggregate: userAggregate, id: userId };
+  const granted = { type: 'PlatformRoleGranted', data: { role: 'operator' } } as const;
+  await appendEvents(service.stores.handler, platform, [granted], service.clock.now());
   const { code } = await turnOn(t, service, ada);
   const weak = await signInAgain(service, ada);
   const open = new Set(['GET /api/v1/auth/me', 'POST /api/v1/auth/2fa/verify', 'POST /api/v1/auth/logout']);
@@ -70,7 +76,9 @@ test('a session that was never strengthened reaches nothing but what signing in 
       const method = verb.toUpperCase();
       const takesSessions = JSON.stringify(operation['security'] ?? []).includes('"session"');
       if (!takesSessions || open.has(`${method} ${template}`)) continue;
-      const path = template.replace('{projectId}', project).replaceAll(/\{\w+\}/g, project);
+      const path = template
+        .replace('{paymentId}', `standard-${'0'.repeat(64)}`)
+        .replaceAll(/\{\w+\}/g, project);
       const answer = await service.ask(path, { method, headers: weak });
       t.is(answer.status, 403, `${method} ${template}`);
       t.like(answer.json, { code: 'two_factor_required' }, `${method} ${template}`);
