@@ -34,11 +34,15 @@ npm() {
 }
 `;
 
-/** A status of 400 or more, a variable that was never set and a value that a reply lacks all end it. */
+/**
+ * A status of 400 or more, a variable that was never set and a value that a reply lacks all end it. Nobody types as fast as a script,
+ * least of all on a busy machine, so it sleeps longer.
+ */
 const client = `
 set -euo pipefail
 exec 3<&0 </dev/null 2>&1
 curl() { command curl --fail-with-body --show-error --max-time 20 "$@"; }
+sleep() { command sleep $((3 * $1)); }
 while read -r block <&3; do
   . "$block"
   if declare -p | grep '="undefined"$'; then exit 1; fi
