@@ -20,7 +20,7 @@ import type { HttpState } from '../../src/http/shell.js';
 import { makeClientIp } from '../../src/security/client-ip.js';
 
 /** Enough for the storages of all rounds, 20 a project. */
-const projectCount = 3_000;
+const projectCount = 5_000;
 
 /** What the parent process needs to send its requests. */
 export interface HttpBenchSetup {

@@ -34,6 +34,7 @@ async function compareRoutes(setup: HttpBenchSetup): Promise<readonly Comparison
   const peersSize = (await peers.text()).length;
   const unchanged = { ...agent, 'if-none-match': peers.headers.get('etag') ?? '' };
   const subject = { unit: 'requests/s', anchor: 'anchor' };
+  const half = Math.floor(setup.projectIds.length / 2);
   const anchorOf = (size: number) => (): Promise<number> => load({ url: `${setup.anchor}/${size}` });
 
   const comparisons = [
@@ -50,8 +51,12 @@ async function compareRoutes(setup: HttpBenchSetup): Promise<readonly Comparison
       anchor: anchorOf(0),
     }),
     await compare({ ...subject, what: 'POST a storage', goal: { atLeast: 0.3 } }, rounds, {
-      ours: () => loadCreations(setup.service, setup),
-      anchor: () => loadCreations(`${setup.anchor}/${storageSize}`, { ...setup, projectIds: null }),
+      ours: creationsIn(setup, setup.projectIds.slice(0, half), connections),
+      anchor: () => load({ ...creation(setup), url: `${setup.anchor}/${storageSize}` }),
+    }),
+    await compare({ ...subject, what: 'POST a storage, all in one project at a time', goal: null }, rounds, {
+      ours: creationsIn(setup, setup.projectIds.slice(half), 1),
+      anchor: () => load({ ...creation(setup), url: `${setup.anchor}/${storageSize}` }),
     }),
   ];
   const bare = await compare(
@@ -62,52 +67,46 @@ async function compareRoutes(setup: HttpBenchSetup): Promise<readonly Comparison
   return [...comparisons, bare];
 }
 
+type Requests = Pick<autocannon.Options, 'method' | 'headers' | 'body' | 'requests'>;
+
 /** Requests per second; any other status than the expected one makes the figure worthless. */
-async function load(options: {
-  readonly url: string;
-  readonly headers?: Record<string, string>;
-  readonly status?: number;
-}): Promise<number> {
-  const { url, headers = {}, status = 200 } = options;
-  return requestsPerSecond(await autocannon({ url, headers, connections, duration: seconds }), status);
+async function load({
+  status = 200,
+  ...options
+}: Requests & { readonly url: string; readonly status?: number }): Promise<number> {
+  return requestsPerSecond(await autocannon({ ...options, connections, duration: seconds }), status);
 }
 
-let created = 0;
+function creation({ authorization }: Pick<HttpBenchSetup, 'authorization'>): Requests {
+  return {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Rushes',
+      provider: 's3',
+      bucket: 'rushes',
+      region: 'eu-central-1',
+      credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
+    }),
+  };
+}
 
-/** Each request binds another storage; a project takes 20. The anchor gets the same requests at one address. */
-async function loadCreations(
-  url: string,
-  setup: Pick<HttpBenchSetup, 'authorization'> & { readonly projectIds: readonly string[] | null },
-): Promise<number> {
-  const { authorization, projectIds } = setup;
-  const body = JSON.stringify({
-    name: 'Rushes',
-    provider: 's3',
-    bucket: 'rushes',
-    region: 'eu-central-1',
-    credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
-  });
+/** Binds another storage with each request: to so many projects in turn until each has the 20 that it takes, then to the next. */
+function creationsIn(
+  setup: Pick<HttpBenchSetup, 'authorization' | 'service'>,
+  projectIds: readonly string[],
+  projectsAtOnce: number,
+): () => Promise<number> {
+  let created = 0;
   const nextPath = (): string => {
-    if (projectIds === null) return new URL(url).pathname;
-    created += 1;
-    const projectId = projectIds[Math.floor(created / storagesPerProject)];
+    const group = Math.floor(created / (storagesPerProject * projectsAtOnce));
+    const projectId = projectIds[group * projectsAtOnce + (created % projectsAtOnce)];
     if (projectId === undefined) throw new Error('the projects of this bench are full');
+    created += 1;
     return `/api/v1/projects/${projectId}/storages`;
   };
-  const result = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-    requests: [
-      {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body,
-        setupRequest: (request) => ({ ...request, path: nextPath() }),
-      },
-    ],
-  });
-  return requestsPerSecond(result, projectIds === null ? 200 : 201);
+  const requests = [{ setupRequest: (request: autocannon.Request) => ({ ...request, path: nextPath() }) }];
+  return () => load({ ...creation(setup), url: setup.service, requests, status: 201 });
 }
 
 function requestsPerSecond(result: autocannon.Result, status: number): number {
