@@ -77,8 +77,8 @@ export function makeExchange<
     const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
       const command = { commandId, causationId: requestId, correlationId: requestId, actor, time };
       const userAgent = userAgentOf(ctx.req);
-      const given = { params, query, body, client, userAgent, expectedRevision, command };
-      const reply = await spec.handler({ ...given, ...grant });
+      const given = { params, query, body, client, userAgent, expectedRevision, command, ...grant };
+      const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
     const answer: Answer = () => {
@@ -164,7 +164,7 @@ function send(ctx: RouterContext<HttpState>, { status, content, headers }: Finis
   const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
   setHeaders(ctx.res, headers);
   if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
-    ctx.remove('content-type');
+    // Koa leaves out what describes the body.
     ctx.status = 304;
     return;
   }

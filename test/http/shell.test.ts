@@ -83,6 +83,7 @@ test('a resource carries revision and digest as its tag, and is not sent again t
     t.is(again.status, 304, `for ${field}`);
     t.is(again.text, '');
     t.is(again.headers.get('etag'), tag);
+    t.is(again.headers.get('content-type'), null);
   }
   t.is((await http.ask(`/things/${id}`, { headers: { 'if-none-match': '"7-x"' } })).status, 200);
 });
