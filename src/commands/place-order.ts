@@ -10,6 +10,7 @@ import { roleAtLeast } from '../domain/role.js';
 import type { OrderReader, OrderResource } from '../../projections/orders/reader.js';
 import type { ProjectReader } from '../../projections/projects/reader.js';
 import type { Places } from './places.js';
+import { rejectUseCase } from './rejections.js';
 
 export interface PlaceOrderInput {
   readonly buyer: { readonly userId: string; readonly twoFactorEnabled: boolean };
@@ -24,7 +25,7 @@ export interface PlaceOrderInput {
 /**
  * Places an order, which a platform's callback then pays (DESIGN 4.5).
  * @throws CommandRejected plan_not_available, invalid_request, project_not_found, insufficient_role, two_factor_required,
- *   order_limit_reached
+ *   provider_not_configured, order_limit_reached
  */
 export type PlaceOrder = (
   input: PlaceOrderInput,
@@ -34,12 +35,15 @@ export type PlaceOrder = (
 export function makePlaceOrder({
   handler,
   plans,
+  providers,
   projects,
   orders,
   places,
 }: {
   readonly handler: CommandHandler;
   readonly plans: readonly Plan[];
+  /** Those that are set up. */
+  readonly providers: { has(name: PaymentProviderName): boolean };
   readonly projects: Pick<ProjectReader, 'access'>;
   readonly orders: Pick<OrderReader, 'after'>;
   readonly places: Places;
@@ -51,6 +55,9 @@ export function makePlaceOrder({
       await requireAdmin(projectId, buyer);
     } else if (projectId !== undefined) {
       invalid('project_id', 'the plan is for a user, not for a project');
+    }
+    if (!providers.has(provider)) {
+      rejectUseCase('provider_not_configured', `${provider} is not configured, so the order could not be paid`);
     }
     const id = derivedId(context, 'order');
     await places.take(buyer.userId, id);

@@ -21,7 +21,9 @@ export type UseCaseRejection =
   /** Mail would have to be sent, and no mail service is set up. */
   | 'mail_not_configured'
   /** The key that the password was hashed or sealed with is not there: see `refuseUncheckable`. */
-  | 'password_not_checkable';
+  | 'password_not_checkable'
+  /** The payment platform is not set up, so nothing could be paid by it. */
+  | 'provider_not_configured';
 
 /** Every code that a command can be rejected with. */
 export type Rejection =

@@ -73,10 +73,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makePublicShareRoutes(commands),
       ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
       ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
-      ...makePaymentWebhookRoutes({
-        ...commands,
-        errorCodeOf: (provider) => services.paymentProviders.get(provider)?.errorCode,
-      }),
+      ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes(readers),
     ],

@@ -73,7 +73,6 @@ export interface Services {
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
-  readonly paymentProviders: PaymentProviders;
   /** Ends what `openServices` opened: pending work is settled, files and connections are let go. */
   readonly close: () => Promise<void>;
 }
@@ -203,7 +202,6 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       handler,
       readers,
       commands,
-      paymentProviders,
       close: async () => {
         await background.settled();
         await pool.close();

@@ -8,6 +8,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   credentials_refused: 'invalid_credentials',
   mail_not_configured: 'mail_not_configured',
   password_not_checkable: 'password_not_checkable',
+  provider_not_configured: 'provider_not_configured',
   address_reserved: 'conflict',
   registration_abandoned: 'conflict',
   already_registered: 'conflict',

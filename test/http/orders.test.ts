@@ -1,5 +1,6 @@
 import test from 'ava';
 import { startTestService } from '../support/http-service.js';
+import { makeTestPaymentProvider } from '../support/test-payment-provider.js';
 
 interface Order {
   readonly id: string;
@@ -58,6 +59,26 @@ test('what is not for sale is 400 and names the field; a project that is not the
     t.is(answer.status, status, answer.text);
     t.regex(answer.text, message);
   }
+});
+
+test('an order by a platform that is not set up is 503, also when it is repeated, and nothing is written', async (t) => {
+  const { post, get, signUp, stores } = await startTestService(t, {
+    paymentProviders: new Map([['standard', makeTestPaymentProvider()]] as const),
+  });
+  const buyer = await signUp('buyer');
+  const before = await stores.eventStore.head();
+  const headers = { ...buyer, 'idempotency-key': 'k1' };
+  const body = { plan_id: 'capacity-100g', provider: 'stripe' };
+  for (const asked of [headers, headers, buyer]) {
+    const answer = await post('/api/v1/orders', body, asked);
+    t.is(answer.status, 503);
+    t.like(answer.json, { code: 'provider_not_configured' });
+  }
+  t.is(await stores.eventStore.head(), before);
+  t.deepEqual((await get('/api/v1/orders', buyer)).json, { items: [], next_cursor: null });
+  const nothing = await post('/api/v1/orders', { ...body, plan_id: 'x' }, buyer);
+  t.is(nothing.status, 400, 'what is wrong with the request is told first');
+  t.is((await post('/api/v1/orders', { ...body, provider: 'standard' }, buyer)).status, 201);
 });
 
 test('the same Idempotency-Key places one order; a project’s orders are listed to its members and keys', async (t) => {

@@ -11,7 +11,7 @@ const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
 async function start(t: ExecutionContext, overrides: Parameters<typeof startTestService>[1] = {}) {
   const paymentProviders = new Map([
     ['standard', makeTestPaymentProvider()],
-    ['wechatpay', makeTestPaymentProvider({ errorCode: 'FAIL' })],
+    ['wechatpay', makeTestPaymentProvider()],
     ['epay', makeTestPaymentProvider({ get: 'settles' })],
     ['alipay', makeTestPaymentProvider({ get: 'shows' })],
   ] as const);

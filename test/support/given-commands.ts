@@ -19,6 +19,7 @@ import { makeShareCommands } from '../../src/composition/share-commands.js';
 import { makeStorageCommands } from '../../src/composition/storage-commands.js';
 import type { Limits } from '../../src/config.js';
 import { limitsFrom } from '../../src/http/limits.js';
+import type { Clock } from '../../src/event-sourcing/clock.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
@@ -30,6 +31,7 @@ import { makeSharePasswords } from '../../src/security/share-passwords.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../src/security/scrypt.js';
 import type { PaymentProviders } from '../../src/integrations/payments/payment-providers.js';
 import type { GivenStores } from './given-stores.js';
+import { allTestPaymentProviders } from './test-payment-provider.js';
 
 export const defaultCapacityBytes = 1_073_741_824;
 
@@ -48,14 +50,17 @@ export function givenCommands(
   stores: GivenStores,
   {
     mailConfigured = true,
-    paymentProviders = new Map(),
     limits = {},
+    paymentProviders = allTestPaymentProviders(),
+    callbackSleep = () => new Promise(() => undefined),
     ...passwordOptions
   }: PasswordOptions & {
     readonly mailConfigured?: boolean;
     readonly paymentProviders?: PaymentProviders;
     /** The defaults where left out. */
     readonly limits?: Limits;
+    /** What the limits of payment callbacks wait with; it never ends when left out. */
+    readonly callbackSleep?: Clock['sleep'];
   } = {},
 ) {
   const { handler, clock, sealer, digests } = stores;
@@ -156,7 +161,7 @@ export function givenCommands(
     ...makeOrderCommands({
       ...{ ...stores, readers, plans: builtInPlans, providers: paymentProviders, onFailure },
       // Its limits are real time: the test's clock would let them pass at once.
-      clock: { ...clock, sleep: () => new Promise(() => undefined) },
+      clock: { ...clock, sleep: callbackSleep },
       onRefused: (provider, reason) => void notices.push(`refused ${provider} ${reason}`),
       onConflict: (callback) => void notices.push(`conflict ${callback}`),
     }),

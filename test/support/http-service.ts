@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { builtInPlans } from '../../src/domain/order/plans.js';
 import { userAggregate } from '../../src/domain/user/user.js';
+import type { Clock } from '../../src/event-sourcing/clock.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
 import type { HttpDeps } from '../../src/http/compose.js';
 import { makeAccountRoutes } from '../../src/http/routes/account.js';
@@ -57,13 +58,19 @@ export async function startTestService(
     readonly passwords?: PasswordOptions;
     /** True when left out. */
     readonly mailConfigured?: boolean;
-    /** None when left out. */
+    /** All of them, with a test's scheme, when left out. */
     readonly paymentProviders?: PaymentProviders;
+    readonly callbackSleep?: Clock['sleep'];
   } = {},
 ): Promise<TestService> {
-  const { passwords, mailConfigured = true, paymentProviders = new Map(), ...shell } = overrides;
+  const { passwords, mailConfigured = true, paymentProviders, callbackSleep, ...shell } = overrides;
   const stores = await givenStores();
-  const commands = givenCommands(stores, { ...passwords, mailConfigured, paymentProviders });
+  const commands = givenCommands(stores, {
+    ...passwords,
+    mailConfigured,
+    ...(paymentProviders && { paymentProviders }),
+    ...(callbackSleep && { callbackSleep }),
+  });
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands, mailConfigured),
     readers: commands,
@@ -139,10 +146,7 @@ export function areaRoutes(
     ...makePublicShareRoutes(commands),
     ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
     ...makeSharePageRoutes({ allowsHttp: false }),
-    ...makePaymentWebhookRoutes({
-      ...commands,
-      errorCodeOf: (provider) => commands.paymentProviders.get(provider)?.errorCode,
-    }),
+    ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
     ...makeNodeRoutes(commands),
   ];

@@ -1,4 +1,5 @@
 import { createCipheriv, createHash, createHmac, type KeyObject, sign } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 
 /** A callback as its platform sends it. */
@@ -81,6 +82,40 @@ export function signWechatPay(
     'wechatpay-nonce': nonce,
     'wechatpay-serial': serial,
     'wechatpay-signature': signature.toString('base64'),
+  };
+  return { method: 'POST', query: '', headers: { ...json, ...headers }, body };
+}
+
+/**
+ * PayPal, REST webhooks.
+ * @param id the transmission's
+ * @param certificateUrl where the certificate of its key is said to be
+ */
+export function signPayPal(
+  event: JsonObject,
+  {
+    id,
+    webhookId,
+    privateKey,
+    certificateUrl,
+    at,
+  }: {
+    readonly id: string;
+    readonly webhookId: string;
+    readonly privateKey: KeyObject;
+    readonly certificateUrl: string;
+    readonly at: Date;
+  },
+): SentCallback {
+  const body = JSON.stringify(event);
+  const time = at.toISOString();
+  const text = `${id}|${time}|${webhookId}|${crc32(body)}`;
+  const headers = {
+    'paypal-transmission-id': id,
+    'paypal-transmission-time': time,
+    'paypal-transmission-sig': sign('sha256', Buffer.from(text), privateKey).toString('base64'),
+    'paypal-cert-url': certificateUrl,
+    'paypal-auth-algo': 'SHA256withRSA',
   };
   return { method: 'POST', query: '', headers: { ...json, ...headers }, body };
 }

@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { paymentFact, type RecordedFact } from '../../src/domain/payment.js';
+import { paymentFact, paymentProvider, type RecordedFact } from '../../src/domain/payment.js';
 import type { PaymentFact, PaymentProvider } from '../../src/integrations/payments/payment-provider.js';
+import type { PaymentProviders } from '../../src/integrations/payments/payment-providers.js';
 
 /** What a test's payment platform says, in one message. */
 export interface TestMessage {
@@ -56,7 +57,7 @@ function signatureOf(bytes: Buffer): string {
 /** A payment platform with the simplest of schemes, so that a test can say anything in its name. */
 export function makeTestPaymentProvider(overrides: Partial<PaymentProvider> = {}): PaymentProvider {
   return {
-    acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'noted' },
+    acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'noted' },
     verify: ({ method, headers, body, query }) => {
       const bytes = method === 'GET' ? Buffer.from(new URLSearchParams(query).get('m') ?? '') : body;
       if (headers['x-signature'] !== signatureOf(bytes)) {
@@ -79,6 +80,11 @@ export function makeTestPaymentProvider(overrides: Partial<PaymentProvider> = {}
     },
     ...overrides,
   };
+}
+
+/** Every platform is set up, each with that scheme. */
+export function allTestPaymentProviders(): PaymentProviders {
+  return new Map(paymentProvider.options.map((name) => [name, makeTestPaymentProvider()]));
 }
 
 function toFact(fact: RecordedFact): PaymentFact {

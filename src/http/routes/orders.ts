@@ -67,11 +67,13 @@ export function makeOrderRoutes({
       name: 'placeOrder',
       tag: 'Orders',
       summary: 'Place an order',
-      description: 'It waits a day to be paid. Its `number` is what the payment platform is given.',
+      description:
+        'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
+        'not verify take no orders: 503 `provider_not_configured`.',
       access: accessMatrix.placeOrder,
       request: { params: noParams, query: noQuery, body: orderRequest },
       replies: { 201: { description: 'The order, `created`.', schema: orderWithPayments } },
-      errors: ['conflict', 'not_found', 'insufficient_role'],
+      errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
       handler: async ({ body, caller, command }) => {

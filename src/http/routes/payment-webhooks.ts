@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallbackOutcome, ReceivePaymentCallback } from '../../commands/receive-payment-callback.js';
-import { paymentProvider, type PaymentProviderName } from '../../domain/payment.js';
+import { paymentProvider } from '../../domain/payment.js';
 import { accessMatrix } from '../access-matrix.js';
 import type { ErrorCode } from '../error-codes.js';
 import { HttpError } from '../http-error.js';
@@ -21,6 +21,8 @@ const common = {
   tag: 'Payments',
   params,
   errorCodes: ['FAIL'],
+  /** WeChat Pay reads `FAIL` out of error bodies, whatever has failed. */
+  errorCode: ({ provider }: Params) => (provider === 'wechatpay' ? 'FAIL' : undefined),
   reply: 'Received, in the words that the platform expects.',
 } as const;
 const errors: readonly ErrorCode[] = [
@@ -33,18 +35,14 @@ const errors: readonly ErrorCode[] = [
 /** Callbacks of payment platforms: API document 4.7 and 4.8, DESIGN 4.5. */
 export function makePaymentWebhookRoutes({
   receivePaymentCallback,
-  errorCodeOf,
 }: {
   readonly receivePaymentCallback: ReceivePaymentCallback;
-  /** The `code` of error bodies, where a platform wants its own. */
-  readonly errorCodeOf: (provider: PaymentProviderName) => string | undefined;
 }): readonly Route[] {
   const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
     const { headers, body, query, command } = request;
     const callback = { method, headers, body, query, receivedAt: command.time };
     return replyTo(await receivePaymentCallback({ name: request.params.provider, callback }, command));
   };
-  const errorCode = ({ provider }: Params): string | undefined => errorCodeOf(provider);
   return [
     defineRawRoute({
       ...common,
@@ -55,7 +53,6 @@ export function makePaymentWebhookRoutes({
         'Its signature is checked over the bytes as they were sent. A repetition is acknowledged alike.',
       access: accessMatrix.receivePaymentCallback,
       errors,
-      errorCode,
       handler: (request) => receive(request, 'POST'),
     }),
     defineRawRoute({
@@ -66,7 +63,6 @@ export function makePaymentWebhookRoutes({
       description: 'Without a query, and for platforms that do not, nothing changes.',
       access: accessMatrix.confirmPaymentCallback,
       errors,
-      errorCode,
       handler: (request) => (request.method === 'HEAD' ? Promise.resolve(received) : receive(request, 'GET')),
     }),
   ];
@@ -74,10 +70,8 @@ export function makePaymentWebhookRoutes({
 
 function replyTo(outcome: CallbackOutcome): RawReply {
   switch (outcome.kind) {
-    case 'acknowledged': {
-      const { contentType, body } = outcome.acknowledgement;
-      return { status: 200, contentType, body };
-    }
+    case 'acknowledged':
+      return { status: 200, ...outcome.acknowledgement };
     case 'shown':
       return received;
     case 'not_configured':

@@ -56,7 +56,7 @@ export function makeAlipay({
 }): PaymentProvider {
   return {
     // Exactly this, or it is sent again; nothing else of this route may contain the word.
-    acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'success' },
+    acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'shows',
     verify: ({ method, query, body }) => {
       const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);

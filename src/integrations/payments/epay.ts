@@ -35,7 +35,7 @@ export function makeEpay({
 }): PaymentProvider {
   return {
     // The gateway looks for this word anywhere in the body, so no error of this route may contain it.
-    acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'success' },
+    acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'settles',
     verify: ({ method, query, body }) => {
       const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);

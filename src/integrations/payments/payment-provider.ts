@@ -94,9 +94,8 @@ export type Verification =
   /** It cannot be judged or opened now, which time or an operator may cure: 503, so that the platform sends it again. */
   | { readonly kind: 'unavailable'; readonly problem: string };
 
-/** An HTTP reply in a platform's own terms. */
+/** What a platform takes for an acknowledgement. All of them want status 200. */
 export interface Acknowledgement {
-  readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
@@ -111,8 +110,6 @@ export interface PaymentProvider {
   verify(callback: PaymentCallback): Promise<Verification>;
   /** What tells the platform that it need not send again. */
   readonly acknowledgement: Acknowledgement;
-  /** The `code` of error bodies, where the platform wants its own. */
-  readonly errorCode?: string;
   /**
    * Whether a GET with a query is a callback too: it `settles` like a POST; or it only `shows` what a person returns with, is never
    * recorded, and changes nothing. Absent: a query counts for nothing.
@@ -122,7 +119,6 @@ export interface PaymentProvider {
 
 /** The usual: any 2xx. */
 export const acknowledgedOk: Acknowledgement = {
-  status: 200,
   contentType: 'application/json; charset=utf-8',
   body: '{"code":"ok","message":"ok"}',
 };

@@ -36,11 +36,9 @@ export function makeWechatPay({
   return {
     // With status 200 the body is not read; this is what older documents ask for.
     acknowledgement: {
-      status: 200,
       contentType: 'application/json; charset=utf-8',
       body: '{"code":"SUCCESS","message":"OK"}',
     },
-    errorCode: 'FAIL',
     verify: (callback) => {
       const refusal = judge(callback);
       return Promise.resolve(refusal === null ? read(callback.body) : refused(refusal));
