@@ -7,7 +7,8 @@ const check = (changes: Partial<typeof facts>, keyBytesMax = 1_024) =>
 
 test('What a new asset says of itself is taken as it is', (t) => {
   t.deepEqual(check({}), facts);
-  t.is(check({ name: `  ${'é'.repeat(255)} ` }).name, 'é'.repeat(255));
+  t.is(check({ name: `  ${'é'.repeat(252)} ` }).name, 'é'.repeat(252), 'what is cut off counts as well');
+  t.is(check({ name: 'é'.repeat(255) }).name, 'é'.repeat(255));
   t.is(check({ size: 0 }).size, 0);
   t.is(check({ size: assetSizeMax }).size, 5_497_558_138_880);
   for (const key of ['a', 'a/b', '.a', 'a..', '...', 'a b/ü/日本', '%2e%2e', "a'(!)*?#&", ' ']) {
