@@ -5,6 +5,7 @@ import { listening } from './composition/listening.js';
 import { registerMetrics, registerPaymentMetrics } from './composition/metrics.js';
 import { makeOperations } from './composition/operations.js';
 import { bringUpReactions } from './composition/reactions.js';
+import { sentenceOf } from './composition/sentence-of.js';
 import { openServices, type Services } from './composition/services.js';
 import type { Config } from './config.js';
 import { startControlServer } from './control/control-server.js';
@@ -69,7 +70,7 @@ export async function serve(config: Config): Promise<number> {
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => {
         // The rest is to be closed all the same.
-        logger.error({ error: String(error) }, 'something did not close');
+        logger.error({ error: sentenceOf(error) }, 'something did not close');
       });
     }
   }
@@ -110,7 +111,7 @@ async function start(deps: {
 
   // 2. Operators.
   const run = makeOperationRunner(makeOperations(services), (operation, error) => {
-    services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
+    services.log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
   });
   const control = await listening(
     startControlServer({ path: controlSocketPath(config.dataDirectory), run }),
@@ -158,7 +159,7 @@ async function bringUpProjections(
           logger.warn({ collection, error: error.message }, 'a projection waits for its stores');
         },
         onStopped: (collection, error) => {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = sentenceOf(error);
           logger.error({ collection, error: reason }, 'a projection stopped');
           // An event that this version cannot read stops its view alone; a damaged or wrong store serves nobody.
           if (error instanceof StoreDamaged) fail(error);
@@ -193,10 +194,7 @@ function handleSignals(services: Services, end: (ending: Ending) => void): void 
   });
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      services.log.logger.fatal(
-        { event, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-        'a defect',
-      );
+      services.log.logger.fatal({ event, error: sentenceOf(error) }, 'a defect');
       end({ code: 1, reason: `${event}; the log says more` });
     });
   }

@@ -33,6 +33,7 @@ async function openHere(config: Config): Promise<Opened> {
   // Loaded only here: a command that a running service carries out needs none of it.
   const { openServices } = await import('../composition/services.js');
   const { makeOperations } = await import('../composition/operations.js');
+  const { sentenceOf } = await import('../composition/sentence-of.js');
   const { makeLog } = await import('../log.js');
   const services = await openServices(config, { log: makeLog(config.logLevel, 'stderr') });
   try {
@@ -42,7 +43,7 @@ async function openHere(config: Config): Promise<Opened> {
     throw error;
   }
   const ask = makeOperationRunner(makeOperations(services), (operation, error) => {
-    services.log.logger.error({ operation, error: String(error) }, 'an operation failed');
+    services.log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
   });
   return { ask, close: services.close };
 }

@@ -7,6 +7,7 @@ import { makeAccountReactions } from './account-reactions.js';
 import { makeMailReactions } from './mail-reactions.js';
 import { makePaymentReactions } from './payment-reactions.js';
 import { makeProjectReactions } from './project-reactions.js';
+import { sentenceOf } from './sentence-of.js';
 import type { Services } from './services.js';
 import { makeShareReactions } from './share-reactions.js';
 import { makeStorageReactions } from './storage-reactions.js';
@@ -37,11 +38,10 @@ export function bringUpReactions(
   const deps = { ...services, stateStore, holder: randomUUID() };
   return startReactions(deps, makeReactions(services, runner), {
     onRetry: (reaction, error, failures) => {
-      logger.warn({ reaction, error: error.message, failures }, 'a reaction failed; trying again');
+      logger.warn({ reaction, error: sentenceOf(error), failures }, 'a reaction failed; trying again');
     },
     onStopped: (reaction, error) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      logger.error({ reaction, error: reason }, 'a reaction stopped');
+      logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped');
       // An event that this version cannot read stops its reaction alone.
       if (error instanceof StoreDamaged) fail(error);
     },

@@ -38,6 +38,7 @@ import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from './commands.js';
 import { openStores, type Stores } from './open-stores.js';
 import { makeReaders, type Readers } from './readers.js';
+import { sentenceOf } from './sentence-of.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** What a test or a tool may decide instead of the machine. */
@@ -121,7 +122,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       readModelStore,
       clock,
       onFailure: (error) => {
-        logger.warn({ error: String(error) }, 'documents were not written through; the projector follows');
+        logger.warn(
+          { error: sentenceOf(error) },
+          'documents were not written through; the projector follows',
+        );
       },
     });
     const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });

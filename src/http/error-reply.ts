@@ -6,6 +6,7 @@ import {
   StoreUnavailable,
   UndecodableEvent,
 } from '../event-sourcing/errors.js';
+import { framesOf } from './error-frames.js';
 import { TooManyAttempts } from '../commands/rejections.js';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
@@ -55,10 +56,9 @@ export function describeForLog(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   if (told.some((known) => error instanceof known)) return { name: error.name, message: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     name: error.name,
     ...(code === undefined ? {} : { code }),
-    frames: frames.slice(0, 12).map((line) => line.trim()),
+    frames: framesOf(error),
   };
 }

@@ -119,6 +119,40 @@ test('what a failure deep inside says stays there: a bland 500, and a log line w
   t.deepEqual(findCanaries(secrets, 'log', Buffer.from(lines.join(''))), []);
 });
 
+test('nor does what a failure of the documents says, of which a reply and a reaction go on without', async (t) => {
+  // Given a service whose documents cannot be written for a reason with a secret in it
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  t.teardown(() => stores.close());
+  let broken = false;
+  const { readModelStore } = stores;
+  const write: typeof readModelStore.write = (...request) =>
+    broken
+      ? Promise.reject(new SyntaxError(`Unexpected token in ${given.secretKey}`))
+      : readModelStore.write(...request);
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const service = await startInProcess({
+    directory: directory.path,
+    stores: { ...stores, readModelStore: { ...readModelStore, write } },
+    log: { logger, flush: () => undefined },
+  });
+  t.teardown(() => service.close());
+  const client = makeServiceClient(service.url);
+  const owner = await client.register(given.email, given.password);
+  // When a project is created
+  broken = true;
+  t.is((await client.post('/api/v1/projects', { name: 'Film' }, owner.headers)).status, 201);
+  // Then the log tells where it failed, and not the message
+  const line = lines.find((one) => one.includes('documents were not written through')) ?? '';
+  t.regex(line, /SyntaxError at /);
+  t.deepEqual(
+    findCanaries({ secretKey: Buffer.from(given.secretKey) }, 'log', Buffer.from(lines.join(''))),
+    [],
+  );
+});
+
 interface Gone {
   readonly accessToken: string;
   readonly refreshToken: string;

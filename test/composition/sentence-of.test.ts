@@ -1,0 +1,48 @@
+import test from 'ava';
+import { z } from 'zod';
+import { sentenceOf } from '../../src/composition/sentence-of.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { MailNotSent } from '../../src/integrations/mail/errors.js';
+import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
+import { KeyMissing } from '../../src/keys/errors.js';
+
+const secret = 'canary-secret';
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+test('errors of ours are told by their sentences', (t) => {
+  for (const error of [
+    new StoreUnavailable('the disk is full; make room on it'),
+    new OutcomeUnknown('no answer in time'),
+    new StoreDamaged('restore it from a backup'),
+    new KeyMissing('put it back'),
+    new MailNotSent('the mail server answered 451'),
+    new OutgoingError('host_not_found'),
+  ]) {
+    t.is(sentenceOf(error), error.message);
+  }
+});
+
+test('of all others kind and place are told, for what they say may quote what they could not handle', (t) => {
+  const parsing = thrownBy(() => JSON.parse(secret) as unknown);
+  t.true(String(parsing).includes('canary'), 'it does quote it');
+  const foreign: readonly [unknown, RegExp][] = [
+    [parsing, /^SyntaxError at .*sentence-of\.test/],
+    [thrownBy(() => BigInt(secret)), /^SyntaxError at /],
+    [thrownBy(() => z.literal('a', { error: secret }).parse(1)), /^ZodError at /],
+    [new Error(`line one\n  at ${secret}`), /^Error /],
+    [secret, /^something was thrown that is no error: string$/],
+    [undefined, /undefined$/],
+  ];
+  for (const [error, told] of foreign) {
+    t.regex(sentenceOf(error), told);
+    t.false(sentenceOf(error).includes(secret), String(told));
+  }
+});
