@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { builtInPlans, type Plan, plans as plansSchema } from './domain/order/plans.js';
+import { cidrList, mailbox, origin, port, shareUrlTemplate } from './config/fields.js';
+import { paymentProblems, readPayments, readPlans } from './config/payments.js';
+import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
+import { builtInPlans, type Plan } from './domain/order/plans.js';
 import { defaultLimits } from './http/limits.js';
-import { type Mailbox, parseMailbox } from './integrations/mail/mailbox.js';
+import type { Mailbox } from './integrations/mail/mailbox.js';
 import { parseSmtpUrl } from './integrations/mail/smtp-url.js';
-import { keyDirectoryProblems } from './integrations/payments/payment-providers.js';
-import {
-  type PaymentSettings,
-  paymentSecretNames,
-  readPaymentSettings,
-} from './integrations/payments/payment-settings.js';
+import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
+
+export { ConfigProblem };
 
 /** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
 export const secretNames = [
@@ -76,43 +74,6 @@ export interface Config {
    */
   readonly secret: (name: SecretName) => string | undefined;
 }
-
-/** The environment does not make a configuration. The message names every problem, one a line, and no value of a secret. */
-export class ConfigProblem extends Error {
-  override readonly name = 'ConfigProblem';
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, 'must be a port number')
-  .transform(Number)
-  .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
-
-const cidrList = z
-  .string()
-  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-  .refine(
-    (items) => items.every(isCidr),
-    'must be a list of CIDR ranges such as 10.0.0.0/8, separated by commas',
-  );
-
-const origin = z.string().refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
-
-const shareUrlTemplate = z
-  .string()
-  .refine(
-    isShareUrlTemplate,
-    'must be an http or https URL that names {token} once, behind its host, such as https://media.example.org/s/{token}',
-  );
-
-const mailbox = z.string().transform((text, context) => {
-  const parsed = parseMailbox(text);
-  if (parsed !== null) return parsed;
-  context.addIssue('must be an address, alone or as in: Name <name@example.org>');
-  return z.NEVER;
-});
 
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -224,43 +185,6 @@ export function readConfig(environment: Environment = process.env): Config {
   });
 }
 
-function collect<Result>(problems: string[], read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ConfigProblem)) throw error;
-    problems.push(error.message);
-    return undefined;
-  }
-}
-
-function readSecret(environment: Environment, name: SecretName): string | undefined {
-  const file = environment[`${name}_FILE`];
-  const direct = environment[name];
-  if (file !== undefined && direct !== undefined)
-    throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
-  const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
-  return text === undefined || text.trim() === '' ? undefined : text.trim();
-}
-
-/** @throws ConfigProblem when a file that is named cannot be read */
-function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
-  return readPaymentSettings((name) =>
-    isSecretName(name) ? readSecret(environment, name) : environment[name],
-  );
-}
-
-function paymentProblems(environment: Environment): readonly string[] {
-  // Secrets that cannot be read are named already.
-  const payments = collect([], () => readPayments(environment));
-  if (payments === undefined) return [];
-  return [...payments.problems, ...keyDirectoryProblems(payments.settings)];
-}
-
-function isSecretName(name: string): name is SecretName {
-  return secretNames.some((one) => one === name);
-}
-
 function readLimits(file: string | undefined): Limits {
   if (file === undefined) return {};
   const parsed = limitsSchema.safeParse(readJson('LIMITS_FILE', file));
@@ -276,35 +200,6 @@ function readLimits(file: string | undefined): Limits {
   throw new ConfigProblem(
     `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
   );
-}
-
-function readPlans(file: string | undefined): readonly Plan[] {
-  if (file === undefined) return builtInPlans;
-  const parsed = plansSchema.safeParse(readJson('PLANS_FILE', file));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new ConfigProblem(
-    `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
-      `{"entitlement": "allow_s3"}}, …]: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-  );
-}
-
-function readJson(variable: string, file: string): unknown {
-  const text = readFile(variable, file);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new ConfigProblem(`${variable} ${file} is not JSON`);
-  }
-}
-
-function readFile(variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new ConfigProblem(`${variable} names ${file}, which cannot be read (${code})`);
-  }
 }
 
 function defaultPublicUrl(host: string, portNumber: number): string {
@@ -328,29 +223,4 @@ function defaultMailFrom(publicUrl: string): Mailbox {
   const { hostname } = new URL(publicUrl);
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
   return { name: 'Stowage', address: `no-reply@${isAddress ? 'localhost' : hostname}` };
-}
-
-function isCidr(text: string): boolean {
-  return ipaddr.isValidCIDR(text);
-}
-
-function isShareUrlTemplate(text: string): boolean {
-  if (text.split('{token}').length !== 2) return false;
-  const [one, other] = ['a', 'b'].map((token) => text.replace('{token}', token));
-  if (one === undefined || other === undefined || !URL.canParse(one) || !URL.canParse(other)) return false;
-  const { protocol, host, username } = new URL(one);
-  // Names of hosts are looked up in clear.
-  return /^https?:$/.test(protocol) && host === new URL(other).host && username === '';
-}
-
-function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const bare =
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.hash === '' &&
-    url.username === '' &&
-    url.password === '';
-  return (url.protocol === 'http:' || url.protocol === 'https:') && bare;
 }

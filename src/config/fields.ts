@@ -1,0 +1,60 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { parseMailbox } from '../integrations/mail/mailbox.js';
+
+export const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+export const cidrList = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
+  .refine(
+    (items) => items.every(isCidr),
+    'must be a list of CIDR ranges such as 10.0.0.0/8, separated by commas',
+  );
+
+export const origin = z
+  .string()
+  .refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
+
+export const shareUrlTemplate = z
+  .string()
+  .refine(
+    isShareUrlTemplate,
+    'must be an http or https URL that names {token} once, behind its host, such as https://media.example.org/s/{token}',
+  );
+
+export const mailbox = z.string().transform((text, context) => {
+  const parsed = parseMailbox(text);
+  if (parsed !== null) return parsed;
+  context.addIssue('must be an address, alone or as in: Name <name@example.org>');
+  return z.NEVER;
+});
+
+function isCidr(text: string): boolean {
+  return ipaddr.isValidCIDR(text);
+}
+
+function isShareUrlTemplate(text: string): boolean {
+  if (text.split('{token}').length !== 2) return false;
+  const [one, other] = ['a', 'b'].map((token) => text.replace('{token}', token));
+  if (one === undefined || other === undefined || !URL.canParse(one) || !URL.canParse(other)) return false;
+  const { protocol, host, username } = new URL(one);
+  // Names of hosts are looked up in clear.
+  return /^https?:$/.test(protocol) && host === new URL(other).host && username === '';
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const bare =
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === '';
+  return (url.protocol === 'http:' || url.protocol === 'https:') && bare;
+}

@@ -1,0 +1,43 @@
+import { builtInPlans, type Plan, plans as plansSchema } from '../domain/order/plans.js';
+import { keyDirectoryProblems } from '../integrations/payments/payment-providers.js';
+import {
+  paymentSecretNames,
+  type PaymentVariableName,
+  readPaymentSettings,
+} from '../integrations/payments/payment-settings.js';
+import { collect, ConfigProblem, type Environment, readJson, readSecret } from './sources.js';
+
+/**
+ * What can be bought: `PLANS_FILE`, or what is built in.
+ * @throws ConfigProblem
+ */
+export function readPlans(file: string | undefined): readonly Plan[] {
+  if (file === undefined) return builtInPlans;
+  const parsed = plansSchema.safeParse(readJson('PLANS_FILE', file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ConfigProblem(
+    `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
+      `{"entitlement": "allow_s3"}}, …]: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
+}
+
+/**
+ * The payment variables, with what is wrong with them.
+ * @throws ConfigProblem when a file that is named cannot be read
+ */
+export function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
+  return readPaymentSettings((name) => (isSecret(name) ? readSecret(environment, name) : environment[name]));
+}
+
+/** What is wrong with the payment variables and the directories of keys that they name, one sentence each. */
+export function paymentProblems(environment: Environment): readonly string[] {
+  // Secrets that cannot be read are named already.
+  const payments = collect([], () => readPayments(environment));
+  if (payments === undefined) return [];
+  return [...payments.problems, ...keyDirectoryProblems(payments.settings)];
+}
+
+function isSecret(name: PaymentVariableName): boolean {
+  return paymentSecretNames.some((one) => one === name);
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+
+/** The environment does not make a configuration. The message names every problem, one a line, and no value of a secret. */
+export class ConfigProblem extends Error {
+  override readonly name = 'ConfigProblem';
+}
+
+/** What is set, by name: an empty variable counts as not set. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The text of a secret: of the variable, or of the file that `<name>_FILE` names. Undefined where neither is set, or it is blank.
+ * @throws ConfigProblem when both are set, or the file cannot be read
+ */
+export function readSecret(environment: Environment, name: string): string | undefined {
+  const file = environment[`${name}_FILE`];
+  const direct = environment[name];
+  if (file !== undefined && direct !== undefined)
+    throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
+  const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
+  return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+/** @throws ConfigProblem */
+export function readJson(variable: string, file: string): unknown {
+  const text = readFile(variable, file);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ConfigProblem(`${variable} ${file} is not JSON`);
+  }
+}
+
+/** @throws ConfigProblem */
+export function readFile(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new ConfigProblem(`${variable} names ${file}, which cannot be read (${code})`);
+  }
+}
+
+/** The value; undefined, with the problem noted, where there is one. */
+export function collect<Result>(problems: string[], read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}
