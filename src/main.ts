@@ -43,7 +43,7 @@ export async function serve(config: Config): Promise<number> {
     end = resolve;
   });
   const fail = (error: unknown): void => {
-    end({ code: 1, reason: error instanceof Error ? error.message : String(error) });
+    end({ code: 1, reason: sentenceOf(error) });
   };
   const services = await openServices(config, { onFatal: fail });
   const { logger } = services.log;

@@ -54,3 +54,9 @@ export class CommandRejected<Code extends string = string> extends Error {
     this.code = code;
   }
 }
+
+/** Why something stopped for good, in a word where the message is not ours: it may quote what could not be handled. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof UndecodableEvent || error instanceof StoreDamaged) return error.message;
+  return error instanceof Error ? error.name : typeof error;
+}

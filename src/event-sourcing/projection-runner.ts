@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
-import { StoreUnavailable } from './errors.js';
+import { reasonOf, StoreUnavailable } from './errors.js';
 import type { Generations } from './generations.js';
 import type { AnyProjection } from './projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
@@ -155,7 +155,7 @@ export async function startProjections(
       task.status = {
         ...task.status,
         state: 'stopped',
-        reason: error instanceof Error ? error.message : String(error),
+        reason: reasonOf(error),
       };
       events.onStopped(collection, error);
     });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { reasonOf } from './errors.js';
 import type { AnyReaction } from './reaction.js';
 import {
   type ReactionDeps,
@@ -65,7 +66,7 @@ export function startReactions(
         ...running.progress(),
       }),
       done: running.done.catch((error: unknown) => {
-        reason = error instanceof Error ? error.message : String(error);
+        reason = reasonOf(error);
         events.onStopped(name, error);
       }),
     };
