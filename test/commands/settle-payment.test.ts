@@ -127,6 +127,22 @@ test('a callback stays owed while one that its link has set free is not settled,
   t.is(await end('waiting'), 'applied');
 });
 
+test('of a callback that tells several things the one that matters most is its disposition', async (t) => {
+  const { tell, end } = await given();
+  const [nothing, known] = [
+    { fact: { kind: 'nothing' } } as const,
+    { number, transaction: 't1', fact: paid },
+  ];
+  await tell('first', [nothing, known]);
+  t.is(await end('first'), 'applied');
+  await tell('again', [nothing, known]);
+  t.is(await end('again'), 'already_applied');
+  await tell('more', [nothing, known, { number, transaction: 't2', fact: { ...paid, amount: 1 } }]);
+  t.is(await end('more'), 'mismatch');
+  await tell('none', [nothing]);
+  t.is(await end('none'), 'ignored');
+});
+
 test('what comes for an order that keeps no more waits for people, with its reason', async (t) => {
   const { handler, tell, end, dismiss } = await given();
   // Given an order that has heard as much as it keeps

@@ -4,11 +4,12 @@ import { spreadOverThreads } from '../support/spread-over-threads.js';
 import { waysOfHistory } from './payments-ways.js';
 
 /*
- * What platforms say of orders, in any order, more often than once, late and at the same time, with crashes between any two steps
- * of two processes. Each sequence counted is a run of the use cases from end to end: a signed message is verified, accepted,
- * settled and its order fulfilled, by the code and the reactions of production over a log in memory that honours the port's
- * contract; its cost is what keeps them few, so no other stores are tried here (`service-kill.test.ts` kills a whole service). Views
- * are left out, for nothing of this reads them. What must come of a scene is worked out by `payment-expectation.ts`.
+ * What platforms say of orders, in any order, more often than once, late and at the same time, while buyers cancel, time passes and
+ * operators decide, with crashes between any two steps of two processes. Each sequence counted is a run of the use cases from end to
+ * end: a signed message is verified, accepted and settled, and its order fulfilled, by the code and the reactions of production. All of
+ * them run over the log in memory, which passes the port's contract suite as the others do, and none over files or servers: a whole
+ * service on real stores is killed under callbacks in `payment-kill.test.ts`. Views are not written, for nothing of this reads them. What must
+ * come of a scene is worked out from the messages by other means than the code's (`payment-expectation.ts`).
  *
  * DEEP_SEED=<printed> DEEP_HISTORY=<named in the failure> replays one history and tells what happens in it; DEEP_BUDGET multiplies
  * how many there are.
@@ -20,8 +21,8 @@ const thread = new URL('./payments-thread.js', import.meta.url);
 const limitMs = 30 * 60_000 * Math.max(1, budget);
 
 const histories = Math.ceil((100_000 / waysOfHistory) * budget);
-const wholeSets = Math.ceil(24 * budget);
-const foldedSets = Math.ceil(2_000 * budget);
+const wholeSets = Math.ceil(16 * budget);
+const foldedSets = Math.ceil(1_500 * budget);
 
 if (only !== undefined) {
   test('one history', async (t) => {

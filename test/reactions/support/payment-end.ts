@@ -13,6 +13,7 @@ import { fieldsDigestOf } from '../../support/test-payment-provider.js';
 import {
   callbackOf,
   type Circumstances,
+  type Decisions,
   type Expectation,
   type ExpectedCallback,
   expectedOf,
@@ -85,7 +86,24 @@ function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[
     );
     if (message !== undefined) accepted.set(id, message);
   }
-  return { accepted, links, ends };
+  return { accepted, links, ends, decisions: decisionsOf(events) };
+}
+
+function decisionsOf(events: readonly LogEvent[]): Decisions {
+  const callbacks = new Map<string, string | null>();
+  const unparked = new Set<string>();
+  const reviews = new Map<string, 'apply' | 'dismiss'>();
+  const found = new Set<string>();
+  for (const { type, stream, data } of events) {
+    const id = stream.slice(stream.indexOf('-') + 1);
+    const { order_id: orderId = null } = data;
+    if (type === 'PaymentCallbackResolved') callbacks.set(id, typeof orderId === 'string' ? orderId : null);
+    if (type === 'CallbackUnparked') unparked.add(`${id}/${textAt(data, 'callback')}`);
+    if (type === 'PaymentMismatchFound') found.add(textAt(data, 'callback'));
+    if (type !== 'ReviewResolved') continue;
+    reviews.set(textAt(data, 'callback'), data['action'] === 'apply' ? 'apply' : 'dismiss');
+  }
+  return { callbacks, unparked, reviews, found };
 }
 
 async function readOrder(

@@ -3,6 +3,7 @@ import type { OrderStatus } from '../../../src/domain/order/order.js';
 import type { HoldReason } from '../../../src/domain/payment-callback/events.js';
 import { parseOrderNumber } from '../../../src/domain/order/number.js';
 import { type LedgerEntry, ledgerOf } from './payment-ledger.js';
+import { type Mismatch, reviewOf } from './payment-review.js';
 import { receivedAt, type Scene, type SceneMessage, type SceneOrder } from './payment-scene.js';
 
 /**
@@ -42,6 +43,19 @@ export interface Circumstances {
   readonly links: ReadonlyMap<string, string>;
   /** By order: that it expired, or was canceled by its buyer. */
   readonly ends: ReadonlyMap<string, readonly ('expired' | 'canceled')[]>;
+  readonly decisions: Decisions;
+}
+
+/** What operators have decided. */
+export interface Decisions {
+  /** By callback that was held: the order that it was applied to; null where it was dismissed. */
+  readonly callbacks: ReadonlyMap<string, string | null>;
+  /** `<transaction's stream>/<callback>`: where the decision came before a link. */
+  readonly unparked: ReadonlySet<string>;
+  /** By the notification's name: what waited in review. */
+  readonly reviews: ReadonlyMap<string, 'apply' | 'dismiss'>;
+  /** Notifications that were mismatches before a decision held for them, or without one. */
+  readonly found: ReadonlySet<string>;
 }
 
 type Outcome =
@@ -54,6 +68,7 @@ type Told = SceneMessage['told'][number];
 /** One thing that a message tells, in full. */
 interface Notification {
   readonly name: string;
+  readonly callback: string;
   readonly isOurs: boolean;
   readonly provider: SceneMessage['provider'];
   /** What the number names, whether or not there is such an order. */
@@ -65,56 +80,87 @@ interface Notification {
   readonly atMs: number;
 }
 
-export function expectedOf({ orders }: Scene, { accepted, links, ends }: Circumstances): Expectation {
+export function expectedOf(
+  { orders }: Scene,
+  { accepted, links, ends, decisions }: Circumstances,
+): Expectation {
   const byId = new Map(orders.map((order) => [order.id, order]));
   const entries = new Map<string, LedgerEntry[]>(orders.map(({ id }) => [id, []]));
-  const mismatches = new Map<string, string[]>(orders.map(({ id }) => [id, []]));
+  const mismatches = new Map<string, Mismatch[]>(orders.map(({ id }) => [id, []]));
   const claims = new Map<string, Set<string>>();
   const callbacks = new Map<string, ExpectedCallback>();
   for (const [id, message] of accepted) {
     callbacks.set(id, together(notificationsOf(id, message).map(outcomeOf)));
   }
   const expected = orders.map((order): [string, ExpectedOrder] => {
-    const waiting = mismatches.get(order.id) ?? [];
-    const ledger = ledgerOf(entries.get(order.id) ?? [], {
-      price: order.amount,
-      ends: ends.get(order.id) ?? [],
+    const review = reviewOf(mismatches.get(order.id) ?? [], decisions.reviews);
+    const ledger = ledgerOf([...(entries.get(order.id) ?? []), ...review.entries], {
+      ...{ price: order.amount, ends: ends.get(order.id) ?? [] },
     });
-    const status = waiting.length > 0 ? 'review' : ledger.status;
-    return [order.id, { ...ledger, status, mismatches: waiting.sort() }];
+    const status = review.waiting.length > 0 ? 'review' : ledger.status;
+    return [order.id, { ...ledger, status, mismatches: review.waiting.toSorted() }];
   });
   return { orders: new Map(expected), callbacks, claims };
 
   function outcomeOf(notification: Notification): Outcome {
-    const { name, number, stream, fact, transaction, atMs } = notification;
-    if (fact.kind === 'nothing') return { kind: 'nothing' };
-    if (fact.kind === 'unreadable') return { kind: 'held', reason: 'unreadable' };
-    const order = numbered(number) ?? byId.get(links.get(stream ?? '') ?? '');
+    const { name, number, stream } = notification;
+    const named = numbered(number) ?? decidedOrder(notification);
+    if (named === 'dismissed' || changesNothing(notification)) return { kind: 'nothing' };
+    if (notification.fact.kind === 'unreadable') return { kind: 'held', reason: 'unreadable' };
+    const order = named ?? linked(stream);
     if (order === undefined) {
       return { kind: 'held', reason: number === null ? 'unlinked_transaction' : 'unknown_order' };
     }
-    claim(notification);
-    if (isMismatch(notification, order)) {
-      mismatches.get(order.id)?.push(name);
-      return { kind: 'mismatch', orderId: order.id };
-    }
-    entries.get(order.id)?.push({ transaction: transaction ?? name, fact, atMs });
-    return { kind: 'entry', orderId: order.id };
+    const reason = mismatchOf(notification, order);
+    const isLinking = named !== undefined && reason !== 'merchant';
+    if (isLinking || decisions.reviews.get(name) === 'apply') claim(stream, order);
+    return tell(order, notification, reason);
+  }
+
+  function changesNothing({ fact, callback }: Notification): boolean {
+    return fact.kind === 'nothing' || (fact.kind === 'unreadable' && decisions.callbacks.has(callback));
+  }
+
+  function tell(
+    { id: orderId }: SceneOrder,
+    { name, transaction, fact, atMs }: Notification,
+    reason: Mismatch['reason'] | null,
+  ): Outcome {
+    const entry = { transaction: transaction ?? name, fact, atMs };
+    if (reason === null) entries.get(orderId)?.push(entry);
+    else mismatches.get(orderId)?.push({ name, reason, entry });
+    return { kind: decisions.found.has(name) ? 'mismatch' : 'entry', orderId };
+  }
+
+  function linked(stream: string | null): SceneOrder | undefined {
+    return byId.get(links.get(stream ?? '') ?? '');
   }
 
   function numbered(number: string | null): SceneOrder | undefined {
     return byId.get(number === null ? '' : (parseOrderNumber(number) ?? ''));
   }
 
-  function claim({ number, stream, provider, isOurs }: Notification): void {
-    const order = numbered(number);
-    if (order === undefined || stream === null || !isOurs || order.provider !== provider) return;
+  /** Where an operator sent it, unless its transaction was linked first. */
+  function decidedOrder({ callback, stream }: Notification): SceneOrder | 'dismissed' | undefined {
+    const decision = decisions.callbacks.get(callback);
+    if (decision === undefined) return undefined;
+    const isDecided = stream === null || decisions.unparked.has(`${stream}/${callback}`);
+    if (!isDecided) return undefined;
+    return decision === null ? 'dismissed' : byId.get(decision);
+  }
+
+  function claim(stream: string | null, order: SceneOrder): void {
+    if (stream === null) return;
     claims.set(stream, (claims.get(stream) ?? new Set()).add(order.id));
   }
 
-  function isMismatch({ isOurs, provider, stream, fact }: Notification, order: SceneOrder): boolean {
-    if (!isOurs || provider !== order.provider) return true;
-    return (stream !== null && links.get(stream) !== order.id) || !isPriced(fact, order);
+  function mismatchOf(
+    { isOurs, provider, stream, fact }: Notification,
+    order: SceneOrder,
+  ): Mismatch['reason'] | null {
+    if (!isOurs || provider !== order.provider) return 'merchant';
+    if (stream !== null && links.get(stream) !== order.id) return 'transaction_of_another_order';
+    return isPriced(fact, order) ? null : 'price';
   }
 }
 
@@ -124,6 +170,7 @@ function notificationsOf(
 ): readonly Notification[] {
   return told.map(({ number = null, transaction = null, fact, at = null }, index) => ({
     name: notificationName(id, index),
+    callback: id,
     ...{ isOurs, provider, number, transaction, fact },
     stream: transaction === null ? null : transactionStreamId(provider, transaction),
     atMs: at === null ? receivedAt.getTime() : Date.parse(at),

@@ -23,6 +23,7 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
     ),
     ...repeated(events, null, ({ id }) => id),
     ...notAlternating(events, 'OrderFulfilled', 'FulfilmentRevoked'),
+    ...endedTooLate(events),
     ...notAlternating(
       events.filter(({ data }) => data['source'] !== 'registration'),
       'CapacityGranted',
@@ -35,6 +36,18 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
 export function textAt(data: LogEvent['data'], field: string): string {
   const value = data[field] ?? null;
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Neither its time nor its buyer ends an order that was paid, or has ended. */
+function endedTooLate(events: readonly LogEvent[]): readonly string[] {
+  const over = new Set<string>();
+  for (const { stream, type, data } of events) {
+    const isEnd = type === 'OrderExpired' || type === 'OrderCanceled';
+    if (isEnd && over.has(stream)) return [`${type} of ${stream}, which was over`];
+    const isApplied = type === 'ReviewResolved' && data['action'] === 'apply';
+    if (isEnd || isApplied || type === 'PaymentCaptured' || type === 'PaymentFailed') over.add(stream);
+  }
+  return [];
 }
 
 function repeated(

@@ -20,32 +20,48 @@ type Dispute = Extract<RecordedFact, { kind: 'dispute' }>;
 type Total = Extract<RecordedFact, { kind: 'refunded-in-total' }>;
 type Dated<Fact> = Fact & { readonly atMs: number };
 
-/** An order as DESIGN 3 ("Orders keep facts") has it, from all that was said of it, in whatever order. */
+/**
+ * An order as DESIGN 3 ("Orders keep facts") has it, from all that was said of it, in whatever order. What was paid counts in its
+ * own currency: in the order's, unless an operator has taken it for the order's payment.
+ */
 export function ledgerOf(
   entries: readonly LedgerEntry[],
   { price, ends }: { readonly price: number; readonly ends: readonly ('expired' | 'canceled')[] },
 ): Ledger {
-  const paid = grouped(entries, ({ transaction }) => transaction)
-    .filter((about) => about.some(({ fact }) => fact.kind === 'paid'))
-    .map((about) => ({ refunded: Math.min(price, refundedOf(about)), disputes: disputesOf(about) }));
-  const refunded = paid.reduce((sum, transaction) => sum + transaction.refunded, 0);
-  const isDue = paid.some(
-    (transaction) => transaction.refunded < price && !transaction.disputes.includes('lost'),
+  const paid = grouped(entries, ({ transaction }) => transaction).flatMap((about) =>
+    paymentsOf(about, price),
   );
+  const refunded = paid.reduce((sum, payment) => sum + payment.inPrice, 0);
+  const isDue = paid.some(({ isGivenBack, disputes }) => !isGivenBack && !disputes.includes('lost'));
   const has = (kind: RecordedFact['kind']): boolean => entries.some(({ fact }) => fact.kind === kind);
   return { status: statusOf(), refunded, isDue };
 
   function statusOf(): OrderStatus {
     if (paid.length > 0) {
-      if (refunded === paid.length * price) return 'refunded';
+      if (paid.every(({ isGivenBack }) => isGivenBack)) return 'refunded';
       if (paid.some(({ disputes }) => disputes.some((end) => end !== 'won'))) return 'disputed';
-      return refunded > 0 ? 'partially_refunded' : 'fulfilled';
+      return paid.some((payment) => payment.refunded > 0) ? 'partially_refunded' : 'fulfilled';
     }
     if (has('canceled') || ends.includes('canceled')) return 'canceled';
     if (has('expired') || ends.includes('expired')) return 'expired';
     if (has('failed')) return 'failed';
     return has('pending') ? 'pending' : 'created';
   }
+}
+
+/** A transaction's payments, one for each currency in which it has paid. */
+function paymentsOf(about: readonly LedgerEntry[], price: number) {
+  const disputes = disputesOf(about);
+  return ['USD', 'EUR'].flatMap((currency) => {
+    const own = about.filter(({ fact }) => 'currency' in fact && fact.currency === currency);
+    const amounts = own.flatMap(({ fact }) => (fact.kind === 'paid' ? fact.amount : []));
+    if (amounts.length === 0) return [];
+    const captured = Math.max(...amounts);
+    const refunded = Math.min(captured, refundedOf(own));
+    // Of another currency the same part of the price.
+    const inPrice = currency === 'USD' ? refunded : Math.round((price * refunded) / captured);
+    return [{ refunded, inPrice, isGivenBack: refunded === captured, disputes }];
+  });
 }
 
 function refundedOf(about: readonly LedgerEntry[]): number {

@@ -1,6 +1,7 @@
 import { makeExpireOrder } from '../../../src/commands/expire-order.js';
 import { makeFulfilOrder } from '../../../src/commands/fulfil-order.js';
 import { makeReceivePaymentCallback } from '../../../src/commands/receive-payment-callback.js';
+import { makeResolvePayment } from '../../../src/commands/resolve-payment.js';
 import { makeSettlePayment } from '../../../src/commands/settle-payment.js';
 import type { Clock, Random } from '../../../src/event-sourcing/clock.js';
 import type { LogEvent } from '../../../src/event-sourcing/domain-event.js';
@@ -12,6 +13,8 @@ import { makeExpireOrders } from '../../../src/reactions/expire-orders.js';
 import { makeFulfilOrders } from '../../../src/reactions/fulfil-orders.js';
 import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
 import { makeMemoryEventStore } from '../../support/memory-event-store.js';
+import { digest } from '../../support/examples/ids.js';
+import { sealedExample } from '../../support/examples/sealed.js';
 import { makeTestPaymentProvider } from '../../support/test-payment-provider.js';
 
 /** The process stopped here, with all that it was at. */
@@ -26,6 +29,7 @@ export interface PaymentWeather {
 
 export const calm: PaymentWeather = { crash: 0, loseAnswer: 0, slow: 0 };
 
+const sealedNote = sealedExample('why');
 const provider = makeTestPaymentProvider();
 const providers = new Map([
   ['standard', provider],
@@ -160,7 +164,13 @@ export function makePaymentProcesses({
         mishap(error);
       },
     });
-    return { isDead: () => isDead, handler, reactions, receivePaymentCallback };
+    const resolvePayment = makeResolvePayment({
+      ...{ handler, settlePayment },
+      // What an operator writes matters to nobody here.
+      sealer: { seal: () => Promise.resolve(sealedNote) },
+      digests: { of: () => digest },
+    });
+    return { isDead: () => isDead, handler, reactions, receivePaymentCallback, resolvePayment };
 
     async function read(...call: Parameters<EventStore['read']>) {
       await step();

@@ -77,7 +77,7 @@ export function drawScene(seed: number, { messages: asked }: { readonly messages
     while (told.length < size) told.push(drawTold().told);
     const others: Platform = first.order.provider === 'stripe' ? 'standard' : 'stripe';
     const provider = chance(0.04) ? others : first.order.provider;
-    return { key, provider, isOurs: !chance(0.05), told };
+    return { key, provider, isOurs: !chance(0.07), told };
   }
 
   function drawTold(): { readonly order: SceneOrder; readonly told: TestMessage['told'][number] } {
@@ -101,12 +101,12 @@ export function drawScene(seed: number, { messages: asked }: { readonly messages
 /** More often that it was paid, for all else follows from that. */
 function drawFact(random: Random, price: number): RecordedFact {
   const paid = { kind: 'paid', amount: price, currency: 'USD' } as const;
-  const currency = random() < 0.03 ? 'EUR' : 'USD';
+  const currency = random() < 0.05 ? 'EUR' : 'USD';
   const part = Math.floor(price / 3);
   return pickWeighted<RecordedFact>(random, [
     [30, paid],
-    [2, { ...paid, amount: price - 1 }],
-    [1, { ...paid, currency: 'EUR' }],
+    [4, { ...paid, amount: price - 1 }],
+    [2, { ...paid, currency: 'EUR' }],
     [3, { kind: 'pending' }],
     [3, { kind: 'failed' }],
     [2, { kind: 'expired' }],

@@ -12,6 +12,7 @@ import { capacityGranted, userRegistered } from '../../support/examples/user.js'
 import { givenContext } from '../../support/given-stores.js';
 import { signed } from '../../support/test-payment-provider.js';
 import { type PaymentEnd, readEnd } from './payment-end.js';
+import { makePaymentOperator } from './payment-operator.js';
 import { calm, makePaymentProcesses, type PaymentProcess, type PaymentWeather } from './payment-processes.js';
 import { drawScene, pick, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
 
@@ -36,7 +37,7 @@ const stormy: PaymentWeather = { crash: 0.12, loseAnswer: 0.06, slow: 0.1 };
 /**
  * Delivers the scene's messages in their order, some of them more than once, at the same time or late, to two processes whose
  * calls wait for one another, lose answers and crash; what is not acknowledged comes again. Now and then the reactions of
- * both are at work too, the order's time passes, and the buyer cancels. In the end all that reactions owe is done.
+ * both are at work too, the order's time passes, the buyer cancels, and an operator decides. In the end all that reactions owe is done.
  */
 export async function simulatePayments(
   scene: Scene,
@@ -49,6 +50,8 @@ export async function simulatePayments(
   let commands = 0;
   const context = () => givenContext((commands += 1), receivedAt);
   await setScene();
+  const operator = makePaymentOperator({ scene, random, processes, somewhere, context });
+  const isOperated = chance(0.35);
   processes.setWeather(chance(0.75) ? stormy : calm);
   const timePasses = chance(0.4);
   await deliverAll();
@@ -56,6 +59,8 @@ export async function simulatePayments(
   processes.setWeather(calm);
   // What a platform did not wait for comes to its end first.
   await setImmediate();
+  await processes.react();
+  if (isOperated) await operator.finish();
   await processes.react();
   const { handler } = processes.at(0);
   const end = await readEnd(scene, { store: processes.store, handler, timePassed: timePasses });
@@ -69,6 +74,7 @@ export async function simulatePayments(
       if (processes.crashes() > crashesMax) processes.setWeather(calm);
       const some = waiting.splice(0, isPlain ? 1 : 1 + Math.floor(random() * 3));
       const beside = [...(chance(0.3) ? [processes.react()] : []), ...(chance(0.04) ? [cancel()] : [])];
+      if (isOperated && chance(0.3)) beside.push(operator.decide());
       const answers = await Promise.all(some.map(deliver));
       await Promise.all(beside);
       some.forEach((message, n) => answers[n] === 'acknowledged' && acknowledged.add(message));
