@@ -20,8 +20,8 @@ export interface StorageChange extends Versioned<StorageResource> {
 }
 
 /**
- * Changes the fields that are given. Another connection of an active storage is tested before it takes over; all else
- * applies at once (DESIGN 4.3).
+ * Changes the fields that are given. Another connection of an active storage is tested before it takes over, and what else is
+ * given with it waits too; other changes apply at once (DESIGN 4.3).
  * @throws CommandRejected storage_not_found, invalid_request, storage_test_running; PreconditionFailed
  */
 export type ChangeStorage = (

@@ -44,8 +44,8 @@ export function makeOpenStorage({
       if (state.test?.testId !== testId) return null;
       const { candidate } = state.test;
       if (candidate === null) return open(storageId, state, state.credentials);
-      const { credentials, endpoint, bucket, region } = candidate;
-      const configuration = { ...state.configuration, endpoint, bucket, region };
+      const { credentials, ...values } = candidate;
+      const configuration = { ...state.configuration, ...values };
       return open(storageId, { ...state, configuration }, credentials ?? state.credentials);
     },
   };

@@ -134,6 +134,31 @@ test('A candidate that passes takes over, one that fails changes nothing', (t) =
   t.like(kept.state, { status: 'active', configuration });
 });
 
+test('What is changed together with the connection takes over together with it, or not at all', (t) => {
+  const wanted = { ...otherBucket, name: 'Archive', base_path: 'old' };
+  const started = {
+    type: 'StorageTestStarted',
+    data: {
+      test_id: otherTestId,
+      candidate: { ...candidateStarted.data.candidate, name: 'Archive', base_path: 'old' },
+    },
+  } as const;
+  given(storageAggregate, ...activated)
+    .when({ ...moveBucket, change: () => wanted })
+    .then(t, started);
+  const tested = given(storageAggregate, ...activated, started);
+  t.like(tested.state, { status: 'active', configuration });
+  tested
+    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .then(t, changedTo(wanted), candidateSucceeded);
+  t.like(given(storageAggregate, ...activated, started, candidateFailed).state, { configuration });
+  // What another change has set meanwhile stays, where the candidate says nothing of it.
+  const cdn = changedTo({ ...configuration, cdn_domain: 'media.example.com' });
+  given(storageAggregate, ...activated, started, cdn)
+    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .then(t, changedTo({ ...wanted, cdn_domain: 'media.example.com' }), candidateSucceeded);
+});
+
 test('New credentials of an active storage are proven before the old ones go', (t) => {
   const { endpoint, bucket, region } = configuration;
   const started = {

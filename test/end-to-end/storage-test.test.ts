@@ -44,22 +44,30 @@ test('Given a storage that refuses, the test says why and nothing of what the pr
 test('Given an active storage, another bucket takes over only once it has passed', async (t) => {
   const storage = await givenFakeStorage(t);
   const refuses = await givenFakeStorage(t, refusing('list', 'NoSuchBucket'));
-  const { bind, send, until } = await givenStorageProject(t);
+  const { bind, send, until, get } = await givenStorageProject(t);
   const at = await bind(onThisMachine(storage.port));
   await send('POST', `${at}/test`);
   await until(at, 'active');
 
   const elsewhere = { endpoint: `http://127.0.0.1:${refuses.port}`, bucket: 'lakes' };
-  const tried = await send('PATCH', at, elsewhere);
+  const before = (await get(at)).json();
+  const tried = await send('PATCH', at, { ...elsewhere, name: 'Lakes', base_path: 'deep' });
   t.is(tried.status, 202, tried.text);
-  t.like(tried.json(), { status: 'active', bucket: 'media' });
+  t.deepEqual(tried.json(), before);
   const kept = await until(at, 'active', ({ last_error: error }) => error !== '');
-  t.like(kept, { bucket: 'media', endpoint: `http://127.0.0.1:${storage.port}` });
+  t.like(kept, {
+    name: 'Media',
+    base_path: 'videos',
+    bucket: 'media',
+    endpoint: `http://127.0.0.1:${storage.port}`,
+  });
   t.regex(textOf(kept, 'last_error'), /^bucket_not_found: /);
 
-  t.is((await send('PATCH', at, { bucket: 'lakes', name: 'Lakes' })).status, 202);
+  t.is((await send('PATCH', at, { bucket: 'lakes', name: 'Lakes', base_path: 'deep' })).status, 202);
   const moved = await until(at, 'active', ({ bucket }) => bucket === 'lakes');
-  t.like(moved, { name: 'Lakes', last_error: '' });
+  t.like(moved, { name: 'Lakes', base_path: 'deep', last_error: '' });
+  // It was tested where it is to be.
+  t.true(storage.requests.some((request) => request.startsWith('PUT /lakes/deep/.stowage-probe-')));
 });
 
 test('Given an active storage, new credentials are proven before the old ones go', async (t) => {

@@ -18,6 +18,13 @@ const configuration = {
   cdn_domain: z.string(),
 };
 
+/** What a change of the connection changes besides; left out where it stays as it is. */
+const besides = {
+  name: z.string().min(1).exactOptional(),
+  base_path: z.string().exactOptional(),
+  cdn_domain: z.string().exactOptional(),
+};
+
 const credentials = z.strictObject({
   /** Counts the credentials; each version is sealed under a key of its own. */
   version: z.int().positive(),
@@ -41,7 +48,7 @@ const schemas = {
   StorageTestStarted: z.strictObject({
     test_id: entityId,
     /** What is tested in place of the present connection, which goes on serving; null: the present one. */
-    candidate: z.strictObject({ ...connection, credentials: credentials.nullable() }).nullable(),
+    candidate: z.strictObject({ ...connection, ...besides, credentials: credentials.nullable() }).nullable(),
   }),
   StorageTestSucceeded: z.strictObject({ test_id: entityId }),
   StorageTestFailed: z.strictObject({

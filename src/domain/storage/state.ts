@@ -39,12 +39,13 @@ export interface StorageTest {
   readonly testId: string;
   /** The store's recorded time. */
   readonly startedAt: Date;
-  /** What is tested in place of the present connection. */
+  /** What is tested in place of the present connection, with what changes besides. */
   readonly candidate:
-    | (StorageConnection & {
-        /** Null: the present ones. */
-        readonly credentials: StorageCredentials | null;
-      })
+    | (StorageConnection &
+        Partial<Pick<StorageConfiguration, 'name' | 'base_path' | 'cdn_domain'>> & {
+          /** Null: the present ones. */
+          readonly credentials: StorageCredentials | null;
+        })
     | null;
 }
 

@@ -108,14 +108,20 @@ function change(
   if (storage.test?.testId === testId) return [];
   requireNoTest(storage);
   const { endpoint, bucket, region } = configuration;
-  const { endpoint: servedBy, bucket: present, region: presentRegion } = storage.configuration;
+  const candidate = { endpoint, bucket, region, ...besides(storage.configuration, configuration) };
   return [
-    ...changed(storage, { ...configuration, endpoint: servedBy, bucket: present, region: presentRegion }),
-    {
-      type: 'StorageTestStarted',
-      data: { test_id: testId, candidate: { endpoint, bucket, region, credentials: null } },
-    },
+    { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
+}
+
+/** What else is to change once the connection is proven: until then all stays as it is (DESIGN 4.3). */
+function besides(present: StorageConfiguration, wanted: StorageConfiguration) {
+  const { name, base_path, cdn_domain } = wanted;
+  return {
+    ...(name === present.name ? {} : { name }),
+    ...(base_path === present.base_path ? {} : { base_path }),
+    ...(cdn_domain === present.cdn_domain ? {} : { cdn_domain }),
+  };
 }
 
 function replaceCredentials(
@@ -165,8 +171,8 @@ function finishTest(
 /** The candidate's values, now that they are proven. */
 function adopt(storage: ExistingStorage, { candidate }: StorageTest): readonly StorageEvent[] {
   if (candidate === null) return [];
-  const { credentials, ...connection } = candidate;
-  const events = [...changed(storage, { ...storage.configuration, ...connection })];
+  const { credentials, ...values } = candidate;
+  const events = [...changed(storage, { ...storage.configuration, ...values })];
   if (credentials !== null) {
     const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
     events.push({ type: 'StorageCredentialsReplaced', data: { credentials: recorded } });

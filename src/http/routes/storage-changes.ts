@@ -71,7 +71,7 @@ export function makeStorageChangeRoutes(deps: {
       name: 'changeStorage',
       summary: 'Change a storage',
       description:
-        'Another endpoint, bucket or region of an active storage is tested before it takes over (202); all else applies at once.',
+        'Another endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
       access: accessMatrix.changeStorage,
       request: { params: storageParams, query: noQuery, body: storageChange },
       replies: { 200: changed, 202: tested },
