@@ -59,15 +59,12 @@ function changeOf(
 ): Partial<StorageDocument> {
   const touched = { updated_at: event.time };
   switch (event.type) {
-    case 'StorageChanged': {
-      const { endpoint, bucket, region } = event.data;
-      const same = endpoint === document.endpoint && bucket === document.bucket && region === document.region;
-      return { ...event.data, ...touched, ...(same ? {} : untested(document)) };
-    }
+    case 'StorageChanged':
+      return { ...event.data, ...touched, ...afterChange(document, event.data) };
     case 'StorageCredentialsReplaced':
       return { ...touched, ...untested(document) };
     case 'StorageDeliveryChanged':
-      return { ...touched, delivery: event.data.mode };
+      return { ...touched, delivery: event.data.mode, ...testedOtherwise(document) };
     case 'StorageTestStarted': {
       const { test_id: id, candidate } = event.data;
       const test = { id, of_candidate: candidate !== null };
@@ -90,7 +87,22 @@ function changeOf(
   }
 }
 
-/** As in the aggregate: another connection is unproven, save one that has just passed as a candidate. */
+type Changed = Pick<StorageDocument, 'endpoint' | 'bucket' | 'region' | 'base_path' | 'cdn_domain'>;
+
+/** As in the aggregate: another connection is unproven, and so are other paths while a test is under way. */
+function afterChange(document: StorageDocument, changed: Changed): Partial<StorageDocument> {
+  const { endpoint, bucket, region, base_path, cdn_domain } = changed;
+  const same = endpoint === document.endpoint && bucket === document.bucket && region === document.region;
+  if (!same) return untested(document);
+  const samePaths = base_path === document.base_path && cdn_domain === document.cdn_domain;
+  return samePaths ? {} : testedOtherwise(document);
+}
+
+function testedOtherwise(document: StorageDocument): Partial<StorageDocument> {
+  return document.test === null ? {} : untested(document);
+}
+
+/** A candidate that has just passed is named active next. */
 function untested({ status, test }: StorageDocument): Partial<StorageDocument> {
   if (test?.of_candidate === true) return {};
   return { status: status === 'disabled' ? 'disabled' : 'pending', test: null };
@@ -98,7 +110,7 @@ function untested({ status, test }: StorageDocument): Partial<StorageDocument> {
 
 export const storageConfigsProjection: Projection<StorageDocument, StorageEvent> = {
   name: 'storage_configs',
-  version: 2,
+  version: 3,
   category: storageCategory,
   codec: storageCodec,
   indexes: ['project_id'],

@@ -77,6 +77,21 @@ test('A result counts only for the configuration that it tested', (t) => {
   given(storageAggregate, ...activated)
     .when(refused)
     .thenNothing(t);
+  // A test writes below the base path, and reads through the domain.
+  const other: readonly StorageEvent[] = [
+    changedTo({ ...configuration, base_path: 'old' }),
+    changedTo({ ...configuration, cdn_domain: '' }),
+    { type: 'StorageDeliveryChanged', data: { mode: 'public' } },
+  ];
+  for (const event of other) {
+    const elsewhere = given(storageAggregate, storageCreated, testStarted, event);
+    t.is(elsewhere.state.status, 'pending');
+    elsewhere.when(passed).thenNothing(t);
+    t.is(statusAfter(...activated, event), 'active');
+    t.is(statusAfter(...activated, candidateStarted, event, candidateFailed), 'active');
+  }
+  const archive = changedTo({ ...configuration, name: 'Archive' });
+  given(storageAggregate, storageCreated, testStarted, archive).when(passed).then(t, testSucceeded);
   // One that another test has followed upon.
   const again = { type: 'StorageTestStarted', data: { test_id: otherTestId, candidate: null } } as const;
   const followed = given(storageAggregate, storageCreated, testStarted, moved, again);

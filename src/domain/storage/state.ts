@@ -75,19 +75,14 @@ function changeOf(
   event: Exclude<Evolving<StorageEvent>, { type: 'StorageCreated' | 'StorageDeleted' }>,
 ): Partial<ExistingStorage> {
   switch (event.type) {
-    case 'StorageChanged': {
-      const configuration = { ...state.configuration, ...event.data };
-      // What was tested before says nothing of another connection; a candidate that has just passed is named active next.
-      return sameConnection(state.configuration, configuration)
-        ? { configuration }
-        : { configuration, ...untested(state) };
-    }
+    case 'StorageChanged':
+      return reconfigured(state, { ...state.configuration, ...event.data });
     case 'StorageCredentialsReplaced': {
       const { credentials } = event.data;
       return { credentials, credentialsVersionMax: highest(state, credentials.version), ...untested(state) };
     }
     case 'StorageDeliveryChanged':
-      return { delivery: event.data.mode };
+      return { delivery: event.data.mode, ...testedOtherwise(state) };
     case 'StorageTestStarted': {
       const { test_id: testId, candidate } = event.data;
       return {
@@ -107,6 +102,20 @@ function changeOf(
     case 'StorageEnabled':
       return { status: 'pending', test: null };
   }
+}
+
+/** What was tested says nothing of another connection; a candidate that has just passed is named active next. */
+function reconfigured(state: ExistingStorage, configuration: StorageConfiguration): Partial<ExistingStorage> {
+  const present = state.configuration;
+  if (!sameConnection(present, configuration)) return { configuration, ...untested(state) };
+  const { base_path, cdn_domain } = configuration;
+  const samePaths = base_path === present.base_path && cdn_domain === present.cdn_domain;
+  return { configuration, ...(samePaths ? {} : testedOtherwise(state)) };
+}
+
+/** A test under way says nothing of other paths or another delivery; one that has ended is left alone. */
+function testedOtherwise(state: ExistingStorage): Partial<ExistingStorage> {
+  return state.test === null ? {} : untested(state);
 }
 
 export function sameConnection(one: StorageConnection, other: StorageConnection): boolean {
