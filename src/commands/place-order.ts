@@ -57,7 +57,10 @@ export function makePlaceOrder({
       invalid('project_id', 'the plan is for a user, not for a project');
     }
     if (!providers.has(provider)) {
-      rejectUseCase('provider_not_configured', `${provider} is not configured, so the order could not be paid`);
+      rejectUseCase(
+        'provider_not_configured',
+        `${provider} is not configured, so the order could not be paid`,
+      );
     }
     const id = derivedId(context, 'order');
     await places.take(buyer.userId, id);
