@@ -40,6 +40,8 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
    * to do: they are idempotent, so no claim is taken. What it throws is logged: it must name no secret and no person.
    */
   perform?(event: ReactionEvent<Event>, signal: AbortSignal): Promise<Result>;
+  /** How many effects a process runs at once: 8 when left out, more where some may hang while others wait their turn. */
+  readonly atOnceMax?: number;
   /**
    * Appends the outcome by commands that decide `[]` when they are repeated. The context's id and time follow from the
    * event, so a repetition is the same command; the store's recorded time tells when the outcome came.

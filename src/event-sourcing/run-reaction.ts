@@ -43,8 +43,8 @@ export interface RunningReaction {
 
 /** How far the reaction's events may be taken ahead of its mark. */
 export const aheadMax = 1_000;
-/** How many events are worked on at once. */
-const atOnceMax = 8;
+/** How many events are worked on at once, where the reaction does not say. */
+const atOnceDefault = 8;
 const saveIntervalMs = 1_000;
 /** So many events of others are worth saving the mark. */
 const passedWorthSaving = 500;
@@ -74,6 +74,7 @@ export function runReaction(
   const { onRetry } = options;
   const limit = options.aheadMax ?? aheadMax;
   const claims = makeClaims(deps, reaction.name);
+  const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
   const slots = makeSlots(atOnceMax);
   const ending = new AbortController();
   const cutOff = new AbortController();

@@ -27,6 +27,8 @@ export function makeProbeStorages({
     category: storageCategory,
     codec: storageCodec,
     types: ['StorageTestStarted'],
+    // Each endpoint that stays silent holds a place for 5 s; nobody else's test is to wait for its lease to run out.
+    atOnceMax: 64,
     asks: async (event) => ((await probeStorage.isRunning(refOf(event))) ? 'yes' : 'no'),
     // What a crash or a pause has cut off for so long is not begun anew: its owner has waited long enough.
     perform: async (event, signal) =>

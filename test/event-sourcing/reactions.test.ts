@@ -244,24 +244,29 @@ test('no more than 1,000 events are taken past one that stays open', async (t) =
   await scene.clock.run(runner.stop());
 });
 
-test('no more than 8 effects run at once', async (t) => {
-  const scene = givenReactions();
-  let running = 0;
-  let most = 0;
-  for (let n = 1; n <= 30; n += 1) await scene.ask(n);
-  const runner = scene.start({
-    send: async () => {
+for (const [what, atOnceMax, most] of [
+  ['8 effects', undefined, 8],
+  ['as many effects as a reaction says', 20, 20],
+] as const) {
+  test(`no more than ${what} run at once`, async (t) => {
+    const scene = givenReactions();
+    let [running, seen] = [0, 0];
+    for (let n = 1; n <= 30; n += 1) await scene.ask(n);
+    const send = async (): Promise<void> => {
       running += 1;
-      most = Math.max(most, running);
+      seen = Math.max(seen, running);
       await scene.clock.sleep(100);
       running -= 1;
-    },
+    };
+    const parcels = makeSendParcels({ handler: scene.handler, send });
+    const reactions = [{ ...parcels, ...(atOnceMax === undefined ? {} : { atOnceMax }) }];
+    const runner = scene.start({ reactions });
+    await scene.clock.advance(1_000);
+    t.is(runner.statuses()[0]?.open, 0);
+    t.is(seen, most);
+    await scene.clock.run(runner.stop());
   });
-  await scene.clock.advance(1_000);
-  t.is(scene.sent.length, 30);
-  t.is(most, 8);
-  await scene.clock.run(runner.stop());
-});
+}
 
 test('an event that cannot be decoded stops its reaction, with a sentence, and no other', async (t) => {
   const scene = givenReactions();
