@@ -1,6 +1,9 @@
 /** A JSON object that came from outside: nothing is known of its fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+const earliestMs = Date.parse('0000-01-01T00:00:00.000Z');
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** The object that the bytes are in JSON (UTF-8), or null. Only for bytes whose signature holds. */
 export function parseJsonObject(bytes: Buffer): Fields | null {
   try {
@@ -42,16 +45,20 @@ export function listAt(value: unknown, path: string): readonly unknown[] {
 export function timeAt(value: unknown, path: string): Date | null {
   const found = at(value, path);
   if (typeof found === 'string') return parseTime(found);
-  if (typeof found !== 'number' || !Number.isSafeInteger(found)) return null;
-  const time = new Date(found * 1_000);
-  return Number.isNaN(time.getTime()) ? null : time;
+  return typeof found === 'number' && Number.isSafeInteger(found)
+    ? recordable(new Date(found * 1_000))
+    : null;
 }
 
 /** An RFC 3339 time, or null. */
 export function parseTime(text: string): Date | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text)) return null;
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? null : time;
+  return recordable(new Date(text));
+}
+
+/** Null unless it is a time that events can hold, of the years 0000 to 9999: milliseconds taken for seconds are none. */
+function recordable(time: Date): Date | null {
+  return time.getTime() >= earliestMs && time.getTime() <= latestMs ? time : null;
 }
 
 /** The bytes of a base64 text (RFC 4648, section 4), spelled the one way it can be; null for any other text. */

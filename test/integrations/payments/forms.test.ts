@@ -102,3 +102,13 @@ test('times are RFC 3339, or whole seconds', (t) => {
   t.is(timeAt({ a: 1_767_323_045 }, 'a')?.toISOString(), '2026-01-02T03:04:05.000Z');
   for (const value of [1.5, 1e300, null, {}, true]) t.is(timeAt({ a: value }, 'a'), null);
 });
+
+test('a time that no event can hold is none, so that what tells of it is kept all the same', (t) => {
+  const last = timeAt({ a: 253_402_300_799 }, 'a');
+  t.is(last?.toISOString(), '9999-12-31T23:59:59.000Z');
+  // Milliseconds taken for seconds are the likeliest of these.
+  for (const value of [1_767_323_045_000, 253_402_300_800, -62_167_219_201])
+    t.is(timeAt({ a: value }, 'a'), null, String(value));
+  for (const text of ['9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00+01:00'])
+    t.is(parseTime(text), null, text);
+});
