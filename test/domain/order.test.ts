@@ -125,9 +125,14 @@ test('An order that nobody has paid in time expires, and revives when it is paid
 
 test('An open order is canceled, a paid one is not', (t) => {
   t.is(seen(after({ type: 'Cancel' })).status, 'canceled');
+  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' })).status, 'canceled');
   const { state } = given(orderAggregate, placed);
   const captured = orderAggregate.decider.decide(reportOf(paid), state);
   given(orderAggregate, placed, ...captured)
+    .when({ type: 'Cancel' })
+    .thenRejected(t, 'order_not_open');
+  // Nor is one that was, and has been paid since: its buyer is not to believe that it is given up.
+  given(orderAggregate, placed, { type: 'OrderCanceled', data: {} }, ...captured)
     .when({ type: 'Cancel' })
     .thenRejected(t, 'order_not_open');
 });

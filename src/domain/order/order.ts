@@ -4,7 +4,7 @@ import type { PaymentProviderName, RecordedFact, ResolutionNote } from '../payme
 import { orderCodec, type OrderEvent, type OrderGrant } from './events.js';
 import { rejectOrder } from './rejections.js';
 import { isApplicable, isCovered, type Mismatch, transactionKey } from './review.js';
-import { evolve, isDue, isOpen, isUnpaid, type OrderState, type PlacedOrder } from './state.js';
+import { evolve, isDue, isOpen, isUnpaid, orderStatus, type OrderState, type PlacedOrder } from './state.js';
 import { orderCategory } from './stream.js';
 
 export {
@@ -88,7 +88,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
     case 'ResolveReview':
       return resolve(command, order);
     case 'Cancel':
-      if (order.facts.ends.has('canceled')) return [];
+      if (orderStatus(order) === 'canceled') return [];
       if (!isOpen(order)) rejectOrder('order_not_open', 'the order cannot be canceled any more');
       return [{ type: 'OrderCanceled', data: {} }];
     case 'Expire':
