@@ -144,7 +144,9 @@ function inCurrencyOf(
 ): number {
   const refunded = refundedOf(ledger);
   if (ledger.currency === currency || refunded === 0) return refunded;
-  return Math.round((amount * refunded) / ledger.captured);
+  const captured = BigInt(ledger.captured);
+  // Rounded half up, and exact also where the product is no safe number.
+  return Number((2n * BigInt(amount) * BigInt(refunded) + captured) / (2n * captured));
 }
 
 function capturedLedgers({ facts }: Pick<PlacedOrder, 'facts'>) {
