@@ -22,7 +22,8 @@ const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status
 
 /**
  * Epay, the interface of many Chinese gateways, by GET or POST: MD5 over the sorted parameters with the merchant's key at the end.
- * The weakest of all, so it is off unless enabled. The key is the gateway's trade_no: it tells of each payment once.
+ * The weakest of all, so it is off unless enabled. The key is the gateway's trade_no: it tells of each payment once. Whatever
+ * else a gateway may tell of a trade has a key of its own, so that the payment is not taken for the same message with other content.
  * @param pid `PAYMENT_EPAY_PID`
  * @param keys `PAYMENT_EPAY_KEYS`
  */
@@ -64,7 +65,7 @@ export function makeEpay({
     if (!isId(orderNumber)) return verifiedUnreadable('out_trade_no', content);
     if (!isId(transactionId)) return verifiedUnreadable('trade_no', content);
     return verified({
-      key: transactionId,
+      key: keyOf(form, transactionId),
       isOurs: form.get('pid') === pid,
       notifications: [{ reference: { orderNumber, transactionId }, fact: factOf(form), at: null }],
       fields: Object.fromEntries(recordedNames.map((name) => [name, form.get(name) ?? ''])),
@@ -100,8 +101,19 @@ function isId(text: string): boolean {
   return /^[\x21-\x7e]{1,256}$/.test(text);
 }
 
+function isPayment(form: Form): boolean {
+  return form.get('trade_status') === 'TRADE_SUCCESS';
+}
+
+/** An id holds no space, so the one is never the other. */
+function keyOf(form: Form, transactionId: string): string {
+  if (isPayment(form)) return transactionId;
+  const told = `${transactionId} ${form.get('trade_status') ?? ''}`;
+  return `not-paid ${createHash('sha256').update(told, 'latin1').digest('hex')}`;
+}
+
 function factOf(form: Form): PaymentFact {
-  if (form.get('trade_status') !== 'TRADE_SUCCESS') return nothing;
+  if (!isPayment(form)) return nothing;
   const money = decimalAmount(form.get('money'), 'CNY');
   return money === null ? unreadable('money') : { kind: 'paid', money };
 }

@@ -97,6 +97,16 @@ test('given the same trade again, the name of the goods does not count and the m
   t.not(dearer.digest, first.digest);
 });
 
+test('given another status of a trade first, its payment is another message, and counts', async (t) => {
+  const waits = callback({ ...fields, trade_status: 'WAIT_BUYER_PAY' });
+  const waiting = await verifiedBy(epay, waits);
+  t.deepEqual(waiting.notifications[0]?.fact, { kind: 'nothing' });
+  t.is((await verifiedBy(epay, waits)).key, waiting.key);
+  const closed = await verifiedBy(epay, callback({ ...fields, trade_status: 'TRADE_CLOSED' }));
+  const payment = await verifiedBy(epay, callback(fields));
+  t.is(new Set([waiting, closed, payment].map(({ key }) => key)).size, 3);
+});
+
 test('the gateway is answered with its word, by GET as by POST', (t) => {
   t.is(epay.acknowledgement.body, 'success');
   t.is(epay.get, 'settles');

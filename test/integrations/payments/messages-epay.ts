@@ -39,6 +39,8 @@ export const epayMessages: readonly PaymentMessage[] = [
   notification('an ampersand that begins no parameter', { name: 'this & that = more' }, paid(6900, 'CNY')),
   notification('an exponent', { money: '1e2' }, unreadable('money')),
   notification('a third decimal', { money: '69.001' }, unreadable('money')),
-  notification('another status', { trade_status: 'WAIT_BUYER_PAY' }, nothing),
+  notification('another status', { trade_status: 'WAIT_BUYER_PAY' }, nothing, {
+    key: 'not-paid 1e5bd5540774cb081046debb2457b8aa7b998bd520ad3fc5752601259a763469',
+  }),
   notification('another merchant', { pid: '1002' }, paid(6900, 'CNY'), { isOurs: false }),
 ];
