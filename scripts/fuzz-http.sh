@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lets schemathesis loose on the served process. All it knows of the service is /openapi.json, so whatever comes back must be
 # described there: no server error, no other status, content type or shape of a reply. Once as nobody, once as a registered
-# user with the agent secret and ids of its own making, once with the ids of a project, a storage and an asset that exist, and once
-# all that ends something: a session, an account, a project, a storage, an asset.
+# user with the agent secret and ids of its own making, once as an operator with the ids of a project, a storage and an asset that exist,
+# and once all that ends something: a session, an account, a project, a storage, an asset.
 #
 # FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation, a pass) repeat a run; arguments go to schemathesis.
 # Needs python3, 3.10 or newer, and curl. Exit status 75: schemathesis could not be installed.
@@ -178,6 +178,7 @@ pass 'as a user and an agent' "$scratch/somebody.toml" "${without_endings[@]}" "
 FUZZ_TOKEN=$(access_token owner)
 FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 node dist/src/cli.js project grant "$FUZZ_PROJECT" allow_s3
+node dist/src/cli.js operator grant owner@example.org
 credential=fuzz-canary-secret-key
 FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
   "{\"name\":\"a\",\"provider\":\"s3\",\"bucket\":\"rushes\",\"region\":\"eu-central-1\",\"credentials\":{\"access_key\":\"AKIAFUZZ\",\"secret_key\":\"$credential\"}}" \
@@ -186,7 +187,7 @@ FUZZ_ASSET=$(post "/projects/$FUZZ_PROJECT/assets" \
   "{\"storage_id\":\"$FUZZ_STORAGE\",\"name\":\"a\",\"object_key\":\"a.mp4\",\"media_type\":\"video/mp4\",\"size\":1}" \
   -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 export FUZZ_PROJECT FUZZ_STORAGE FUZZ_ASSET
-pass 'as the owner of a project, a storage and an asset' "$scratch/known.toml" "${without_endings[@]}" "$@"
+pass 'as an operator who owns a project, a storage and an asset' "$scratch/known.toml" "${without_endings[@]}" "$@"
 pass 'what ends sessions, accounts, projects, storages and assets' "$scratch/known.toml" "${only_endings[@]}" "$@"
 
 printf '\n-- afterwards\n'
