@@ -1,7 +1,7 @@
 import type { Clock } from '../event-sourcing/clock.js';
 import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
-import { StoreUnavailable } from '../event-sourcing/errors.js';
 import { stepContext } from '../event-sourcing/ids.js';
+import { makeSharedLimit, type WithinLimit } from '../event-sourcing/shared-limit.js';
 import { parseOrderNumber } from '../domain/order/number.js';
 import type { ReceivedCallback } from '../domain/payment-callback/events.js';
 import { paymentCallbackAggregate } from '../domain/payment-callback/payment-callback.js';
@@ -73,6 +73,9 @@ export function makeReceivePaymentCallback({
   readonly settlePayment: SettlePayment;
   readonly clock: Clock;
 }): ReceivePaymentCallback {
+  const limit = (limitMs: number): WithinLimit =>
+    makeSharedLimit({ clock, limitMs, problem: 'the log has not answered in time' });
+  const [withinAppend, withinSettling] = [limit(appendMs), limit(settleMs)];
   return async ({ name, callback }, context) => {
     const provider = providers.get(name);
     if (callback.method === 'GET' && (callback.query === '' || !confirmsByGet.includes(name))) {
@@ -103,8 +106,7 @@ export function makeReceivePaymentCallback({
   ): Promise<void> {
     const id = callbackIdOf(name, verified.key);
     const received = recordOf(name, verified, receivedAt);
-    const { events } = await within(
-      appendMs,
+    const { events } = await withinAppend(
       handler.handle(
         { aggregate: paymentCallbackAggregate, id },
         { type: 'Receive', callback: received },
@@ -114,7 +116,7 @@ export function makeReceivePaymentCallback({
     );
     const types = events.map(({ type }) => type);
     if (types.includes('PaymentCallbackConflicted')) onConflict(id);
-    const settled = within(settleMs, settlePayment.settle(id, stepContext(context, 'settle')));
+    const settled = withinSettling(settlePayment.settle(id, stepContext(context, 'settle')));
     if (types.includes('PaymentCallbackReceived')) {
       // It is accepted: what could not be settled now is settled by the reaction.
       await settled.catch((error: unknown) => {
@@ -122,24 +124,6 @@ export function makeReceivePaymentCallback({
       });
     } else {
       await settled;
-    }
-  }
-
-  /** What takes longer goes on by itself. */
-  async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-    const ended = new AbortController();
-    const late = clock.sleep(ms, ended.signal).then(
-      () => {
-        throw new StoreUnavailable('the log has not answered in time');
-      },
-      // The work ended first.
-      () => new Promise<never>(() => undefined),
-    );
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      ended.abort();
-      work.catch(() => undefined);
     }
   }
 }

@@ -60,7 +60,8 @@ interface Run {
 
 /** Where a notification goes. */
 type Destination =
-  | { readonly kind: 'order'; readonly orderId: string }
+  /** The order itself, where it has been looked for already. */
+  | { readonly kind: 'order'; readonly orderId: string; readonly order?: PlacedOrder }
   | { readonly kind: 'waits' }
   /** Somebody has decided that it goes nowhere. */
   | { readonly kind: 'dismissed' };
@@ -118,8 +119,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       return { kind: 'held', reason: told.order_number === null ? 'unlinked_transaction' : 'unknown_order' };
     }
     const { orderId } = destination;
-    const order = await placedOrder(orderId);
-    if (order === null) throw new Error('an order that a transaction belongs to is gone');
+    const order = destination.order ?? (await existingOrder(orderId));
     const report: ReportedFact = {
       callback: name,
       transactionId: told.transaction_id,
@@ -167,8 +167,8 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     { context, options }: Run,
   ): Promise<Destination> {
     const byNumber = told.order_number === null ? null : parseOrderNumber(told.order_number);
-    if (byNumber !== null && (await placedOrder(byNumber)) !== null)
-      return { kind: 'order', orderId: byNumber };
+    const numbered = byNumber === null ? null : await placedOrder(byNumber);
+    if (byNumber !== null && numbered !== null) return { kind: 'order', orderId: byNumber, order: numbered };
     const decided = destinationOf(resolution);
     if (told.transaction_id === null) return decided;
     const id = transactionStreamId(callback.provider, told.transaction_id);
@@ -231,6 +231,12 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       if ([...state.parked].some((parked) => underWay.has(parked))) return true;
     }
     return false;
+  }
+
+  async function existingOrder(orderId: string): Promise<PlacedOrder> {
+    const order = await placedOrder(orderId);
+    if (order === null) throw new Error('an order that a transaction belongs to is gone');
+    return order;
   }
 
   async function placedOrder(orderId: string): Promise<PlacedOrder | null> {

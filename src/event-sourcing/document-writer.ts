@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
-import { StoreUnavailable } from './errors.js';
 import type { Generations } from './generations.js';
 import type { AnyProjection } from './projection.js';
 import type { ReadModelStore, StoredDocument } from './read-model-store.js';
+import { makeSharedLimit } from './shared-limit.js';
 
 /** Writes the documents of a stream right after an append, so that whoever wrote reads what was written. */
 export interface DocumentWriter {
@@ -20,8 +20,6 @@ export interface DocumentWriter {
 }
 
 const limitMs = 2_000;
-/** A write may be cut off by so much earlier than its limit. */
-const sharedMs = 100;
 
 export function makeDocumentWriter(deps: {
   readonly generations: Generations;
@@ -30,7 +28,11 @@ export function makeDocumentWriter(deps: {
   readonly onFailure: (error: unknown) => void;
 }): DocumentWriter {
   const { generations, readModelStore, clock, onFailure } = deps;
-  let latest: Limit | null = null;
+  const withinLimit = makeSharedLimit({
+    clock,
+    limitMs,
+    problem: 'the documents could not be written within 2 s',
+  });
   const byName = new Map(generations.projections.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, AnyProjection[]>();
   for (const projection of generations.projections) {
@@ -66,45 +68,4 @@ export function makeDocumentWriter(deps: {
     );
     await Promise.all(writes);
   }
-
-  async function withinLimit(work: Promise<void>): Promise<void> {
-    const limit = currentLimit();
-    limit.users += 1;
-    try {
-      await Promise.race([work, limit.exceeded]);
-    } finally {
-      limit.users -= 1;
-      if (limit.users === 0) limit.end.abort();
-    }
-  }
-
-  /** Writes that begin close together share a timer: one for each write would cost more than handing the write over. */
-  function currentLimit(): Limit {
-    const nowMs = clock.now().getTime();
-    const ageMs = nowMs - (latest?.sinceMs ?? 0);
-    if (latest === null || latest.end.signal.aborted || ageMs < 0 || ageMs > sharedMs) {
-      latest = startLimit(nowMs);
-    }
-    return latest;
-  }
-
-  function startLimit(sinceMs: number): Limit {
-    const end = new AbortController();
-    const exceeded = clock.sleep(limitMs, end.signal).then(
-      () => {
-        throw new StoreUnavailable('the documents could not be written within 2 s');
-      },
-      () => undefined,
-    );
-    return { sinceMs, exceeded, end, users: 0 };
-  }
-}
-
-/** A time limit, and how many writes it is the limit of. */
-interface Limit {
-  readonly sinceMs: number;
-  /** Rejects when the time is over; resolves when nobody needs it any more. */
-  readonly exceeded: Promise<void>;
-  readonly end: AbortController;
-  users: number;
 }

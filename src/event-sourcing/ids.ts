@@ -7,13 +7,12 @@ const eventNamespace = parse('6f1c1f5e-9a83-4c0f-9f8e-0c6d6a3b7a51');
 
 /** The id of the `index`-th event that a command appends to a stream: UUIDv5, the same whenever the command is repeated. */
 export function eventId(commandId: string, stream: string, index: number): string {
-  // Bytes, for the library's own way from text to bytes costs more than the digest.
-  return v5(Buffer.from(`${commandId}/${stream}/${index}`), eventNamespace);
+  return derivedUuid(`${commandId}/${stream}/${index}`);
 }
 
 /** The id of the command by which a reaction appends the outcome of an event: UUIDv5, the same in every process and try. */
 export function reactionCommandId(causeId: string, reaction: string): string {
-  return v5(`${causeId}/${reaction}`, eventNamespace);
+  return derivedUuid(`${causeId}/${reaction}`);
 }
 
 /**
@@ -21,7 +20,7 @@ export function reactionCommandId(causeId: string, reaction: string): string {
  * so that no two events have one id.
  */
 export function stepContext(context: CommandContext, step: string): CommandContext {
-  return { ...context, commandId: v5(`${context.commandId}/${step}`, eventNamespace) };
+  return { ...context, commandId: derivedUuid(`${context.commandId}/${step}`) };
 }
 
 /**
@@ -31,4 +30,9 @@ export function stepContext(context: CommandContext, step: string): CommandConte
 export function derivedId(context: Pick<CommandContext, 'commandId' | 'time'>, label: string): string {
   const random = hash('sha256', `${context.commandId}/${label}`, 'buffer').subarray(0, 16);
   return v7({ msecs: context.time.getTime(), random, seq: random.readUInt32BE(6) });
+}
+
+function derivedUuid(name: string): string {
+  // Bytes, for the library's own way from text to bytes costs more than the digest.
+  return v5(Buffer.from(name), eventNamespace);
 }

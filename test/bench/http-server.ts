@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Router from '@koa/router';
-import Koa from 'koa';
-import { Registry } from 'prom-client';
 import { makeHealth } from '../../src/composition/health.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
 import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import { startProjections } from '../../src/event-sourcing/projection-runner.js';
-import { makeHttpMetrics } from '../../src/http/metrics.js';
-import { makeObserve } from '../../src/http/observe.js';
 import { startHttpServer } from '../../src/http/server.js';
-import type { HttpState } from '../../src/http/shell.js';
-import { makeClientIp } from '../../src/security/client-ip.js';
+import { listen, makeAnchor, makeBare } from './anchors.js';
 
 /** Enough for the storages of all rounds, 20 a project. */
 const projectCount = 5_000;
@@ -100,53 +92,6 @@ async function makeProject(all: Services, ownerId: string): Promise<string> {
 function makeContext(): CommandContext {
   const commandId = randomUUID();
   return { commandId, causationId: commandId, correlationId: commandId, actor: 'operator', time: new Date() };
-}
-
-function makeAnchor(all: Services): Koa<HttpState> {
-  const app = new Koa<HttpState>();
-  app.use(
-    makeObserve({
-      logger: all.log.logger,
-      metrics: makeHttpMetrics(new Registry()),
-      clientIp: makeClientIp([]),
-      digestIp: (address) => all.digests.ip(address),
-      closing: () => false,
-    }),
-  );
-  const router = new Router<HttpState>();
-  const answer = (ctx: Koa.Context): void => {
-    ctx.type = 'json';
-    ctx.body = constantBody(ctx.path);
-  };
-  router.get('/:size', answer).post('/:size', answer);
-  app.use(router.routes());
-  return app;
-}
-
-function makeBare(): Koa {
-  const app = new Koa();
-  app.use((ctx) => {
-    ctx.type = 'json';
-    ctx.body = constantBody(ctx.path);
-  });
-  return app;
-}
-
-const bodies = new Map<string, string>();
-
-function constantBody(path: string): string {
-  let body = bodies.get(path);
-  if (body === undefined) {
-    body = 'x'.repeat(Number(path.slice(1)));
-    bodies.set(path, body);
-  }
-  return body;
-}
-
-async function listen(app: { callback(): Parameters<typeof createServer>[1] }): Promise<string> {
-  const server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 function fail(_collection: string, error: unknown): never {

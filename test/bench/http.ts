@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import autocannon from 'autocannon';
+import type autocannon from 'autocannon';
 import type { HttpBenchSetup } from './http-server.js';
+import { connections, load, type Requests } from './load.js';
 import { compare, type Comparison } from './measure.js';
 
-const connections = 32;
-const seconds = 2;
 const rounds = 3;
 const storagesPerProject = 20;
 
@@ -67,16 +66,6 @@ async function compareRoutes(setup: HttpBenchSetup): Promise<readonly Comparison
   return [...comparisons, bare];
 }
 
-type Requests = Pick<autocannon.Options, 'method' | 'headers' | 'body' | 'requests'>;
-
-/** Requests per second; any other status than the expected one makes the figure worthless. */
-async function load({
-  status = 200,
-  ...options
-}: Requests & { readonly url: string; readonly status?: number }): Promise<number> {
-  return requestsPerSecond(await autocannon({ ...options, connections, duration: seconds }), status);
-}
-
 function creation({ authorization }: Pick<HttpBenchSetup, 'authorization'>): Requests {
   return {
     method: 'POST',
@@ -107,14 +96,4 @@ function creationsIn(
   };
   const requests = [{ setupRequest: (request: autocannon.Request) => ({ ...request, path: nextPath() }) }];
   return () => load({ ...creation(setup), url: setup.service, requests, status: 201 });
-}
-
-function requestsPerSecond(result: autocannon.Result, status: number): number {
-  const answered = new Map(Object.entries(result.statusCodeStats ?? {})).get(String(status))?.count ?? 0;
-  const others = result.requests.total - answered;
-  if (others > 0 || result.errors > 0) {
-    const statuses = JSON.stringify(result.statusCodeStats);
-    throw new Error(`${others} other replies than ${status}, ${result.errors} errors: ${statuses}`);
-  }
-  return answered / result.duration;
 }

@@ -3,6 +3,7 @@ import { benchCatchUp } from './catch-up.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
+import { benchPayments } from './payments.js';
 import { benchPresigning } from './presigning.js';
 import { writeReport } from './report.js';
 import { benchStart } from './start.js';
@@ -10,6 +11,7 @@ import { benchStart } from './start.js';
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
   appends: benchAppends,
   http: benchHttp,
+  payments: benchPayments,
   logins: benchLogins,
   'catch-up': benchCatchUp,
   start: benchStart,

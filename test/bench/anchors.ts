@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { Registry } from 'prom-client';
+import type { Services } from '../../src/composition/services.js';
+import { makeHttpMetrics } from '../../src/http/metrics.js';
+import { makeObserve } from '../../src/http/observe.js';
+import type { HttpState } from '../../src/http/shell.js';
+import { makeClientIp } from '../../src/security/client-ip.js';
+
+/** Koa with @koa/router and the service's own request-id and log middleware; `/<size>` answers so many bytes. */
+export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>): Koa<HttpState> {
+  const app = new Koa<HttpState>();
+  app.use(
+    makeObserve({
+      logger: log.logger,
+      metrics: makeHttpMetrics(new Registry()),
+      clientIp: makeClientIp([]),
+      digestIp: (address) => digests.ip(address),
+      closing: () => false,
+    }),
+  );
+  const router = new Router<HttpState>();
+  const answer = (ctx: Koa.Context): void => {
+    ctx.type = 'json';
+    ctx.body = constantBody(ctx.path);
+  };
+  router.get('/:size', answer).post('/:size', answer);
+  app.use(router.routes());
+  return app;
+}
+
+/** Koa alone, the same answers. */
+export function makeBare(): Koa {
+  const app = new Koa();
+  app.use((ctx) => {
+    ctx.type = 'json';
+    ctx.body = constantBody(ctx.path);
+  });
+  return app;
+}
+
+const bodies = new Map<string, string>();
+
+function constantBody(path: string): string {
+  let body = bodies.get(path);
+  if (body === undefined) {
+    body = 'x'.repeat(Number(path.slice(1)));
+    bodies.set(path, body);
+  }
+  return body;
+}
+
+/** On a free port of this machine. @returns the origin */
+export async function listen(app: { callback(): Parameters<typeof createServer>[1] }): Promise<string> {
+  const server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

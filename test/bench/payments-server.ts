@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { makeHealth } from '../../src/composition/health.js';
+import { makeHttp } from '../../src/composition/http.js';
+import { openServices } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config.js';
+import { orderNumber } from '../../src/domain/order/number.js';
+import { orderAggregate, orderLifeMs } from '../../src/domain/order/order.js';
+import { orderStatus } from '../../src/domain/order/state.js';
+import { builtInPlans, defaultCurrency, findOffer } from '../../src/domain/order/plans.js';
+import { paymentProvider, type PaymentProviderName } from '../../src/domain/payment.js';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
+import { derivedId } from '../../src/event-sourcing/ids.js';
+import { startProjections } from '../../src/event-sourcing/projection-runner.js';
+import { startHttpServer } from '../../src/http/server.js';
+import { makePaymentPlatforms } from '../support/payment-platforms.js';
+import type { SentCallback } from '../support/sign-callbacks.js';
+import { listen, makeAnchor } from './anchors.js';
+
+/** What the parent process needs first; it then names a platform and how many callbacks it wants. */
+export interface PaymentsBenchSetup {
+  readonly service: string;
+  readonly anchor: string;
+}
+
+/** Genuine callbacks, each of the payment of another order that is there. */
+export interface SignedCallbacks {
+  readonly callbacks: readonly SentCallback[];
+}
+
+/** How many of the orders are paid. */
+export interface PaidOrders {
+  readonly paid: number;
+}
+
+const asked = z.union([
+  z.strictObject({ sign: paymentProvider, count: z.int() }),
+  z.strictObject({ countPaid: z.literal(true) }),
+]);
+
+const atOnce = 64;
+const directory = mkdtempSync(join(tmpdir(), 'stowage-bench-'));
+process.once('disconnect', () => {
+  rmSync(directory, { recursive: true });
+  process.exit();
+});
+const platforms = makePaymentPlatforms('bench');
+const services = await openServices(readConfig({ DATA_DIR: join(directory, 'data') }), {
+  paymentProviders: new Map(paymentProvider.options.map((name) => [name, platforms[name].provider])),
+});
+await services.generations.start();
+const health = makeHealth({ probes: [], clock: services.clock });
+health.projectionsStarted(
+  await startProjections(services, {
+    onRetry: () => undefined,
+    onStopped: (_collection, error) => {
+      throw error;
+    },
+    onRebuilt: () => undefined,
+  }),
+);
+const server = await startHttpServer({ ...makeHttp(services, health), host: '127.0.0.1', port: 0 });
+const setup: PaymentsBenchSetup = {
+  service: `http://127.0.0.1:${server.port}`,
+  anchor: await listen(makeAnchor(services)),
+};
+process.on('message', (message) => {
+  void answer(message);
+});
+process.send?.(setup);
+
+let orderIds: readonly string[] = [];
+
+async function answer(message: unknown): Promise<void> {
+  const wanted = asked.parse(message);
+  process.send?.('sign' in wanted ? await sign(wanted.sign, wanted.count) : await countPaid());
+}
+
+async function sign(provider: PaymentProviderName, count: number): Promise<SignedCallbacks> {
+  const currency = defaultCurrency(provider);
+  const { plan, amount } = findOffer(builtInPlans, { planId: 'capacity-100g', currency });
+  const placed: string[] = [];
+  while (placed.length < count) {
+    const group = Array.from({ length: Math.min(atOnce, count - placed.length) }, makeContext);
+    const ids = await Promise.all(
+      group.map(async (context) => {
+        const id = derivedId(context, 'order');
+        // Not by the use case, which holds a user to 100 orders.
+        await services.handler.handle(
+          { aggregate: orderAggregate, id },
+          {
+            ...({ type: 'Place', userId: randomUUID(), projectId: null, planId: plan.id } as const),
+            ...{ grant: plan.grants, provider, amount, currency },
+            expiresAt: new Date(context.time.getTime() + orderLifeMs),
+          },
+          context,
+        );
+        return id;
+      }),
+    );
+    placed.push(...ids);
+  }
+  orderIds = placed;
+  const at = new Date();
+  const callbacks = placed.map((id) => {
+    const transaction = id.replaceAll('-', '').slice(-20);
+    return platforms[provider].pay({ orderNumber: orderNumber(id), transaction, amount, currency }, at);
+  });
+  return { callbacks };
+}
+
+async function countPaid(): Promise<PaidOrders> {
+  let paid = 0;
+  for (const id of orderIds) {
+    const { state } = await services.handler.load(orderAggregate, id);
+    if (state.status === 'placed' && orderStatus(state) === 'paid') paid += 1;
+  }
+  return { paid };
+}
+
+function makeContext(): CommandContext {
+  const commandId = randomUUID();
+  return {
+    commandId,
+    causationId: commandId,
+    correlationId: commandId,
+    actor: 'anonymous',
+    time: new Date(),
+  };
+}
