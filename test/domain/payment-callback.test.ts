@@ -1,6 +1,9 @@
 import test from 'ava';
 import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
-import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import {
+  conflictsMax,
+  paymentCallbackAggregate,
+} from '../../src/domain/payment-callback/payment-callback.js';
 import { transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { digest, orderId, otherDigest, testId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -31,6 +34,19 @@ test('Other content under the same name is told once, and never applied', (t) =>
   given(paymentCallbackAggregate, received)
     .when(other)
     .then(t, { type: 'PaymentCallbackConflicted', data: { fields_digest: otherDigest } });
+});
+
+test('Of other contents without end the first few are told, for a CRC-32 can be met by as many as anybody likes', (t) => {
+  const conflicts = Array.from({ length: conflictsMax }, (_, n): PaymentCallbackEvent => {
+    return { type: 'PaymentCallbackConflicted', data: { fields_digest: String(n).padStart(64, '0') } };
+  });
+  const another = { type: 'Receive', callback: { ...callback, fields_digest: otherDigest } } as const;
+  given(paymentCallbackAggregate, received, ...conflicts.slice(1))
+    .when(another)
+    .then(t, { type: 'PaymentCallbackConflicted', data: { fields_digest: otherDigest } });
+  given(paymentCallbackAggregate, received, ...conflicts)
+    .when(another)
+    .thenNothing(t);
 });
 
 test('A callback is held with its reason until it is settled, with exactly one disposition', (t) => {

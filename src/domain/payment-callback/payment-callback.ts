@@ -122,11 +122,15 @@ function resolve(
   return [{ type: 'PaymentCallbackResolved', data: { action, order_id: orderId, ...note } }];
 }
 
-/** A duplicate changes nothing; the same name with other content is told once for each content. */
+/** So many other contents of one callback are told of: whoever has one can make them without end (decision 0014). */
+export const conflictsMax = 10;
+
+/** A duplicate changes nothing; the same name with other content is told once for each content, of the first few. */
 function receive(callback: ReceivedCallback, state: PaymentCallbackState): readonly PaymentCallbackEvent[] {
   if (state.status === 'absent') return [{ type: 'PaymentCallbackReceived', data: callback }];
   const { fields_digest } = callback;
   if (fields_digest === state.callback.fields_digest || state.conflicts.has(fields_digest)) return [];
+  if (state.conflicts.size >= conflictsMax) return [];
   return [{ type: 'PaymentCallbackConflicted', data: { fields_digest } }];
 }
 
