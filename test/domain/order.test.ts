@@ -98,6 +98,7 @@ test('A payment of the right amount and currency is captured, once', (t) => {
 test('Another amount or currency is for people to look at', (t) => {
   const wrong: readonly RecordedFact[] = [
     { kind: 'paid', amount: 998, currency: 'USD' },
+    { kind: 'paid', amount: 1_000, currency: 'USD' },
     { kind: 'paid', amount: 999, currency: 'JPY' },
   ];
   for (const fact of wrong) t.like(seen(after(reportOf(fact))), { status: 'review', due: false });
