@@ -3,6 +3,7 @@ import { paymentProvider } from '../../src/domain/payment.js';
 import { everyByteChanged, makeJudge, makeMutants } from '../integrations/payments/callback-mutants.js';
 import { givenProvider, readVectors } from '../integrations/payments/vectors.js';
 import { makeSeededRandom } from '../support/clock.js';
+import { takeMutants } from '../support/refused-callbacks.js';
 
 /*
  * Callbacks made up out of genuine ones: none may be verified as anything that was never sent, nor make a verifier throw or take
@@ -39,6 +40,11 @@ for (const name of paymentProvider.options) {
       return undefined;
     },
   );
+
+  test.serial(`${name}: of ${mutants} such callbacks those that are refused call no store`, async (t) => {
+    t.log(await takeMutants(t, name, { count: mutants, seed }));
+    t.pass();
+  });
 
   test.serial(
     `${name}: no callback at all with one of its bytes changed is verified as another`,
