@@ -4,6 +4,7 @@ import type { Disposition, HoldReason, ReceivedCallback } from '../domain/paymen
 import {
   type CallbackResolution,
   paymentCallbackAggregate,
+  type PaymentCallbackState,
 } from '../domain/payment-callback/payment-callback.js';
 import { parseOrderNumber } from '../domain/order/number.js';
 import {
@@ -48,14 +49,24 @@ interface Notification {
   readonly resolution: CallbackResolution | null;
 }
 
-/** One way through a callback and all that it sets free. */
+/** A callback that is being settled. */
+interface Work {
+  readonly callbackId: string;
+  /** The revision at which it was looked at. */
+  readonly revision: bigint | null;
+  /** Whether somebody comes back to it until it is settled or held. */
+  readonly isOwed: boolean;
+  readonly notifications: readonly Notification[];
+  /** What has become of each notification so far. */
+  readonly outcomes: (Outcome | undefined)[];
+}
+
+/** One way through a callback and all that its links set free. */
 interface Run {
   readonly context: CommandContext;
   readonly options: HandleOptions;
-  /** Callbacks that are being settled: each looks again itself at what it waits for. */
-  readonly underWay: Set<string>;
-  /** What was parked, by its transaction and itself. It may wait for several, and is tried once for each. */
-  readonly tried: Set<string>;
+  /** By callback, in the order in which they were found. */
+  readonly works: Map<string, Work>;
 }
 
 /** Where a notification goes. */
@@ -70,43 +81,67 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   return {
     isOwed: async (callbackId) => {
       const { state } = await handler.load(paymentCallbackAggregate, callbackId);
-      if (state.status === 'absent' || state.disposition !== null) return false;
-      return state.held === null || state.resolution !== null;
+      return isOwed(state);
     },
-    settle: (callbackId, context, pace = 'urgent') =>
-      settle(callbackId, startRun(context, { isUrgent: pace === 'urgent' })),
-    settleParked: (transaction, context) => settleParked(transaction, startRun(context, {})),
+    settle: async (callbackId, context, pace = 'urgent') => {
+      const run = startRun(context, { isUrgent: pace === 'urgent' });
+      await take(callbackId, run);
+      await settleAll(run);
+    },
+    settleParked: async (transaction, context) => {
+      const run = startRun(context, {});
+      await takeParked(transaction, run);
+      await settleAll(run);
+    },
   };
 
-  async function settle(callbackId: string, run: Run): Promise<void> {
+  /** Has it settled with the others, unless that was done. */
+  async function take(callbackId: string, { works }: Run): Promise<void> {
+    if (works.has(callbackId)) return;
     const { state, revision } = await handler.load(paymentCallbackAggregate, callbackId);
     if (state.status === 'absent' || state.disposition !== null) return;
     const { callback, resolution } = state;
     const notifications = callback.notifications.map((told, index): Notification => {
       return { callbackId, callback, name: notificationName(callbackId, index), told, resolution };
     });
-    const outcomes: Outcome[] = [];
-    run.underWay.add(callbackId);
-    for (const notification of notifications) outcomes.push(await settleOne(notification, run));
-    // One may have waited for the link that a later one of the same callback has made.
-    for (const [index, notification] of notifications.entries()) {
-      if (outcomes[index]?.kind === 'held') outcomes[index] = await settleOne(notification, run);
+    works.set(callbackId, { callbackId, revision, isOwed: isOwed(state), notifications, outcomes: [] });
+  }
+
+  /** What came before the transaction was linked. */
+  async function takeParked(transaction: string, run: Run): Promise<void> {
+    const { state } = await handler.load(transactionAggregate, transaction);
+    for (const parked of state.parked) await take(parked, run);
+  }
+
+  async function settleAll(run: Run): Promise<void> {
+    // What waits is tried again as long as others are told: any of them may have made the link.
+    for (let isNews = true; isNews;) {
+      isNews = false;
+      for (const { notifications, outcomes } of run.works.values()) {
+        for (const [index, notification] of notifications.entries()) {
+          if (outcomes[index]?.kind === 'settled') continue;
+          const outcome = await settleOne(notification, run);
+          outcomes[index] = outcome;
+          isNews ||= outcome.kind === 'settled';
+        }
+      }
     }
-    run.underWay.delete(callbackId);
+    for (const work of lastOwed(run)) await conclude(work, run);
+  }
+
+  async function conclude(work: Work, { context, options }: Run): Promise<void> {
+    const { callbackId, revision } = work;
     const target = { aggregate: paymentCallbackAggregate, id: callbackId };
-    const { context, options } = run;
+    const outcomes = work.outcomes.filter((outcome) => outcome !== undefined);
     const reason = holdReason(outcomes);
-    if (reason !== null) {
-      const command = { type: 'Hold', reason } as const;
-      // Of several things that it tells each may hold it in turn, so a reason may come again.
-      await handler.handle(target, command, stepContext(context, `${callbackId}/hold/${revision}`), options);
+    if (reason === null) {
+      const command = { type: 'Settle', ...together(outcomes) } as const;
+      await handler.handle(target, command, stepContext(context, `${callbackId}/settle`), options);
       return;
     }
-    // Held ones owe nobody anything; another that is settled before those that its link has set free would leave them behind.
-    const isOwed = state.held === null || resolution !== null;
-    if (isOwed && (await hasWaiting(notifications, run))) return;
-    const command = { type: 'Settle', ...together(outcomes) } as const;
-    await handler.handle(target, command, stepContext(context, `${callbackId}/settle`), options);
+    // Of several things that it tells each may hold it in turn, so a reason may come again.
+    const step = stepContext(context, `${callbackId}/hold/${revision}`);
+    await handler.handle(target, { type: 'Hold', reason }, step, options);
   }
 
   async function settleOne(notification: Notification, run: Run): Promise<Outcome> {
@@ -135,7 +170,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       run,
     );
     if (mismatch === null && told.transaction_id !== null) {
-      await settleParked(transactionStreamId(callback.provider, told.transaction_id), run);
+      await takeParked(transactionStreamId(callback.provider, told.transaction_id), run);
     }
     if (!isKept) return unlessResolved(resolution, 'order_full');
     return { kind: 'settled', disposition: await dispositionIn(orderId, name), orderId };
@@ -210,29 +245,6 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     }
   }
 
-  /** What came before its transaction was linked. */
-  async function settleParked(transaction: string, run: Run): Promise<void> {
-    const { state } = await handler.load(transactionAggregate, transaction);
-    for (const parked of state.parked) {
-      const place = `${transaction}/${parked}`;
-      if (run.underWay.has(parked) || run.tried.has(place)) continue;
-      run.tried.add(place);
-      await settle(parked, run);
-    }
-  }
-
-  /** Whether some that wait for its transactions are being settled by whoever asks for this, and are not settled yet. */
-  async function hasWaiting(notifications: readonly Notification[], { underWay }: Run): Promise<boolean> {
-    if (underWay.size === 0) return false;
-    for (const { callback, told } of notifications) {
-      if (told.transaction_id === null) continue;
-      const id = transactionStreamId(callback.provider, told.transaction_id);
-      const { state } = await handler.load(transactionAggregate, id);
-      if ([...state.parked].some((parked) => underWay.has(parked))) return true;
-    }
-    return false;
-  }
-
   async function existingOrder(orderId: string): Promise<PlacedOrder> {
     const order = await placedOrder(orderId);
     if (order === null) throw new Error('an order that a transaction belongs to is gone');
@@ -253,7 +265,21 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
 }
 
 function startRun(context: CommandContext, options: HandleOptions): Run {
-  return { context, options, underWay: new Set(), tried: new Set() };
+  return { context, options, works: new Map() };
+}
+
+function isOwed(state: PaymentCallbackState): boolean {
+  if (state.status === 'absent' || state.disposition !== null) return false;
+  return state.held === null || state.resolution !== null;
+}
+
+/**
+ * Those that are owed come last, and of them whoever was found first: the link that has set others free is theirs, and a crash before
+ * that leaves somebody who comes back to the others.
+ */
+function lastOwed({ works }: Run): readonly Work[] {
+  const backwards = [...works.values()].reverse();
+  return [...backwards.filter((work) => !work.isOwed), ...backwards.filter((work) => work.isOwed)];
 }
 
 const ignored: Outcome = { kind: 'settled', disposition: 'ignored', orderId: null };

@@ -20,24 +20,38 @@ const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'open' } as const;
 const refund = (refund_id: string) =>
   ({ kind: 'refund', refund_id, status: 'succeeded', amount: 1, currency: 'USD' }) as const;
 
-/** An order, and the platform that speaks of it. `failAt`: the log is away for the next event of this type in this stream. */
+interface Place {
+  readonly stream: string;
+  readonly type: string;
+}
+
+/**
+ * An order, and the platform that speaks of it to two processes. `failAt`: the log is away for events of this type in this stream;
+ * `beforeAppend`: what happens before the first one.
+ */
 async function given() {
-  let failing: { readonly type: string; readonly stream: string; readonly isDone: boolean } | null = null;
+  let failing: Place | null = null;
+  let before: { readonly place: Place; readonly happens: () => Promise<unknown> } | null = null;
+  const isAt = (place: Place | undefined | null, stream: string, type: string | undefined): boolean =>
+    place?.stream === stream && place.type === type;
   const stores = await givenStores({
     wrap: (store) => ({
       ...store,
       append: async (stream, expected, events, options) => {
-        if (stream !== failing?.stream || events[0]?.type !== failing.type) {
-          return store.append(stream, expected, events, options);
+        const type = events[0]?.type;
+        if (isAt(failing, stream, type)) throw new StoreUnavailable('away');
+        if (isAt(before?.place, stream, type)) {
+          const happens = before?.happens;
+          before = null;
+          await happens?.();
         }
-        if (failing.isDone) await store.append(stream, expected, events, options);
-        throw new StoreUnavailable('away');
+        return store.append(stream, expected, events, options);
       },
     }),
   });
-  const world = givenCommands(stores, {
-    paymentProviders: new Map([['standard', makeTestPaymentProvider()]] as const),
-  });
+  const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
+  const world = givenCommands(stores, { paymentProviders });
+  const otherWorld = givenCommands(stores.anotherProcess(), { paymentProviders });
   const { handler, eventStore } = stores;
   let commands = 0;
   const context = () => givenContext((commands += 1), at);
@@ -52,13 +66,17 @@ async function given() {
   const idOf = (key: string): string => callbackIdOf('standard', key);
   return {
     handler,
-    failAt: (next: typeof failing) => {
+    failAt: (next: Place | null) => {
       failing = next;
     },
+    beforeAppend: (place: Place, happens: () => Promise<unknown>) => {
+      before = { place, happens };
+    },
     idOf,
-    tell: (key: string, told: TestMessage['told']) => {
+    tell: (key: string, told: TestMessage['told'], to: 'one' | 'other' = 'one') => {
       const callback = { method: 'POST', query: '', receivedAt: at, ...signed({ key, told }) } as const;
-      return world.receivePaymentCallback({ name: 'standard', callback }, context());
+      const { receivePaymentCallback } = to === 'one' ? world : otherWorld;
+      return receivePaymentCallback({ name: 'standard', callback }, context());
     },
     dismiss: (key: string) =>
       world.resolvePayment({ id: idOf(key), action: 'dismiss', orderId: null, note: 'why' }, context()),
@@ -108,14 +126,14 @@ test('a callback stays owed while one that its link has set free is not settled,
   // Given one that waits for a link
   await tell('waiting', [{ transaction: 't1', fact: dispute }]);
   // And one that has made it, after waiting for itself, but no more than that
-  failAt({ type: 'PaymentCaptured', stream: `order-${orderId}`, isDone: false });
+  failAt({ type: 'PaymentCaptured', stream: `order-${orderId}` });
   await tell('linking', [
     { transaction: 't1', fact: refund('r1') },
     { number, transaction: 't1', fact: paid },
   ]);
   t.is(await end('linking'), 'owed');
   // When the first comes once more, and its process stops right before it is settled
-  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}`, isDone: false });
+  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
   await t.throwsAsync(tell('waiting', [{ transaction: 't1', fact: dispute }]), {
     instanceOf: StoreUnavailable,
   });
@@ -125,6 +143,31 @@ test('a callback stays owed while one that its link has set free is not settled,
   await react();
   t.is(await end('linking'), 'applied');
   t.is(await end('waiting'), 'applied');
+});
+
+test('a callback stays owed while those that it has set free are not settled', async (t) => {
+  const { failAt, idOf, tell, end, react } = await given();
+  await tell('waiting', [{ transaction: 't1', fact: dispute }]);
+  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
+  await tell('linking', [{ number, transaction: 't1', fact: paid }]);
+  t.is(await end('linking'), 'owed');
+  failAt(null);
+  await react();
+  t.is(await end('linking'), 'applied');
+  t.is(await end('waiting'), 'applied');
+});
+
+test('what is found to wait while others make its link is settled by them, and does not wait any more', async (t) => {
+  const { beforeAppend, idOf, tell, end } = await given();
+  // Given one that waits for a link
+  await tell('waiting', [{ transaction: 't1', fact: dispute }]);
+  // When another process makes it, right before one more is said to wait for it too
+  beforeAppend({ stream: `payment-${idOf('late')}`, type: 'PaymentCallbackHeld' }, () =>
+    tell('linking', [{ number, transaction: 't1', fact: paid }], 'other'),
+  );
+  await tell('late', [{ transaction: 't1', fact: refund('r1') }]);
+  // Then all are settled
+  for (const key of ['waiting', 'late', 'linking']) t.is(await end(key), 'applied', key);
 });
 
 test('of a callback that tells several things the one that matters most is its disposition', async (t) => {
