@@ -3,7 +3,7 @@ import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { invalid } from '../domain/invalid-request.js';
 import { orderAggregate, orderLifeMs } from '../domain/order/order.js';
-import { defaultCurrency, findOffer, isForProject, type Plan } from '../domain/order/plans.js';
+import { defaultCurrency, findOffer, isForProject, isPayableIn, type Plan } from '../domain/order/plans.js';
 import type { PaymentProviderName } from '../domain/payment.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import { roleAtLeast } from '../domain/role.js';
@@ -16,7 +16,7 @@ export interface PlaceOrderInput {
   readonly buyer: { readonly userId: string; readonly twoFactorEnabled: boolean };
   readonly planId: string;
   readonly provider: PaymentProviderName;
-  /** The provider's own when left out. */
+  /** The provider's own when left out; what it cannot be paid in is refused. */
   readonly currency?: string | undefined;
   /** For plans that give something to a project; the buyer must be its admin or owner. */
   readonly projectId?: string | undefined;
@@ -49,6 +49,7 @@ export function makePlaceOrder({
   readonly places: Places;
 }): PlaceOrder {
   return async ({ buyer, planId, provider, currency = defaultCurrency(provider), projectId }, context) => {
+    if (!isPayableIn(provider, currency)) invalid('currency', `${provider} pays in CNY alone`);
     const { plan, amount } = findOffer(plans, { planId, currency });
     if (isForProject(plan)) {
       if (projectId === undefined) invalid('project_id', 'the plan is for a project');

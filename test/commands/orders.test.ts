@@ -32,8 +32,8 @@ test('an order has its plan’s price in the currency that its provider is paid 
   });
   const inYuan = await placeOrder({ ...input, provider: 'alipay' }, givenContext(2, at));
   t.like(inYuan.resource, { amount: 6_900, currency: 'CNY' });
-  const named = await placeOrder({ ...input, provider: 'alipay', currency: 'USD' }, givenContext(3, at));
-  t.like(named.resource, { amount: 999, currency: 'USD' });
+  const named = await placeOrder({ ...input, currency: 'CNY' }, givenContext(3, at));
+  t.like(named.resource, { amount: 6_900, currency: 'CNY', provider: 'standard' });
   const again = await placeOrder(input, givenContext(1, at));
   t.is(again.resource.id, resource.id, 'the same command places the same order');
 });
@@ -44,6 +44,10 @@ test('what is not for sale cannot be ordered', async (t) => {
     [{ planId: 'capacity-1t' }, 'plan_not_available'],
     [{ planId: 'toString' }, 'plan_not_available'],
     [{ currency: 'JPY' }, 'plan_not_available'],
+    // They know no dollars: its payment would be another amount, in another currency.
+    [{ provider: 'wechatpay', currency: 'USD' }, 'invalid_request'],
+    [{ provider: 'alipay', currency: 'USD' }, 'invalid_request'],
+    [{ provider: 'epay', currency: 'USD' }, 'invalid_request'],
     [{ projectId }, 'invalid_request'],
     [{ planId: 'project-s3' }, 'invalid_request'],
     [{ planId: 'project-s3', projectId }, 'project_not_found'],

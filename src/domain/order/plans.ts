@@ -37,10 +37,15 @@ export const builtInPlans: readonly Plan[] = [
   },
 ];
 
-const pricedInYuan: readonly PaymentProviderName[] = ['wechatpay', 'alipay', 'epay'];
+const paidInYuan: readonly PaymentProviderName[] = ['wechatpay', 'alipay', 'epay'];
 
 export function defaultCurrency(provider: PaymentProviderName): string {
-  return pricedInYuan.includes(provider) ? 'CNY' : 'USD';
+  return paidInYuan.includes(provider) ? 'CNY' : 'USD';
+}
+
+/** Whether it could be paid at all: what a platform that knows yuan alone tells of an order in dollars is never its payment. */
+export function isPayableIn(provider: PaymentProviderName, currency: string): boolean {
+  return currency === 'CNY' || !paidInYuan.includes(provider);
 }
 
 /**

@@ -22,7 +22,10 @@ const orderRequest = z
       .meta({ examples: ['capacity-100g'] }),
     provider: paymentProvider,
     currency: currencyCode
-      .meta({ description: 'CNY for wechatpay, alipay and epay, else USD, when it is left out.' })
+      .meta({
+        description:
+          'When it is left out: CNY for wechatpay, alipay and epay, which pay in no other, else USD.',
+      })
       .optional(),
     project_id: z
       .uuid()
