@@ -1,6 +1,7 @@
 import { Tinypool } from 'tinypool';
 import { z } from 'zod';
 import { Overloaded } from '../event-sourcing/errors.js';
+import { makeTurns, type Patience } from './hash-turns.js';
 import { chooseScrypt } from './scrypt.js';
 import type { ScryptInput } from './scrypt.js';
 
@@ -9,8 +10,11 @@ import type { ScryptInput } from './scrypt.js';
  * process for seconds.
  */
 export interface HashPool {
-  /** @throws Overloaded when the queue is full, or the result is not there within the time limit */
-  hash(input: ScryptInput): Promise<Buffer>;
+  /**
+   * @param patience `eager` when left out
+   * @throws Overloaded when the queue is full, or the result is not there within the time limit
+   */
+  hash(input: ScryptInput, patience?: Patience): Promise<Buffer>;
   /** Whether `hash` would take one now: who writes something first asks first. */
   hasRoom(): boolean;
   /** Ends the threads; what is waiting is refused. */
@@ -39,16 +43,23 @@ export function makeHashPool({
     maxThreads: threads,
     idleTimeout: 60_000,
   });
+  // Beside the pool's own queue, which knows no precedence: it never gets more than its threads take.
+  const turns = makeTurns(threads);
   let accepted = 0;
   let closed = false;
 
   return {
-    hash: async (input) => {
+    hash: async (input, patience = 'eager') => {
       if (!hasRoom()) throw new Overloaded('too many passwords are being checked');
       accepted += 1;
       const limit = AbortSignal.timeout(timeLimitMs);
       try {
-        return Buffer.from(outputSchema.parse(await pool.run(input, { signal: limit })));
+        const end = await turns.take(patience, limit);
+        try {
+          return Buffer.from(outputSchema.parse(await run(input, limit)));
+        } finally {
+          end();
+        }
       } catch (error) {
         // The cause stays out: it could name what was hashed.
         if (limit.aborted || isClosed()) throw new Overloaded('a password check took too long');
@@ -63,6 +74,16 @@ export function makeHashPool({
       await pool.destroy();
     },
   };
+
+  /** A hash whose time is up ends its thread, which may have been handed this one a moment before: another thread takes it. */
+  async function run(input: ScryptInput, limit: AbortSignal): Promise<unknown> {
+    try {
+      return await pool.run(input, { signal: limit });
+    } catch (error) {
+      if (limit.aborted || isClosed()) throw error;
+      return pool.run(input, { signal: limit });
+    }
+  }
 
   function hasRoom(): boolean {
     return !closed && accepted < threads + queue;

@@ -13,7 +13,7 @@ export const shareQueueMax = 128;
 export interface SharePasswords {
   /** For whoever has not failed at the share before, and for passwords that are set. */
   readonly fresh: Passwords;
-  /** For clients that failed before, and for shares that do not open: half of the queue, so that guessing cannot fill it. */
+  /** For clients that failed before, and for shares that do not open: half of the queue, behind all others. */
   readonly suspect: Passwords;
 }
 
