@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import test from 'ava';
 import { simulateHistory } from '../reactions/support/simulate-payments.js';
 import { spreadOverThreads } from '../support/spread-over-threads.js';
@@ -14,6 +15,9 @@ import { waysOfHistory } from './payments-ways.js';
  * DEEP_SEED=<printed> DEEP_HISTORY=<named in the failure> replays one history and tells what happens in it; DEEP_BUDGET multiplies
  * how many there are.
  */
+// It keeps every core busy for minutes, and what runs beside it waits for real things in real time.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
