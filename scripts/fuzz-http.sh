@@ -139,9 +139,9 @@ auto-signup = false
 
 [checks]
 positive_data_acceptance.enabled = false
-# Its own list with 412 and 413: rules that depend on what there is come after If-Match, and what is too long for its field may be too
-# long for a body.
-negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 429, "5xx"]
+# Its own list with 412, 413, 414 and 431: rules that depend on what there is come after If-Match, and what is too long for its field
+# may be too long for a body, a URL or the headers.
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 422, 428, 429, 431, "5xx"]
 EOF
 {
   printf 'headers = { Authorization = "Bearer ${FUZZ_TOKEN}", X-Agent-Secret = "${NODE_AGENT_SECRET}" }\n'
