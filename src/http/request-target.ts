@@ -17,7 +17,7 @@ export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers 
     throw new HttpError('invalid_request', `the URL is longer than ${targetBytesMax} bytes`, { status: 414 });
   }
   if (!url.startsWith('/')) throw new HttpError('invalid_request', 'the request target must be a path');
-  if (url.includes('%') && !decodes(url)) {
+  if (url.includes('%') && !isWellEncoded(url)) {
     throw new HttpError('invalid_request', 'the URL holds malformed percent-encoding');
   }
   if (headers.host === undefined && httpVersion === '1.1') {
@@ -28,13 +28,16 @@ export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers 
   }
 }
 
-function decodes(url: string): boolean {
+/** Paths are UTF-8. Queries may be in the charset of whoever sends people here: Alipay's return page comes in GBK too. */
+function isWellEncoded(url: string): boolean {
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
   try {
-    decodeURIComponent(url);
-    return true;
+    decodeURIComponent(path);
   } catch {
     return false;
   }
+  return at < 0 || !/%(?![0-9A-Fa-f]{2})/.test(url.slice(at));
 }
 
 function repeatsSingular(rawHeaders: readonly string[]): boolean {

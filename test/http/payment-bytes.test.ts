@@ -78,3 +78,13 @@ test('a form that is larger than parsers of forms take is read', async (t) => {
   t.deepEqual([answer.status, answer.text], [200, 'success']);
   t.like((await get(`/api/v1/orders/${order.id}`, buyer)).json, { status: 'paid' });
 });
+
+test('a person who returns from Alipay with a query in GBK is shown to the verifier', async (t) => {
+  const { alipay } = makePaymentPlatforms('ours');
+  const { ask } = await startTestService(t, {
+    paymentProviders: new Map([['alipay', alipay.provider]] as const),
+  });
+  // 空间
+  const { status } = await ask(`${path}/alipay?charset=GBK&subject=%bf%d5%bc%e4`);
+  t.is(status, 401, 'it is not signed, and no more is wrong with it');
+});

@@ -35,6 +35,7 @@ const start = (t: ExecutionContext, limits: Partial<ServerLimits> = quick): Prom
 const close = 'Connection: close\r\n\r\n';
 const refused: [string, string, number][] = [
   ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['malformed percent-encoding in a query', `GET /healthz?a=%f HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['percent-encoding that is not UTF-8', `GET /a%ff HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['an absolute target', `GET http://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['an asterisk', `OPTIONS * HTTP/1.1\r\nHost: a\r\n${close}`, 400],
