@@ -94,10 +94,10 @@ test('A share of as many uses as there may be is folded in no time, and counts e
     data: { access_id: idOf(index) },
   }));
   const limited = { ...unlimited, data: { ...unlimited.data, max_uses: maxUsesMax } };
-  const began = performance.now();
+  const before = process.cpuUsage();
   const up = given(shareAggregate, limited, ...uses, ...uses.slice(0, 10));
-  // Some 50 ms; copied whole for each use, it was 7 s.
-  t.true(performance.now() - began < 2_000);
+  // Some 50 ms, of processor time, so that others on the machine do not count; copied whole for each use, it was 7 s.
+  t.true(process.cpuUsage(before).user < 2_000_000);
   t.is(up.state.status === 'open' ? remainingUses(up.state) : null, 0);
   for (const index of [0, 127, 128, 129, 5_000, maxUsesMax - 1]) {
     up.when({ ...use, accessId: idOf(index) }).thenNothing(t);
