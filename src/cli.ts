@@ -125,7 +125,7 @@ projection
   .description('build a view anew beside the live one, and switch to it when it has caught up')
   .action((name: string) => operate('projection rebuild', { name }));
 
-const keys = program.command('keys').description('rotation of keys; README, "Keys and their rotation"');
+const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys
   .command('list')
   .description('every ring with the ids of its keys; never a key')

@@ -15,7 +15,7 @@ const sweep = z.strictObject({ after: z.string().nullable() });
 /** A part of a sweep stays well within the time that the command line waits for an answer. */
 const pagesAtOnce = 10;
 
-/** Rotation of keys for operators: DESIGN 3 "Keys", README "Keys and their rotation". */
+/** Rotation of keys for operators: DESIGN 3 "Keys", docs/keys.md. */
 export function makeKeyOperations({
   keyRotation,
   sealer,

@@ -17,7 +17,7 @@ import { makeTestClock } from '../support/clock.js';
 import { makeMemoryStateStore } from '../support/memory-state-store.js';
 
 /*
- * The procedure for several processes (README, "Keys and their rotation"), with the lists in files. At each step one
+ * The procedure for several processes (docs/keys.md), with the lists in files. At each step one
  * process has read the new list, and the other one has not and never looks by itself.
  */
 
