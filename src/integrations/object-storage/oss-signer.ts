@@ -14,6 +14,7 @@ const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export function makeOssSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix, bucket, region } = address;
   const dailyKey = makeDailyKey('aliyun_v4', keys.secret, [region, 'oss', 'aliyun_v4_request']);
+  const onlyHost: readonly Pair[] = [['host', host]];
   let known: Life | undefined;
 
   return {
@@ -22,9 +23,9 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
       const additional = additionalNames(headers);
       const { moment, parameters: shared } = lifeOf(signedAt, expiresInSeconds);
       const parameters = joined([
+        ...encoded(query),
         ['x-oss-additional-headers', encodeRfc3986(additional)],
         ...shared,
-        ...encoded(query),
       ]);
       const path = encodeKey(key);
       const signature = signatureOf({ method, path, query: parameters, headers, additional, moment });
@@ -82,8 +83,9 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
   }): string {
     const { method, path, query, headers, additional } = request;
     const { time, scope } = request.moment;
+    const others = Object.entries(headers);
     let lines = '';
-    for (const [name, value] of [['host', host] as const, ...Object.entries(headers)].sort(byName)) {
+    for (const [name, value] of others.length === 0 ? onlyHost : [...onlyHost, ...others].sort(byName)) {
       lines += `${name}:${value.trim()}\n`;
     }
     const canonical = `${method}\n/${bucket}/${path}\n${query}\n${lines}\n${additional}\n${unsignedPayload}`;
@@ -114,7 +116,7 @@ interface Life {
 /** Headers that OSS signs only where they are listed: all but its own and the content's type and digest. */
 function additionalNames(headers: Readonly<Record<string, string>>): string {
   const listed = Object.keys(headers).filter((name) => !alwaysSigned.test(name));
-  return ['host', ...listed].sort().join(';');
+  return listed.length === 0 ? 'host' : ['host', ...listed].sort().join(';');
 }
 
 const alwaysSigned = /^(?:content-type|content-md5|x-oss-.*)$/;
