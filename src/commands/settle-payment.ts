@@ -1,6 +1,6 @@
 import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
 import { stepContext } from '../event-sourcing/ids.js';
-import type { Disposition, HoldReason, ReceivedCallback } from '../domain/payment-callback/events.js';
+import type { Disposition, ReceivedCallback } from '../domain/payment-callback/events.js';
 import {
   type CallbackResolution,
   paymentCallbackAggregate,
@@ -16,6 +16,7 @@ import {
 import { transactionAggregate } from '../domain/transaction/transaction.js';
 import { notificationName, transactionStreamId } from './payment-ids.js';
 import { isRejection } from './rejections.js';
+import { holdReason, ignored, type Outcome, together, unlessResolved } from './settlement-outcome.js';
 
 /**
  * Brings what a callback says to its order (DESIGN 3, Callbacks). Every step changes nothing when it is repeated, so any
@@ -33,11 +34,6 @@ export interface SettlePayment {
   /** What waits for the transaction, which has been linked. @throws StoreUnavailable, Overloaded */
   settleParked(transaction: string, context: CommandContext): Promise<void>;
 }
-
-/** What became of one of the things that a callback tells. */
-type Outcome =
-  | { readonly kind: 'settled'; readonly disposition: Disposition; readonly orderId: string | null }
-  | { readonly kind: 'held'; readonly reason: HoldReason };
 
 interface Notification {
   readonly callbackId: string;
@@ -282,37 +278,8 @@ function lastOwed({ works }: Run): readonly Work[] {
   return [...backwards.filter((work) => !work.isOwed), ...backwards.filter((work) => work.isOwed)];
 }
 
-const ignored: Outcome = { kind: 'settled', disposition: 'ignored', orderId: null };
-
-/** What nobody can apply waits until somebody has decided on the callback. */
-function unlessResolved(resolution: CallbackResolution | null, reason: HoldReason): Outcome {
-  return resolution === null ? { kind: 'held', reason } : ignored;
-}
-
 function destinationOf(resolution: CallbackResolution | null): Destination {
   if (resolution === null) return { kind: 'waits' };
   const { orderId } = resolution;
   return orderId === null ? { kind: 'dismissed' } : { kind: 'order', orderId };
-}
-
-/** Why the callback waits; what can only be dismissed comes after what waits for an order. */
-function holdReason(outcomes: readonly Outcome[]): HoldReason | null {
-  const reasons = outcomes.flatMap((outcome) => (outcome.kind === 'held' ? [outcome.reason] : []));
-  const waiting = reasons.find((reason) => reason === 'unknown_order' || reason === 'unlinked_transaction');
-  return waiting ?? reasons[0] ?? null;
-}
-
-const rank: readonly Disposition[] = ['mismatch', 'applied', 'already_applied', 'ignored'];
-
-/** One disposition for all that a callback tells: the one that matters most. */
-function together(outcomes: readonly Outcome[]): {
-  readonly disposition: Disposition;
-  readonly orderId: string | null;
-} {
-  const settled = outcomes.filter((outcome) => outcome.kind === 'settled');
-  for (const disposition of rank) {
-    const found = settled.find((outcome) => outcome.disposition === disposition);
-    if (found !== undefined) return found;
-  }
-  return { disposition: 'ignored', orderId: null };
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../src/event-sourcing/clock.js';
 import { makeHttpLane } from '../support/http-lane.js';
 import type { RawReply } from '../support/http-replies.js';
 import type { SentCallback } from '../support/sign-callbacks.js';
-import type { Platform, PlatformMessage } from './payment-platforms.js';
+import type { Platform, PlatformMessage } from './payment-senders.js';
 
 /** What platforms have sent, and what of it was acknowledged. */
 export interface Delivery {

@@ -16,7 +16,7 @@ import {
 import { type Delivery, makeDelivery } from './payment-delivery.js';
 import { findCallbackProblems, findRepetitions, placesOfGrant, replayGrants } from './payment-log.js';
 import { type Bought, findGrantProblems, findOrderProblems, placeOrders } from './payment-orders.js';
-import { makePlatforms, type Platform, type PlatformMessage } from './payment-platforms.js';
+import { makePlatforms, type Platform, type PlatformMessage } from './payment-senders.js';
 
 /*
  * Callbacks of five platforms, duplicated and reordered, to the real service, which is killed again and again meanwhile.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LogEvent } from '../../src/event-sourcing/domain-event.js';
-import type { PlatformMessage } from './payment-platforms.js';
+import type { PlatformMessage } from './payment-senders.js';
 import type { Fate } from './payment-stories.js';
 
 /** A message that was sent. */

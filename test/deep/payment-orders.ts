@@ -2,7 +2,7 @@ import type { Random } from '../../src/event-sourcing/clock.js';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { asObject, type ServiceClient, type SignedIn, textOf } from '../support/service-client.js';
 import { untilAnswered } from '../support/service-ledger.js';
-import type { Platform } from './payment-platforms.js';
+import type { Platform } from './payment-senders.js';
 import { drawStory, type Story, type StoryOrder } from './payment-stories.js';
 
 /** An order, who placed it, and what happens to it. */

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/event-sourcing/clock.js';
 import type { Payment, Step } from './payment-messages.js';
-import type { Platform, PlatformMessage } from './payment-platforms.js';
+import type { Platform, PlatformMessage } from './payment-senders.js';
 
 /** An order that was placed. */
 export interface StoryOrder {
