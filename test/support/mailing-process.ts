@@ -24,11 +24,11 @@ const noViews = { live: () => ({ reached: false, statuses: [] }) };
 const reactions = bringUpReactions(services, noViews, (error) => {
   throw error;
 });
+for (let n = Number(firstCode); n < Number(firstCode) + Number(codes); n += 1) await issue(n);
+process.stdout.write('issued\n');
 createInterface({ input: process.stdin }).on('line', () => {
   void settle();
 });
-for (let n = Number(firstCode); n < Number(firstCode) + Number(codes); n += 1) await issue(n);
-process.stdout.write('issued\n');
 
 async function issue(n: number): Promise<void> {
   const { handler, sealer, digests, keyRings } = services;
