@@ -49,14 +49,18 @@ user
   .description('delete the account, what is known of the person, and the projects that nobody else is in')
   .action((userId: string) => operate('user erase', { user_id: userId }));
 
-program
-  .command('project')
-  .description('projects')
-  .command('grant <projectId> <entitlement>')
-  .description('entitle a project; allow_s3: it may bind storages')
-  .action((projectId: string, entitlement: string) =>
-    operate('project grant', { project_id: projectId, entitlement }),
-  );
+const project = program.command('project').description('projects');
+for (const [name, description] of [
+  ['grant', 'entitle a project; allow_s3: it may bind storages'],
+  ['revoke', 'take back what an operator has granted; a paid order that grants the same still holds'],
+] as const) {
+  project
+    .command(`${name} <projectId> <entitlement>`)
+    .description(description)
+    .action((projectId: string, entitlement: string) =>
+      operate(`project ${name}`, { project_id: projectId, entitlement }),
+    );
+}
 
 const node = program.command('node').description('peer nodes');
 node

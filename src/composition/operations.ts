@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { EntitlementInput } from '../commands/change-entitlement.js';
 import { entitlement } from '../domain/project/events.js';
 import { platformRole } from '../domain/user/events.js';
 import { defineOperation, type Operation } from '../control/operations.js';
@@ -13,7 +14,7 @@ import { makePaymentOperations } from './payment-operations.js';
 import type { Services } from './services.js';
 
 const nothing = z.strictObject({});
-const projectGrant = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
+const projectEntitlement = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
 const platformRoleOf = z.strictObject({ email: z.string(), role: platformRole });
 const nodeDescription = z.strictObject({
   name: z.string(),
@@ -32,14 +33,14 @@ export function makeOperations(services: Services): readonly Operation[] {
   const { commands, readers, generations, readModelStore, clock } = services;
 
   return [
-    defineOperation(
-      'project grant',
-      projectGrant,
-      async ({ project_id: projectId, entitlement: granted }) => {
-        await commands.grantEntitlement({ projectId, entitlement: granted, source: 'operator' }, context());
-        return { project_id: projectId, entitlement: granted };
-      },
-    ),
+    defineOperation('project grant', projectEntitlement, async (input) => {
+      await commands.grantEntitlement(byOperator(input), context());
+      return input;
+    }),
+    defineOperation('project revoke', projectEntitlement, async (input) => {
+      const heldBy = await commands.revokeEntitlement(byOperator(input), context());
+      return { ...input, held_by: [...heldBy] };
+    }),
     defineOperation('platform-role grant', platformRoleOf, async ({ email, role }) => {
       const userId = await commands.grantPlatformRole({ email, role }, context());
       return { user_id: userId, role };
@@ -81,6 +82,10 @@ export function makeOperations(services: Services): readonly Operation[] {
     ...makePaymentOperations(services, context),
     ...makeKeyOperations(services),
   ];
+
+  function byOperator(input: z.output<typeof projectEntitlement>): EntitlementInput {
+    return { projectId: input.project_id, entitlement: input.entitlement, source: 'operator' };
+  }
 
   function context(): CommandContext {
     const commandId = randomUUID();

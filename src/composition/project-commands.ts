@@ -1,12 +1,12 @@
 import { makeAcceptInvitation } from '../commands/accept-invitation.js';
 import { makeAddMember } from '../commands/add-member.js';
+import { makeGrantEntitlement, makeRevokeEntitlement } from '../commands/change-entitlement.js';
 import { makeChangeMemberRole } from '../commands/change-member-role.js';
 import { makeChangeProject } from '../commands/change-project.js';
 import { makeCreateProject } from '../commands/create-project.js';
 import { makeDeleteProject } from '../commands/delete-project.js';
 import type { FindAccount } from '../commands/find-account.js';
 import { makeForgetInvitations } from '../commands/forget-invitations.js';
-import { makeGrantEntitlement } from '../commands/grant-entitlement.js';
 import { type InvitationLimitName, makeCountInvitation } from '../commands/invitation-limits.js';
 import { makeIssueApiKey } from '../commands/issue-api-key.js';
 import { makeRemoveErasedMember } from '../commands/remove-erased-member.js';
@@ -47,6 +47,7 @@ export function makeProjectCommands(deps: {
     changeProject: makeChangeProject({ ...deps, projects }),
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
+    revokeEntitlement: makeRevokeEntitlement(deps),
     addMember: makeAddMember({ ...deps, verifiedHolder, members, countInvitation }),
     changeMemberRole: makeChangeMemberRole({ ...deps, members }),
     removeMember: makeRemoveMember(deps),

@@ -73,13 +73,42 @@ test('An operator entitles a project, which the next read shows', async (t) => {
   t.like((await log()).at(-1), { type: 'EntitlementGranted', metadata: { actor: 'operator' } });
 });
 
-test('Only a project that exists is entitled', async (t) => {
-  const { grantEntitlement } = await given();
-  const grant = { projectId: otherProjectId, entitlement: 'allow_s3', source: 'operator' } as const;
-  const error = await t.throwsAsync(grantEntitlement(grant, givenContext(1, at)), {
+test('What an operator takes back is gone with the next read, and held while an order grants it too', async (t) => {
+  const { createStorage, grantEntitlement, revokeEntitlement, projects, projectId, log } =
+    await givenProject();
+  const byOperator = { projectId, entitlement: 'allow_s3', source: 'operator' } as const;
+  const order = derivedId(givenContext(3, at), 'order');
+  // Given an order beside the operator, when the operator's grant is taken back
+  await grantEntitlement({ ...byOperator, source: order }, givenContext(3, at, 'system:fulfil-orders'));
+  t.deepEqual(await revokeEntitlement(byOperator, givenContext(4, at, 'operator')), [order]);
+  // Then the order's still holds
+  t.like((await log()).at(-1), {
+    type: 'EntitlementRevoked',
+    data: { entitlement: 'allow_s3', source: 'operator' },
+    metadata: { actor: 'operator' },
+  });
+  t.like(await projects.find(projectId, userId), { resource: { entitlements: { allow_s3: true } } });
+  // and once more changes nothing
+  const before = await log();
+  t.deepEqual(await revokeEntitlement(byOperator, givenContext(5, at, 'operator')), [order]);
+  t.deepEqual(await log(), before);
+  // When the order's grant goes too, then the project is not entitled
+  t.deepEqual(await revokeEntitlement({ ...byOperator, source: order }, givenContext(6, at)), []);
+  t.like(await projects.find(projectId, userId), { resource: { entitlements: { allow_s3: false } } });
+  const refused = await t.throwsAsync(createStorage({ ...request, projectId }, givenContext(7, at)), {
     instanceOf: CommandRejected,
   });
-  t.is(error.code, 'project_not_found');
+  t.is(refused.code, 'entitlement_required');
+});
+
+test('Only a project that exists is entitled', async (t) => {
+  const { grantEntitlement, revokeEntitlement } = await given();
+  const grant = { projectId: otherProjectId, entitlement: 'allow_s3', source: 'operator' } as const;
+  for (const change of [grantEntitlement, revokeEntitlement]) {
+    const changing = change(grant, givenContext(1, at));
+    const error = await t.throwsAsync<CommandRejected>(changing, { instanceOf: CommandRejected });
+    t.is(error.code, 'project_not_found');
+  }
 });
 
 test('A storage is created pending, and a read that follows shows the same', async (t) => {

@@ -66,6 +66,16 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
   t.is(configuration['status'], 'pending');
   t.true(configuration['has_credentials']);
 
+  // until the operator takes it back; what was bound stays
+  const revoke = ['project', 'revoke', project.id, 'allow_s3'];
+  const revoked = await runCli(directory.path, revoke);
+  t.deepEqual(
+    { code: revoked.code, result: JSON.parse(revoked.stdout) as unknown },
+    { code: 0, result: { project_id: project.id, entitlement: 'allow_s3', held_by: [] } },
+    `the command line said: ${revoked.stderr}`,
+  );
+  t.is((await post(storages, storage, session)).status, 403);
+
   // and what was bound is read, and agents see their peers
   const added = await runCli(directory.path, ['node', 'add', '--name', 'edge-1', '--address', '192.0.2.10']);
   t.is(added.code, 0, `the command line said: ${added.stderr}`);

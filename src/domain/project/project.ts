@@ -116,6 +116,12 @@ export function holds({ grants }: ExistingProject, grant: Grant): boolean {
   return grants.has(grantKey(grant));
 }
 
+/** The sources by which the project has the entitlement. */
+export function sourcesOf({ grants }: ExistingProject, entitlement: Entitlement): readonly string[] {
+  const before = `${entitlement}/`;
+  return [...grants].filter((key) => key.startsWith(before)).map((key) => key.slice(before.length));
+}
+
 export const projectAggregate: Aggregate<ProjectState, ProjectCommand, ProjectEvent> = {
   category: projectCategory,
   codec: projectCodec,
