@@ -1,6 +1,6 @@
 import type { Recorded } from '../../src/event-sourcing/domain-event.js';
 import type { Projection } from '../../src/event-sourcing/projection.js';
-import { orderCodec, type OrderEvent, type OrderGrant } from '../../src/domain/order/events.js';
+import { orderCodec, type OrderEvent, type OrderGrant, platformOf } from '../../src/domain/order/events.js';
 import {
   evolve as evolveOrder,
   isOpen,
@@ -139,12 +139,13 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
     kind: PaymentEntry['kind'],
     data: {
       readonly provider?: PaymentProviderName;
+      readonly callback: string;
       readonly transaction_id: string | null;
       readonly at: string;
     },
     money: { readonly amount: number | null; readonly currency: string | null },
   ): PaymentEntry => ({
-    provider: data.provider ?? providerOf(document, data.transaction_id),
+    provider: data.provider ?? platformOf(data.callback),
     transaction_id: data.transaction_id,
     kind,
     amount: money.amount,
@@ -170,7 +171,7 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
       const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
       if (decidedOn === undefined) return null;
       const kind = event.data.action === 'apply' ? 'applied' : 'dismissed';
-      return entry(kind, { ...decidedOn, at: event.time }, moneyOf(decidedOn.fact));
+      return entry(kind, { ...decidedOn, ...event.data, at: event.time }, moneyOf(decidedOn.fact));
     }
     case 'OrderPlaced':
     case 'OrderExpired':
@@ -183,14 +184,9 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
 
 const unnamed = { amount: null, currency: null };
 
-/** The order's own, but for what an operator has taken from another. */
-function providerOf({ provider, decided }: OrderDocument, transactionId: string | null): PaymentProviderName {
-  return decided.find(({ transaction }) => transaction === transactionId)?.provider ?? provider;
-}
-
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 1,
+  version: 2,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

@@ -1,4 +1,4 @@
-import type { Decided, Mismatch, Review } from '../../src/domain/order/review.js';
+import type { Mismatch, Review } from '../../src/domain/order/review.js';
 import type { PaymentProviderName, RecordedFact } from '../../src/domain/payment.js';
 
 /** `Review` as a document keeps it. */
@@ -17,9 +17,9 @@ export type MismatchEntry = {
   readonly at: string;
 };
 
+/** `transaction`: see `transactionKey`. */
 type DecidedEntry = {
   readonly transaction: string;
-  readonly provider: PaymentProviderName;
   readonly payments: readonly { readonly amount: number; readonly currency: string }[];
 };
 
@@ -33,19 +33,14 @@ export function toReviewDocument({ mismatches, decided }: Review): ReviewDocumen
       fact,
       at: new Date(atMs).toISOString(),
     })),
-    decided: [...decided].map(([transaction, entry]) => ({ transaction, ...entry })),
+    decided: [...decided].map(([transaction, payments]) => ({ transaction, payments })),
   };
 }
 
 export function fromReviewDocument({ mismatches, decided }: ReviewDocument): Review {
   return {
     mismatches: new Map(mismatches.map((entry) => [entry.id, toMismatch(entry)])),
-    decided: new Map(
-      decided.map(({ transaction, provider, payments }): [string, Decided] => [
-        transaction,
-        { provider, payments },
-      ]),
-    ),
+    decided: new Map(decided.map(({ transaction, payments }) => [transaction, payments])),
   };
 }
 

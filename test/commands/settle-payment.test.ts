@@ -190,7 +190,7 @@ test('what comes for an order that keeps no more waits for people, with its reas
   const { handler, tell, end, dismiss } = await given();
   // Given an order that has heard as much as it keeps
   const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
-    const data = { ...{ callback: `c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
+    const data = { ...{ callback: `standard-c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
     const refund = { refund_id: `r${n}`, status: 'pending' as const };
     return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
   });

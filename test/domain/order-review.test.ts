@@ -9,7 +9,7 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../src/domain/order/order.js';
-import type { RecordedFact } from '../../src/domain/payment.js';
+import type { PaymentProviderName, RecordedFact } from '../../src/domain/payment.js';
 import { digest, otherDigest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given.js';
@@ -30,15 +30,29 @@ const refund = (amount: number, currency = 'USD'): RecordedFact => ({
 const lost: RecordedFact = { kind: 'dispute', dispute_id: 'd1', status: 'lost' };
 
 type Route = 'ours' | 'merchant' | 'transaction_of_another_order';
+/** What `standard`, which the order names, or another platform tells of the payment that both call `t1`. */
 function report(fact: RecordedFact, name: string, route: Route = 'ours', minute = 0): OrderCommand {
-  const at = new Date(Date.UTC(2026, 0, 2, 4, minute));
-  const told = { callback: name, transactionId: 't1', fact, at };
+  if (route === 'merchant') return elsewhere(fact, name, { minute });
+  const told = { callback: `standard-${name}`, transactionId: 't1', fact, at: at(minute) };
   return route === 'ours'
     ? { type: 'Report', report: told }
-    : { type: 'ReportMismatch', report: told, provider: 'alipay', reason: route };
+    : { type: 'ReportMismatch', report: told, provider: 'standard', reason: route };
 }
-const resolve = (callback: string, action: 'apply' | 'dismiss', noteDigest = digest): OrderCommand => ({
-  ...{ type: 'ResolveReview', callback, action },
+function elsewhere(
+  fact: RecordedFact,
+  name: string,
+  { provider = 'alipay', minute = 0 }: { provider?: PaymentProviderName; minute?: number } = {},
+): OrderCommand {
+  const told = { callback: `${provider}-${name}`, transactionId: 't1', fact, at: at(minute) };
+  return { type: 'ReportMismatch', report: told, provider, reason: 'merchant' };
+}
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
+const resolve = (
+  name: string,
+  action: 'apply' | 'dismiss',
+  { noteDigest = digest, of = 'standard' }: { noteDigest?: string; of?: PaymentProviderName } = {},
+): OrderCommand => ({
+  ...{ type: 'ResolveReview', callback: `${of}-${name}`, action },
   note: { ...note, note_digest: noteDigest },
 });
 
@@ -100,12 +114,13 @@ test('Only payments are applied, and none whose transaction pays another order',
     [paid(999), 'transaction_of_another_order'],
   ];
   for (const [fact, route] of others) {
+    const of = route === 'merchant' ? 'alipay' : 'standard';
     const events = eventsOf(report(fact, 'p', route));
     t.is(events.length, 2, JSON.stringify(fact));
     given(orderAggregate, ...events)
-      .when(resolve('p', 'apply'))
+      .when(resolve('p', 'apply', { of }))
       .thenRejected(t, 'review_not_applicable');
-    t.like(seen(after(report(fact, 'p', route), resolve('p', 'dismiss'))), {
+    t.like(seen(after(report(fact, 'p', route), resolve('p', 'dismiss', { of }))), {
       status: 'created',
       due: false,
     });
@@ -116,12 +131,12 @@ test('The same decision again decides nothing; another one, or one on what does 
   const waiting = given(orderAggregate, ...eventsOf(report(paid(998), 'p')));
   waiting
     .when(resolve('p', 'apply'))
-    .then(t, { type: 'ReviewResolved', data: { callback: 'p', action: 'apply', ...note } });
+    .then(t, { type: 'ReviewResolved', data: { callback: 'standard-p', action: 'apply', ...note } });
   waiting.when(resolve('q', 'apply')).thenRejected(t, 'review_not_open');
   const decided = given(orderAggregate, ...eventsOf(report(paid(998), 'p'), resolve('p', 'apply')));
   decided.when(resolve('p', 'apply')).thenNothing(t);
   decided.when(resolve('p', 'dismiss')).thenRejected(t, 'review_resolved');
-  decided.when(resolve('p', 'apply', otherDigest)).thenRejected(t, 'review_resolved');
+  decided.when(resolve('p', 'apply', { noteDigest: otherDigest })).thenRejected(t, 'review_resolved');
 });
 
 test('A decision holds for what tells of the same payment again, but not for another amount', (t) => {
@@ -132,6 +147,37 @@ test('A decision holds for what tells of the same payment again, but not for ano
     t.is(seen(after(report(paid(998), 'p'), report(paid(1), 'q'), resolve('p', action))).status, 'review');
     t.is(seen(after(report(paid(998), 'p'), resolve('p', action), report(paid(1), 'q'))).status, 'review');
   }
+});
+
+test('Platforms that call two payments the same are told apart: what is decided on one says nothing of the other', (t) => {
+  const of = { provider: 'epay' } as const;
+  for (const action of ['apply', 'dismiss'] as const) {
+    const decided = [elsewhere(paid(999), 'p'), resolve('p', action, { of: 'alipay' })];
+    t.not(seen(after(...decided, elsewhere(paid(999), 'again'))).status, 'review');
+    // Told after the decision, before it, and by the order's own platform
+    t.is(seen(after(...decided, elsewhere(paid(999), 'q', of))).status, 'review');
+    t.is(seen(after(elsewhere(paid(999), 'q', of), ...decided)).status, 'review');
+    t.is(seen(after(...decided, elsewhere(lost, 'q', of))).status, 'review');
+    t.is(seen(after(...decided, report(refund(5, 'JPY'), 'q'))).status, 'review');
+  }
+});
+
+test('Platforms that call two payments the same are told apart: each is given back and disputed by itself', (t) => {
+  const both = [
+    report(paid(999), 'own'),
+    report(paid(999), 'p', 'merchant'),
+    resolve('p', 'apply', { of: 'alipay' }),
+  ];
+  t.like(seen(after(...both, report(refund(999), 'b'))), { status: 'partially_refunded', due: true });
+  t.like(seen(after(...both, report(refund(999), 'b', 'merchant'))), {
+    status: 'partially_refunded',
+    due: true,
+  });
+  t.like(seen(after(...both, report(lost, 'd'), report(refund(999), 'b'))), { due: true });
+  t.like(seen(after(...both, report(lost, 'd', 'merchant'))), { status: 'disputed', due: true });
+  t.like(seen(after(...both, report(refund(999), 'b'), report(refund(999), 'c', 'merchant'))), {
+    ...{ status: 'refunded', refunded: 2 * 999, due: false },
+  });
 });
 
 test('That a transaction pays another order is for people to look at each time', (t) => {
@@ -169,7 +215,7 @@ test('Whether refunds and disputes are heard of before the decision or after it,
     (route, action, facts, [heard, decided]) => {
       const told = facts.map(([fact, minute], n) => report(fact, `m${n}`, route, minute));
       const payment = report(paid(7_000, 'JPY'), 'p', route);
-      const decision = resolve('p', action);
+      const decision = resolve('p', action, { of: route === 'merchant' ? 'alipay' : 'standard' });
       const [first, last] = [Math.min(heard, decided), Math.max(heard, decided)];
       const mixed = [
         ...told.slice(0, first),

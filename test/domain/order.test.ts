@@ -50,7 +50,7 @@ const instantAt = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, min
 
 function reportOf(
   fact: RecordedFact,
-  name = 'c1',
+  name = 'standard-c1',
   minute = 0,
   transactionId: string | null = 't1',
 ): OrderCommand {
@@ -85,7 +85,7 @@ test('A payment of the right amount and currency is captured, once', (t) => {
     .then(t, {
       type: 'PaymentCaptured',
       data: {
-        callback: 'c1',
+        callback: 'standard-c1',
         transaction_id: 't1',
         amount: 999,
         currency: 'USD',
@@ -104,7 +104,7 @@ test('Another amount or currency is for people to look at', (t) => {
   for (const fact of wrong) t.like(seen(after(reportOf(fact))), { status: 'review', due: false });
   const resolved = (action: 'apply' | 'dismiss'): OrderCommand => ({
     type: 'ResolveReview',
-    callback: 'c1',
+    callback: 'standard-c1',
     action,
     note,
   });
@@ -143,7 +143,7 @@ test('What was bought is granted while a capture stands, and grants and revocati
   const marks: readonly OrderCommand[] = [{ type: 'MarkFulfilled' }, { type: 'MarkRevoked' }];
   t.is(seen(after(...marks)).status, 'created');
   t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
-  const refunded = after(reportOf(paid), ...marks, reportOf(all, 'c2', 1), ...marks);
+  const refunded = after(reportOf(paid), ...marks, reportOf(all, 'standard-c2', 1), ...marks);
   t.like(seen(refunded), { status: 'refunded', refunded: 999, due: false });
   t.false(refunded.status === 'placed' && refunded.isGranted);
 });
@@ -157,8 +157,16 @@ test('Refunds that failed after a total are no refunds', (t) => {
     amount: 200,
     currency: 'USD',
   };
-  t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 1), reportOf(failed, 'c3', 2))).refunded, 300);
-  t.is(seen(after(reportOf(paid), reportOf(total, 'c2', 2), reportOf(failed, 'c3', 1))).refunded, 500);
+  t.is(
+    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 1), reportOf(failed, 'standard-c3', 2)))
+      .refunded,
+    300,
+  );
+  t.is(
+    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 2), reportOf(failed, 'standard-c3', 1)))
+      .refunded,
+    500,
+  );
 });
 
 const refundOf = (
@@ -206,15 +214,18 @@ const pairs: readonly [
 
 for (const [what, one, other, expected] of pairs) {
   test(`Of what is told of one thing counts: ${what}`, (t) => {
-    const [first, second] = [reportOf(one[0], 'c1', one[1]), reportOf(other[0], 'c2', other[1])];
-    t.like(seen(after(reportOf(paid, 'c0'), first, second)), expected);
-    t.like(seen(after(second, first, reportOf(paid, 'c0'))), expected);
+    const [first, second] = [
+      reportOf(one[0], 'standard-c1', one[1]),
+      reportOf(other[0], 'standard-c2', other[1]),
+    ];
+    t.like(seen(after(reportOf(paid, 'standard-c0'), first, second)), expected);
+    t.like(seen(after(second, first, reportOf(paid, 'standard-c0'))), expected);
   });
 }
 
 test('Of several ends of what nobody has paid the buyer’s counts, then that time is over', (t) => {
   const failed = reportOf({ kind: 'failed' });
-  const expired = reportOf({ kind: 'expired' }, 'c2');
+  const expired = reportOf({ kind: 'expired' }, 'standard-c2');
   const expire: OrderCommand = { type: 'Expire', now: new Date('2026-01-04T03:04:05.000Z') };
   t.is(seen(after(failed)).status, 'failed');
   t.is(seen(after(failed, expired)).status, 'expired');
@@ -226,7 +237,7 @@ test('Of several ends of what nobody has paid the buyer’s counts, then that ti
 
 test('What is told of a payment that was not made for the order changes nothing of it', (t) => {
   const elsewhere = (of: RecordedFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
-  const others = [elsewhere(disputeOf('lost'), 'c2'), elsewhere(totalOf(999), 'c3')];
+  const others = [elsewhere(disputeOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
   t.like(seen(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
 });
 
@@ -235,13 +246,13 @@ test('What was decided on is not found again, and of two payments by one transac
     ...{ type: 'ResolveReview', callback, action, note },
   });
   const foreign = reportOf(totalOf(5, 'EUR'));
-  const state = after(foreign, decide('c1', 'dismiss'));
+  const state = after(foreign, decide('standard-c1', 'dismiss'));
   t.deepEqual(orderAggregate.decider.decide(foreign, state), []);
-  const less = reportOf({ kind: 'paid', amount: 998, currency: 'USD' }, 'c2');
-  const refund = reportOf(totalOf(998), 'c4', 1);
+  const less = reportOf({ kind: 'paid', amount: 998, currency: 'USD' }, 'standard-c2');
+  const refund = reportOf(totalOf(998), 'standard-c4', 1);
   for (const rest of [
-    [less, decide('c2', 'apply'), reportOf(paid, 'c3')],
-    [reportOf(paid, 'c3'), less, decide('c2', 'apply')],
+    [less, decide('standard-c2', 'apply'), reportOf(paid, 'standard-c3')],
+    [reportOf(paid, 'standard-c3'), less, decide('standard-c2', 'apply')],
   ]) {
     t.like(seen(after(...rest, refund)), { status: 'partially_refunded', refunded: 998, due: true });
   }
@@ -250,7 +261,7 @@ test('What was decided on is not found again, and of two payments by one transac
 test('So much is kept of an order, and what is more is for people to look at', (t) => {
   // Given an order of which platforms have told as much as is kept of one
   const many = Array.from({ length: reportsMax }, (_, n) =>
-    reportOf(refundOf('succeeded', 1, `r${n}`), `c${n}`),
+    reportOf(refundOf('succeeded', 1, `r${n}`), `standard-c${n}`),
   );
   const events: OrderEvent[] = [placed];
   let { state } = given(orderAggregate, placed);
@@ -263,22 +274,22 @@ test('So much is kept of an order, and what is more is for people to look at', (
   for (const command of many) t.is(tell(command).length, 1);
   t.is(seen(state).status, 'created');
   // When more is told, then nothing new comes of what is known
-  t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'again')), []);
+  t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'standard-again')), []);
   // And the first that is news puts it in review
-  const news = reportOf(paid, 'news');
+  const news = reportOf(paid, 'standard-news');
   t.like(tell(news)[0], {
     type: 'PaymentMismatchFound',
-    data: { callback: 'news', reason: 'too_many_reports' },
+    data: { callback: 'standard-news', reason: 'too_many_reports' },
   });
   t.is(seen(state).status, 'review');
   t.deepEqual(tell(news), [], 'once');
   // And the next is refused as long as that waits
-  const next = reportOf({ kind: 'pending' }, 'next');
+  const next = reportOf({ kind: 'pending' }, 'standard-next');
   const refused = t.throws(() => tell(next), { instanceOf: CommandRejected });
   t.is(refused.code, 'order_full');
-  tell({ type: 'ResolveReview', callback: 'news', action: 'apply', note });
+  tell({ type: 'ResolveReview', callback: 'standard-news', action: 'apply', note });
   t.like(seen(state), { status: 'partially_refunded', due: true });
-  t.like(tell(next)[0], { data: { callback: 'next', reason: 'too_many_reports' } });
+  t.like(tell(next)[0], { data: { callback: 'standard-next', reason: 'too_many_reports' } });
   t.is(seen(state).status, 'review');
 });
 
@@ -320,7 +331,7 @@ const reports = fc
     }),
     { maxLength: 8 },
   )
-  .map((list) => list.map((report, index): ReportedFact => ({ ...report, callback: `c${index}` })));
+  .map((list) => list.map((report, index): ReportedFact => ({ ...report, callback: `standard-c${index}` })));
 
 test('Whatever the order of arrival and however often, the same messages make the same order', (t) => {
   const property = fc.property(

@@ -67,7 +67,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
   const mismatch: OrderEvent = {
     type: 'PaymentMismatchFound',
     data: {
-      callback: 'c1',
+      callback: 'standard-c1',
       provider: 'standard',
       reason: 'amount',
       transaction_id: 't1',
@@ -77,7 +77,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
   };
   const resolved: OrderEvent = {
     type: 'ReviewResolved',
-    data: { callback: 'c1', action: 'apply', ...note },
+    data: { callback: 'standard-c1', action: 'apply', ...note },
   };
   const payment = { provider: 'standard', transaction_id: 't1', amount: 5, currency: 'USD', at } as const;
   const inReview: OrderDocument = {
@@ -85,7 +85,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
     status: 'review',
     payments: [{ ...payment, kind: 'mismatch' }],
     mismatches: [
-      { id: 'c1', provider: 'standard', reason: 'amount', transaction_id: 't1', fact: paidLess, at },
+      { id: 'standard-c1', provider: 'standard', reason: 'amount', transaction_id: 't1', fact: paidLess, at },
     ],
     open_for: null,
     in_review: 'yes',
@@ -98,7 +98,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
       ...fresh.facts,
       transactions: [
         {
-          id: 't1',
+          id: 'standard/t1',
           ledgers: [{ currency: 'USD', captured: 5, refunds: [], refunded_in_total: null }],
           disputes: [],
         },
@@ -111,7 +111,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
       { ...payment, kind: 'applied', at: '2026-01-02T03:04:07.000Z' },
     ],
     mismatches: [],
-    decided: [{ transaction: 't1', provider: 'standard', payments: [{ amount: 5, currency: 'USD' }] }],
+    decided: [{ transaction: 'standard/t1', payments: [{ amount: 5, currency: 'USD' }] }],
     in_review: null,
     updated_at: '2026-01-02T03:04:07.000Z',
   });
@@ -122,7 +122,7 @@ test('orders: paid at the time of the first payment, whichever is heard of first
     type: 'PaymentCaptured',
     data: { callback, transaction_id, ...money, at: when },
   });
-  const events = [captured('c1', 't1', later), captured('c2', 't2', at)];
+  const events = [captured('standard-c1', 't1', later), captured('standard-c2', 't2', at)];
   for (const order of [events, events.toReversed()]) {
     const document = foldEvents(
       ordersProjection,
@@ -136,7 +136,7 @@ test('orders: paid at the time of the first payment, whichever is heard of first
 test('orders: the document keeps the last hundred reports', (t) => {
   const pending = (n: number): OrderEvent => ({
     type: 'PaymentPending',
-    data: { callback: `c${n}`, transaction_id: `t${n}`, at },
+    data: { callback: `standard-c${n}`, transaction_id: `t${n}`, at },
   });
   const events = [placed, ...Array.from({ length: 105 }, (_, n) => pending(n))];
   const document = foldEvents(ordersProjection, null, recordEvents(ordersProjection, orderId, events));
@@ -158,6 +158,9 @@ const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
     { kind: 'dispute', dispute_id: 'd1', status: 'lost' },
   ),
 );
+/** Every fourth message is of another platform than the order’s. */
+const isElsewhere = (n: number): boolean => n % 4 === 0;
+const nameAt = (n: number): string => `${isElsewhere(n) ? 'alipay' : 'standard'}-c${n}`;
 const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
   .array(
     fc.oneof(
@@ -170,9 +173,11 @@ const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
   .map((list) =>
     list.map((item, n): OrderCommand => {
       if (typeof item === 'string') return { type: item };
-      if (item.length === 2) return resolve(`c${item[0]}`, item[1]);
-      const told = report(item[0], `c${n}`, item[1], item[2]);
-      return n % 4 === 0 ? { ...told, type: 'ReportMismatch', reason: 'merchant', provider: 'alipay' } : told;
+      if (item.length === 2) return resolve(nameAt(item[0]), item[1]);
+      const told = report(item[0], nameAt(n), item[1], item[2]);
+      return isElsewhere(n)
+        ? { ...told, type: 'ReportMismatch', reason: 'merchant', provider: 'alipay' }
+        : told;
     }),
   );
 

@@ -7,6 +7,7 @@ import {
   minorAmount,
   paymentFact,
   paymentProvider,
+  type PaymentProviderName,
   resolutionNote,
   transactionId,
 } from '../payment.js';
@@ -18,7 +19,7 @@ export const orderGrant = z.union([
 ]);
 export type OrderGrant = z.infer<typeof orderGrant>;
 
-/** What came of one thing that a callback tells: `<id of the callback's stream>.<index>`. The same one never counts twice. */
+/** What came of one thing that a callback tells: `<id of the callback's stream>.<index>`; see `platformOf`. The same one never counts twice. */
 const callback = { callback: z.string().min(1) };
 /** The platform's own time; the callback's where it tells none. */
 const at = instant;
@@ -96,3 +97,12 @@ const schemas = {
 
 export type OrderEvent = EventOf<typeof schemas>;
 export const orderCodec = makeEventCodec(schemas);
+
+/**
+ * The platform that has told it: the name of what a callback tells, `<platform>-<digest of the callback's key>.<index>`, begins with
+ * it. It is not always the order's: an operator may have taken a payment by another for the order's own.
+ * @throws ZodError for what is no such name, which no log holds
+ */
+export function platformOf(callback: string): PaymentProviderName {
+  return paymentProvider.parse(callback.slice(0, callback.indexOf('-')));
+}

@@ -78,7 +78,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
     case 'Report':
       return unlessFull(order, command.report, {
         provider: order.provider,
-        events: unlessKnown(order, unlessSeen(order, report(command.report, order))),
+        events: unlessKnown(order, unlessSeen(order, report(command.report, order.provider, order))),
       });
     case 'ReportMismatch':
       return unlessFull(order, command.report, {
@@ -120,7 +120,11 @@ function place(command: Extract<OrderCommand, { type: 'Place' }>, state: OrderSt
   ];
 }
 
-function report(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent[] {
+function report(
+  reported: ReportedFact,
+  provider: PaymentProviderName,
+  order: PlacedOrder,
+): readonly OrderEvent[] {
   const { callback, transactionId, fact } = reported;
   const at = reported.at.toISOString();
   switch (fact.kind) {
@@ -139,8 +143,8 @@ function report(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent
       return capture(reported, fact, order);
     case 'refund':
     case 'refunded-in-total': {
-      if (fact.currency !== order.currency && !order.decided.has(transactionOf(reported))) {
-        return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
+      if (fact.currency !== order.currency && !isDecided(order, provider, reported)) {
+        return mismatch(reported, { reason: 'currency', provider }, order);
       }
       const refund =
         fact.kind === 'refund' ? { refund_id: fact.refund_id, status: fact.status } : ('in-total' as const);
@@ -177,9 +181,9 @@ function foreign(
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const { kind } = reported.fact;
-  const isOfDecided = why.reason === 'merchant' && order.decided.has(transactionOf(reported));
+  const isOfDecided = why.reason === 'merchant' && isDecided(order, why.provider, reported);
   const isMoney = kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
-  return isOfDecided && isMoney ? report(reported, order) : mismatch(reported, why, order);
+  return isOfDecided && isMoney ? report(reported, why.provider, order) : mismatch(reported, why, order);
 }
 
 function mismatch(
@@ -187,7 +191,7 @@ function mismatch(
   { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
-  if (isCovered(order, callback, { reason, transactionId, fact })) return [];
+  if (isCovered(order, callback, { provider, reason, transactionId, fact })) return [];
   return [
     {
       type: 'PaymentMismatchFound',
@@ -196,8 +200,17 @@ function mismatch(
   ];
 }
 
+/** As events name it: where the platform names none, each message is one of its own. */
 function transactionOf({ callback, transactionId }: ReportedFact): string {
-  return transactionKey(callback, transactionId);
+  return transactionId ?? callback;
+}
+
+function isDecided(
+  { decided }: PlacedOrder,
+  provider: PaymentProviderName,
+  { callback, transactionId }: ReportedFact,
+): boolean {
+  return decided.has(transactionKey(provider, callback, transactionId));
 }
 
 function unlessSeen(order: PlacedOrder, events: readonly OrderEvent[]): readonly OrderEvent[] {

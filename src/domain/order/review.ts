@@ -27,22 +27,22 @@ export interface Mismatch {
 export interface Review {
   /** By name. */
   readonly mismatches: ReadonlyMap<string, Mismatch>;
-  /** By transaction. */
-  readonly decided: ReadonlyMap<string, Decided>;
-}
-
-/** A transaction of which a payment was decided on. */
-export interface Decided {
-  readonly provider: PaymentProviderName;
-  /** All that were: a platform may have told of more than one. */
-  readonly payments: readonly Money[];
+  /** The payments that were decided on, by `transactionKey`: a platform may have told of more than one. */
+  readonly decided: ReadonlyMap<string, readonly Money[]>;
 }
 
 export const noReview: Review = { mismatches: new Map(), decided: new Map() };
 
-/** A platform that names no transaction has one message for each. */
-export function transactionKey(name: string, transactionId: string | null): string {
-  return transactionId ?? name;
+/**
+ * A payment among the facts and decisions of an order. Platforms choose their ids without asking each other, so two of them may have one
+ * id. A platform that names no transaction has one message for each.
+ */
+export function transactionKey(
+  provider: PaymentProviderName,
+  name: string,
+  transactionId: string | null,
+): string {
+  return `${provider}/${transactionId ?? name}`;
 }
 
 export function withMismatch<R extends Review>(review: R, name: string, mismatch: Mismatch): R {
@@ -53,13 +53,13 @@ export function withMismatch<R extends Review>(review: R, name: string, mismatch
 export function isCovered(
   { decided }: Pick<Review, 'decided'>,
   name: string,
-  { reason, transactionId, fact }: Pick<Mismatch, 'reason' | 'transactionId' | 'fact'>,
+  { provider, reason, transactionId, fact }: Omit<Mismatch, 'atMs'>,
 ): boolean {
   if (reason === 'transaction_of_another_order' || reason === 'too_many_reports') return false;
-  const known = decided.get(transactionKey(name, transactionId));
+  const known = decided.get(transactionKey(provider, name, transactionId));
   if (known === undefined) return false;
   if (fact.kind !== 'paid') return true;
-  return known.payments.some((payment) => isDeepStrictEqual(payment, moneyOf(fact)));
+  return known.some((payment) => isDeepStrictEqual(payment, moneyOf(fact)));
 }
 
 /** Whether it is a payment that could be taken for the order's; one transaction never pays two. */
@@ -79,13 +79,13 @@ export function afterDecision<R extends Review & { readonly facts: OrderFacts }>
   const mismatches = new Map(order.mismatches);
   mismatches.delete(name);
   if (fact.kind !== 'paid' || !isApplicable(decidedOn)) return { ...order, mismatches };
-  const transaction = transactionKey(name, transactionId);
+  const transaction = transactionKey(provider, name, transactionId);
   const paid = moneyOf(fact);
-  const payments = [...(order.decided.get(transaction)?.payments ?? []), paid];
-  const decided = new Map(order.decided).set(transaction, { provider, payments });
+  const payments = [...(order.decided.get(transaction) ?? []), paid];
+  const decided = new Map(order.decided).set(transaction, payments);
   let facts = action === 'apply' ? withCapture(order.facts, transaction, paid) : order.facts;
   for (const [otherName, other] of mismatches) {
-    const isOfIt = transactionKey(otherName, other.transactionId) === transaction;
+    const isOfIt = transactionKey(other.provider, otherName, other.transactionId) === transaction;
     if (!isOfIt || !isCovered({ decided }, otherName, other)) continue;
     mismatches.delete(otherName);
     facts = withMoneyFact(facts, transaction, other.fact, other.atMs);

@@ -1,5 +1,5 @@
 import type { PaymentProviderName } from '../payment.js';
-import type { OrderEvent, OrderGrant } from './events.js';
+import { type OrderEvent, type OrderGrant, platformOf } from './events.js';
 import {
   hasDispute,
   isCaptured,
@@ -16,7 +16,7 @@ import {
   withRefund,
   withRefundedInTotal,
 } from './facts.js';
-import { afterDecision, noReview, type Review, withMismatch } from './review.js';
+import { afterDecision, noReview, type Review, transactionKey, withMismatch } from './review.js';
 
 export type OrderState = { readonly status: 'absent' } | PlacedOrder;
 
@@ -92,7 +92,7 @@ function changeOf(
     case 'PaymentPending':
       return { facts: withPending(facts) };
     case 'PaymentCaptured':
-      return { facts: withCapture(facts, event.data.transaction_id, event.data) };
+      return { facts: withCapture(facts, transactionOf(event), event.data) };
     case 'PaymentFailed':
       return { facts: withEnd(facts, event.data.reason) };
     case 'OrderExpired':
@@ -100,17 +100,17 @@ function changeOf(
     case 'OrderCanceled':
       return { facts: withEnd(facts, 'canceled') };
     case 'RefundReported': {
-      const { transaction_id: transactionId, refund, amount, currency, at } = event.data;
+      const { refund, amount, currency, at } = event.data;
       const figure = { amount, currency, atMs: Date.parse(at) };
-      if (refund === 'in-total') return { facts: withRefundedInTotal(facts, transactionId, figure) };
+      if (refund === 'in-total') return { facts: withRefundedInTotal(facts, transactionOf(event), figure) };
       const { refund_id: refundId, status } = refund;
-      return { facts: withRefund(facts, transactionId, { refundId, status, ...figure }) };
+      return { facts: withRefund(facts, transactionOf(event), { refundId, status, ...figure }) };
     }
     case 'DisputeOpened':
     case 'DisputeClosed': {
-      const { transaction_id: transactionId, dispute_id: disputeId, at } = event.data;
+      const { dispute_id: disputeId, at } = event.data;
       const status = event.type === 'DisputeOpened' ? 'open' : event.data.outcome;
-      return { facts: withDispute(facts, transactionId, { disputeId, status, atMs: Date.parse(at) }) };
+      return { facts: withDispute(facts, transactionOf(event), { disputeId, status, atMs: Date.parse(at) }) };
     }
     case 'PaymentMismatchFound': {
       const { callback, transaction_id: transactionId, at, ...mismatch } = event.data;
@@ -126,6 +126,16 @@ function changeOf(
     case 'FulfilmentRevoked':
       return { isGranted: false };
   }
+}
+
+/** The payment that it is told of. */
+function transactionOf({
+  data: { callback, transaction_id: transactionId },
+}: Extract<
+  OrderEvent,
+  { type: 'PaymentCaptured' | 'RefundReported' | 'DisputeOpened' | 'DisputeClosed' }
+>): string {
+  return transactionKey(platformOf(callback), callback, transactionId);
 }
 
 function seenAfter({ seen }: PlacedOrder, event: OrderEvent): ReadonlySet<string> {

@@ -24,7 +24,7 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
   if (order === undefined) throw new Error('a scene has an order');
   const reports = messages.flatMap(({ key, told }) =>
     told.map(({ transaction = null, fact, at = null }): ReportedFact => ({
-      ...{ callback: key, transactionId: transaction, fact },
+      ...{ callback: `${order.provider}-${key}`, transactionId: transaction, fact },
       at: at === null ? receivedAt : new Date(at),
     })),
   );

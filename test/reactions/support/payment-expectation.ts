@@ -123,10 +123,10 @@ export function expectedOf(
 
   function tell(
     { id: orderId }: SceneOrder,
-    { name, transaction, fact, atMs }: Notification,
+    { name, stream, fact, atMs }: Notification,
     reason: Mismatch['reason'] | null,
   ): Outcome {
-    const entry = { transaction: transaction ?? name, fact, atMs };
+    const entry = { transaction: stream ?? name, fact, atMs };
     if (reason === null) entries.get(orderId)?.push(entry);
     else mismatches.get(orderId)?.push({ name, reason, entry });
     return { kind: decisions.found.has(name) ? 'mismatch' : 'entry', orderId };

@@ -3,6 +3,7 @@ import type { RecordedFact } from '../../../src/domain/payment.js';
 
 /** Something that a platform has said of an order, and that is about it. */
 export interface LedgerEntry {
+  /** Its stream: two platforms may call their payments the same. */
   readonly transaction: string;
   readonly fact: RecordedFact;
   readonly atMs: number;
