@@ -19,7 +19,7 @@ import { type Bought, findGrantProblems, findOrderProblems, placeOrders } from '
 import { makePlatforms, type Platform, type PlatformMessage } from './payment-senders.js';
 
 /*
- * Callbacks of five platforms, duplicated and reordered, to the real service, which is killed again and again meanwhile.
+ * Callbacks of all six platforms, duplicated and reordered, to the real service, which is killed again and again meanwhile.
  * DEEP_SEED repeats a run's draws (not its timing); DEEP_BUDGET multiplies its length.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
@@ -46,9 +46,13 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const platforms = makePlatforms();
-  const keys = join(directory.path, 'wechat-keys');
-  await mkdir(keys);
-  await writeFile(join(keys, platforms.wechatKey.file), platforms.wechatKey.pem);
+  const keyDirectories: Record<string, string> = {};
+  for (const [variable, { file, pem }] of Object.entries(platforms.keyFiles)) {
+    const path = join(directory.path, variable.toLowerCase());
+    await mkdir(path);
+    await writeFile(join(path, file), pem);
+    keyDirectories[variable] = path;
+  }
   const limitsFile = join(directory.path, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
   const metricsPort = await freePort();
@@ -56,7 +60,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
     directory: directory.path,
     port: await freePort(),
     environment: {
-      ...{ ...platforms.environment, PAYMENT_WECHATPAY_KEYS_DIR: keys },
+      ...{ ...platforms.environment, ...keyDirectories },
       ...{ LIMITS_FILE: limitsFile, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'warn' },
     },
   };

@@ -78,6 +78,53 @@ export function stripeEvents(
   }
 }
 
+/** A capture, its refunds and its dispute, by `event_type` and `resource_type`; refunds and disputes name the capture alone. */
+export function paypalEvents(
+  { orderNumber, transaction, amount, currency }: Payment,
+  step: Step,
+): readonly (readonly [type: string, resourceType: string, resource: JsonObject])[] {
+  const money = (minor: number): JsonObject => ({ value: inDecimals(minor), currency_code: currency });
+  const capture = { id: transaction, custom_id: orderNumber, amount: money(amount) };
+  const order = { purchase_units: [{ custom_id: orderNumber }] };
+  switch (step.kind) {
+    case 'pending':
+      return [['PAYMENT.CAPTURE.PENDING', 'capture', { ...capture, status: 'PENDING' }]];
+    case 'paid':
+      return [['PAYMENT.CAPTURE.COMPLETED', 'capture', { ...capture, status: 'COMPLETED' }]];
+    case 'failed':
+      return [['PAYMENT.CAPTURE.DENIED', 'capture', { ...capture, status: 'DECLINED' }]];
+    case 'canceled':
+      return [['CHECKOUT.PAYMENT-APPROVAL.REVERSED', 'checkout-order', order]];
+    case 'refund': {
+      const href = `https://api.paypal.com/v2/payments/captures/${transaction}`;
+      const refund = { id: step.id, amount: money(step.amount), links: [{ rel: 'up', href, method: 'GET' }] };
+      if (step.fails) return [['PAYMENT.CAPTURE.REFUNDED', 'refund', { ...refund, status: 'FAILED' }]];
+      const total = { seller_payable_breakdown: { total_refunded_amount: money(step.total) } };
+      return [
+        ['PAYMENT.CAPTURE.REFUNDED', 'refund', { ...refund, status: 'PENDING' }],
+        ['PAYMENT.CAPTURE.REFUNDED', 'refund', { ...refund, ...total, status: 'COMPLETED' }],
+      ];
+    }
+    case 'dispute': {
+      const about = [{ seller_transaction_id: transaction }];
+      const dispute = { dispute_id: `PP-D-${transaction}`, disputed_transactions: about };
+      if (step.status === 'open')
+        return [['CUSTOMER.DISPUTE.CREATED', 'dispute', { ...dispute, status: 'OPEN' }]];
+      const outcome_code = step.status === 'won' ? 'RESOLVED_SELLER_FAVOUR' : 'RESOLVED_BUYER_FAVOUR';
+      return [
+        [
+          'CUSTOMER.DISPUTE.RESOLVED',
+          'dispute',
+          { ...dispute, status: 'RESOLVED', dispute_outcome: { outcome_code } },
+        ],
+      ];
+    }
+    case 'expired':
+    case 'noise':
+      return [['CHECKOUT.ORDER.APPROVED', 'checkout-order', order]];
+  }
+}
+
 /** Callbacks by their types, before they are sealed. */
 export function wechatResources(
   { orderNumber, transaction, amount, currency }: Payment,
@@ -112,7 +159,7 @@ export function alipayFields(
   const trade = {
     ...{ app_id: appId, seller_id: sellerId, charset: 'utf-8', subject: '100% & more' },
     ...{ notify_type: 'trade_status_sync', out_trade_no: orderNumber, trade_no: transaction },
-    ...{ total_amount: yuan(amount), gmt_create: alipayTime(at), trade_status: 'TRADE_SUCCESS' },
+    ...{ total_amount: inDecimals(amount), gmt_create: alipayTime(at), trade_status: 'TRADE_SUCCESS' },
   };
   const paidAt = { gmt_payment: alipayTime(at) };
   switch (step.kind) {
@@ -121,7 +168,7 @@ export function alipayFields(
     case 'paid':
       return { ...trade, ...paidAt };
     case 'refund': {
-      const refund = { refund_fee: yuan(step.total), gmt_refund: alipayTime(at), out_biz_no: step.id };
+      const refund = { refund_fee: inDecimals(step.total), gmt_refund: alipayTime(at), out_biz_no: step.id };
       const closed = step.total === amount ? { trade_status: 'TRADE_CLOSED' } : {};
       return { ...trade, ...paidAt, ...refund, ...closed };
     }
@@ -135,9 +182,9 @@ export function alipayFields(
   }
 }
 
-/** Fen, in decimals of a yuan. */
-export function yuan(fen: number): string {
-  return (fen / 100).toFixed(2);
+/** Cents of a dollar or fen of a yuan, as platforms write them. */
+export function inDecimals(minor: number): string {
+  return (minor / 100).toFixed(2);
 }
 
 /** UTC+8, as RFC 3339. */

@@ -1,12 +1,14 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { PaymentProviderName } from '../../src/domain/payment.js';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { merchant, secrets } from '../integrations/payments/messages.js';
 import type { RawReply } from '../support/http-replies.js';
+import { paypalCertificate, paypalPrivateKey } from '../support/paypal-certificate.js';
 import {
   type SentCallback,
   signAlipay,
   signEpay,
+  signPayPal,
   signStandard,
   signStripe,
   signWechatPay,
@@ -15,12 +17,13 @@ import {
   alipayFields,
   alipayTime,
   chinaTime,
+  inDecimals,
   type Payment,
+  paypalEvents,
   standardType,
   type Step,
   stripeEvents,
   wechatResources,
-  yuan,
 } from './payment-messages.js';
 
 /** One message of a platform, which it signs anew each time it sends it. */
@@ -40,13 +43,12 @@ export interface Platform {
   isAcknowledged(reply: RawReply): boolean;
 }
 
-type Name = 'standard' | 'stripe' | 'wechatpay' | 'alipay' | 'epay';
-
 export interface Platforms {
-  readonly all: Readonly<Record<Name, Platform>>;
-  /** What a service needs to verify them. `wechatKey` is to be in the directory of keys, as `<serial>.pem`. */
+  readonly all: Readonly<Record<PaymentProviderName, Platform>>;
+  /** What a service needs to verify them, beside directories of keys. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly wechatKey: { readonly file: string; readonly pem: string };
+  /** By the variable that names the directory, its one file. */
+  readonly keyFiles: Readonly<Record<string, { readonly file: string; readonly pem: string }>>;
 }
 
 const serial = 'PUB_KEY_ID_0114232134912410000000000000';
@@ -54,7 +56,7 @@ const isOk = ({ status }: RawReply): boolean => status >= 200 && status < 300;
 /** Alipay asks for exactly this word, and epay looks for it. */
 const saysSuccess = ({ text }: RawReply): boolean => text === 'success';
 
-/** Five platforms with keys of their own. */
+/** The six platforms with keys of their own. */
 export function makePlatforms(): Platforms {
   const [wechat, ali] = [makeKeys(), makeKeys()];
   let messages = 0;
@@ -130,13 +132,35 @@ export function makePlatforms(): Platforms {
     },
   };
 
+  const paypalKey = createPrivateKey(paypalPrivateKey);
+  const paypal: Platform = {
+    name: 'paypal',
+    knows: ['pending', 'paid', 'failed', 'canceled', 'refund', 'failing refund', 'dispute', 'noise'],
+    isAcknowledged: isOk,
+    tell: (payment, step, at) =>
+      paypalEvents(payment, step).map(([event_type, resource_type, resource]) => {
+        const id = `transmission-${unique()}`;
+        const event = {
+          id: `WH-${unique()}`,
+          create_time: at.toISOString(),
+          event_type,
+          resource_type,
+          resource,
+        };
+        // Where its certificate is said to be means nothing to a service that has certificates of its own.
+        const certificateUrl = 'https://api.paypal.com/v1/notifications/certs/CERT-1';
+        const keys = { ...merchant.paypal, privateKey: paypalKey, certificateUrl };
+        return { provider: 'paypal', key: id, sign: (now) => signPayPal(event, { ...keys, id, at: now }) };
+      }),
+  };
+
   const epay: Platform = {
     name: 'epay',
     knows: ['paid'],
     isAcknowledged: saysSuccess,
     tell: ({ orderNumber, transaction, amount }) => {
       const trade = { pid: merchant.epay.pid, trade_no: transaction, out_trade_no: orderNumber };
-      const rest = { type: 'alipay', name: '容量', money: yuan(amount), trade_status: 'TRADE_SUCCESS' };
+      const rest = { type: 'alipay', name: '容量', money: inDecimals(amount), trade_status: 'TRADE_SUCCESS' };
       const sign = (now: Date): SentCallback =>
         signEpay({ ...trade, ...rest }, { key: secrets.epay[now.getTime() % 2 === 0 ? 0 : 1] });
       return [{ provider: 'epay', key: transaction, sign }];
@@ -144,7 +168,7 @@ export function makePlatforms(): Platforms {
   };
 
   return {
-    all: { standard, stripe, wechatpay, alipay, epay },
+    all: { standard, stripe, wechatpay, alipay, paypal, epay },
     environment: {
       PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,
       PAYMENT_STRIPE_WEBHOOK_SECRETS: secrets.stripe.join(','),
@@ -154,13 +178,17 @@ export function makePlatforms(): Platforms {
       PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
       PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
       PAYMENT_ALIPAY_PUBLIC_KEYS: ali.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+      PAYMENT_PAYPAL_WEBHOOK_ID: merchant.paypal.webhookId,
       PAYMENT_EPAY_ENABLED: 'true',
       PAYMENT_EPAY_PID: merchant.epay.pid,
       PAYMENT_EPAY_KEYS: secrets.epay.join(','),
     },
-    wechatKey: {
-      file: `${serial}.pem`,
-      pem: wechat.publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+    keyFiles: {
+      PAYMENT_WECHATPAY_KEYS_DIR: {
+        file: `${serial}.pem`,
+        pem: wechat.publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+      },
+      PAYMENT_PAYPAL_CERTIFICATES_DIR: { file: 'signing.pem', pem: paypalCertificate },
     },
   };
 }
