@@ -51,7 +51,7 @@ export function makeAddMember({
     const emailDigest = digests.email(address.canonical);
     const project = await requireRights(input);
     const userId = await verifiedHolder(emailDigest);
-    if (userId !== null) return add(input, userId, context);
+    if (userId !== null) return add(input, { userId, emailDigest }, context);
     if (!mailConfigured) {
       rejectUseCase(
         'mail_not_configured',
@@ -80,12 +80,12 @@ export function makeAddMember({
 
   async function add(
     { projectId, actorId, role }: AddMemberInput,
-    userId: string,
+    { userId, emailDigest }: { readonly userId: string; readonly emailDigest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
     const { documents, events } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
-      { type: 'AddMember', actorId, userId, role },
+      { type: 'AddMember', actorId, userId, emailDigest, role },
       context,
     );
     if (events.length === 0) {

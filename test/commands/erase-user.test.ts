@@ -10,6 +10,7 @@ import { projectAggregate } from '../../src/domain/project/project.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { erased } from '../../src/keys/sealer.js';
+import { digest } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 import { outcomeOf } from '../support/outcome-of.js';
@@ -30,7 +31,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
     const { resource } = await commands.createProject({ ownerId, name: 'Film' }, context());
     const target = { aggregate: projectAggregate, id: resource.id };
     for (const [userId, role] of Object.entries(members)) {
-      const command = { type: 'AddMember', actorId: ownerId, userId, role } as const;
+      const command = { type: 'AddMember', actorId: ownerId, userId, emailDigest: digest, role } as const;
       await stores.handler.handle(target, command, context());
     }
     return resource.id;

@@ -14,7 +14,7 @@ import { userAggregate } from '../../src/domain/user/user.js';
 import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/clock.js';
-import { otherUserId, userId } from '../support/examples/ids.js';
+import { otherDigest, otherUserId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 
@@ -87,7 +87,13 @@ function givenTwoHandlers({ stores }: Scene, stream: string) {
 test('Of two owners who leave at once, one stays: the other’s process decides again', async (t) => {
   const scene = await givenProject();
   const { stores, target, projectId, codeOf } = scene;
-  const second = { type: 'AddMember', actorId: userId, userId: otherUserId, role: 'owner' } as const;
+  const second = {
+    type: 'AddMember',
+    actorId: userId,
+    userId: otherUserId,
+    emailDigest: otherDigest,
+    role: 'owner',
+  } as const;
   await stores.handler.handle(target, second, givenContext(2, at));
   const [one, other] = givenTwoHandlers(scene, `project-${projectId}`);
   const leave = (handler: typeof one, id: string, n: number) =>
@@ -101,7 +107,13 @@ test('Of two owners who leave at once, one stays: the other’s process decides 
 test('Of two owners who demote each other at once, one stays', async (t) => {
   const scene = await givenProject();
   const { stores, target, projectId, codeOf } = scene;
-  const second = { type: 'AddMember', actorId: userId, userId: otherUserId, role: 'owner' } as const;
+  const second = {
+    type: 'AddMember',
+    actorId: userId,
+    userId: otherUserId,
+    emailDigest: otherDigest,
+    role: 'owner',
+  } as const;
   await stores.handler.handle(target, second, givenContext(2, at));
   const [one, other] = givenTwoHandlers(scene, `project-${projectId}`);
   const members = { after: () => Promise.resolve(null) };
@@ -174,6 +186,23 @@ test('An address that an account holds is invited until the account has verified
   t.is(await verifiedHolder(digest), id);
   t.like(await addMember(input, givenContext(2, at)), { id, status: 'active', nickname: 'bob' });
   t.is(await codeOf(addMember(input, givenContext(3, at))), 'already_member');
+});
+
+test('Who was added while their invitation was open, and removed, stays out when it is accepted late', async (t) => {
+  const scene = await givenProject();
+  const { addMember, removeMember, acceptInvitation, input, projectId, members, projects, codeOf } = scene;
+  const { id: invitationId } = await addMember(input, givenContext(2, at));
+  const bob = await scene.registerBob();
+  await scene.verifyBob(bob);
+  t.like(await addMember({ ...input, role: 'editor' }, givenContext(3, at)), { id: bob, status: 'active' });
+  t.deepEqual(await members.invitationsTo(scene.stores.digests.email('bob@example.com')), []);
+  await removeMember({ projectId, actorId: userId, memberId: bob }, givenContext(4, at));
+  await acceptInvitation({ projectId, invitationId }, givenContext(5, at));
+  t.is((await projects.access(projectId))?.roleOf(bob), null);
+  t.is(
+    await codeOf(removeMember({ projectId, actorId: userId, memberId: invitationId }, givenContext(6, at))),
+    'member_not_found',
+  );
 });
 
 test('Accepting does nothing until the address is verified, adds once then, and the address can be forgotten', async (t) => {

@@ -63,7 +63,17 @@ test('Owners reach everybody, admins editors and viewers, the others nobody, wit
       const expected = allowed ? 'allowed' : 'insufficient_role';
       const said = `${acting} and ${target}`;
       t.is(outcomeOf({ ...invite, actorId, role: target }), expected, said);
-      t.is(outcomeOf({ type: 'AddMember', actorId, userId: otherUserId, role: target }), expected, said);
+      t.is(
+        outcomeOf({
+          type: 'AddMember',
+          actorId,
+          userId: otherUserId,
+          emailDigest: otherDigest,
+          role: target,
+        }),
+        expected,
+        said,
+      );
       t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: targetId }), expected, said);
       const invited = memberInvited(target);
       t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: invitationId }, invited), expected, said);
@@ -135,7 +145,10 @@ test('Whatever members do in turn, there is an owner', (t) => {
   const member = fc.integer({ min: 0, max: 3 }).map((n) => memberId(n));
   const role = fc.constantFrom(...roles);
   const command = fc.oneof(
-    fc.record({ type: fc.constant('AddMember' as const), actorId: member, userId: member, role }),
+    fc.record({
+      ...{ type: fc.constant('AddMember' as const), actorId: member, userId: member, role },
+      emailDigest: fc.constant(digest),
+    }),
     fc.record({ type: fc.constant('ChangeMemberRole' as const), actorId: member, memberId: member, role }),
     fc.record({ type: fc.constant('RemoveMember' as const), actorId: member, memberId: member }),
     fc.record({ type: fc.constant('RemoveErasedMember' as const), userId: member }),
@@ -182,7 +195,13 @@ test('Invitations count as members, and whoever accepts one takes no further pla
     .when({ ...invite, invitationId: apiKeyId, emailDigest: otherDigest })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, ...full)
-    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
+    .when({
+      type: 'AddMember',
+      actorId: userId,
+      userId: otherUserId,
+      emailDigest: otherDigest,
+      role: 'viewer',
+    })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, ...full)
     .when(accept)
@@ -233,6 +252,26 @@ test('An invitation that has ended, or whose project has, is neither accepted no
     ended.when(accept).thenNothing(t);
     ended.when({ type: 'MarkInvitationMailed', invitationId, outcome: 'accepted' }).thenNothing(t);
   }
+});
+
+test('Who is added while an invitation to their address is open takes its place: it adds them no second time', (t) => {
+  const add = { type: 'AddMember', actorId: userId, userId: otherUserId, emailDigest: digest } as const;
+  const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
+  const full = [projectCreated, ...members, memberInvited('viewer')];
+  const added: ProjectEvent = {
+    type: 'MemberAdded',
+    data: { user_id: otherUserId, role: 'editor', invitation_id: invitationId },
+  };
+  given(projectAggregate, ...full)
+    .when({ ...add, role: 'editor' })
+    .then(t, added);
+  given(projectAggregate, ...full, added, memberRemoved(otherUserId))
+    .when(accept)
+    .thenNothing(t);
+  // Its role was given by somebody whom an admin does not reach
+  given(projectAggregate, projectCreated, memberAdded(actorId, 'admin'), memberInvited('owner'))
+    .when({ ...add, actorId, role: 'viewer' })
+    .thenRejected(t, 'insufficient_role');
 });
 
 test('A member who is invited once more keeps their role, and the invitation ends', (t) => {

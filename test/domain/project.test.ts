@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ProjectEvent } from '../../src/domain/project/events.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { roleAtLeast, roles } from '../../src/domain/role.js';
-import { orderId, otherUserId, storageId, userId } from '../support/examples/ids.js';
+import { orderId, otherDigest, otherUserId, storageId, userId } from '../support/examples/ids.js';
 import {
   defaultStorageChanged,
   grantedByOperator,
@@ -23,13 +23,19 @@ test('A project is created with its owner', (t) => {
 
 test('A member is added once', (t) => {
   given(projectAggregate, projectCreated)
-    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
+    .when({
+      type: 'AddMember',
+      actorId: userId,
+      userId: otherUserId,
+      emailDigest: otherDigest,
+      role: 'viewer',
+    })
     .then(t, viewerAdded);
 });
 
 test('A member in another role is not added again', (t) => {
   given(projectAggregate, projectCreated)
-    .when({ type: 'AddMember', actorId: userId, userId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId, emailDigest: otherDigest, role: 'viewer' })
     .thenRejected(t, 'already_member');
 });
 
@@ -44,10 +50,22 @@ test('A project has at most 200 members', (t) => {
   });
   const further = Array.from({ length: 199 }, (_, index) => added(index + 1_000));
   given(projectAggregate, projectCreated, ...further)
-    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
+    .when({
+      type: 'AddMember',
+      actorId: userId,
+      userId: otherUserId,
+      emailDigest: otherDigest,
+      role: 'viewer',
+    })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, projectCreated, ...further.slice(1))
-    .when({ type: 'AddMember', actorId: userId, userId: otherUserId, role: 'viewer' })
+    .when({
+      type: 'AddMember',
+      actorId: userId,
+      userId: otherUserId,
+      emailDigest: otherDigest,
+      role: 'viewer',
+    })
     .then(t, viewerAdded);
 });
 
@@ -112,7 +130,7 @@ test('A project goes with its only member, invitations or not, and stays with se
 test('Nothing but its creation happens to a project that does not exist', (t) => {
   const nothing = given(projectAggregate);
   nothing
-    .when({ type: 'AddMember', actorId: userId, userId, role: 'viewer' })
+    .when({ type: 'AddMember', actorId: userId, userId, emailDigest: otherDigest, role: 'viewer' })
     .thenRejected(t, 'project_not_found');
   nothing.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'RevokeEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');

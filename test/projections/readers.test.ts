@@ -141,6 +141,7 @@ test('Projects are listed by member, newest first', async (t) => {
     type: 'AddMember',
     actorId: userId,
     userId: otherUserId,
+    emailDigest: digest,
     role: 'viewer',
   });
   const ids = async (user: string, page: { limit: number; after?: string }) =>

@@ -3,7 +3,7 @@ import type { MailOutcome } from '../fields.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
-import type { ExistingProject } from './state.js';
+import type { ExistingProject, Invitation } from './state.js';
 
 export type MemberCommand =
   | {
@@ -14,8 +14,14 @@ export type MemberCommand =
       readonly emailDigest: string;
       readonly role: Role;
     }
-  /** At once, for a user who has verified their address already. */
-  | { readonly type: 'AddMember'; readonly actorId: string; readonly userId: string; readonly role: Role }
+  /** At once, for a user who has verified their address already; it takes the place of an invitation to that address. */
+  | {
+      readonly type: 'AddMember';
+      readonly actorId: string;
+      readonly userId: string;
+      readonly emailDigest: string;
+      readonly role: Role;
+    }
   | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
   /** The address of an invitation has been verified by this user. */
   | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
@@ -75,7 +81,7 @@ function invite(
 }
 
 function add(
-  { actorId, userId, role }: Extract<MemberCommand, { type: 'AddMember' }>,
+  { actorId, userId, emailDigest, role }: Extract<MemberCommand, { type: 'AddMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   requireReach(project, actorId, role);
@@ -84,8 +90,11 @@ function add(
   if (held !== undefined) {
     rejectProject('already_member', `the user is a member of the project already, as ${held}`);
   }
-  requireRoom(project);
-  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: null } }];
+  const [invitationId, invitation] = invitationTo(project, emailDigest) ?? [null, null];
+  // An invitation that stayed open would make a member again of whoever is removed before it is accepted.
+  if (invitation === null) requireRoom(project);
+  else requireReach(project, actorId, invitation.role);
+  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: invitationId } }];
 }
 
 function accept(
@@ -168,12 +177,18 @@ export function requireReach(project: ExistingProject, actorId: string, role: Ro
 
 /** Whether an address may be invited, by whoever may. @throws CommandRejected already_member, member_limit_reached */
 export function requireInvitable(project: ExistingProject, emailDigest: string): void {
-  for (const invitation of project.invitations.values()) {
-    if (invitation.emailDigest === emailDigest) {
-      rejectProject('already_member', 'the address has been invited already');
-    }
+  if (invitationTo(project, emailDigest) !== null) {
+    rejectProject('already_member', 'the address has been invited already');
   }
   requireRoom(project);
+}
+
+/** The open invitation to an address, and its id. There is one at most. */
+function invitationTo(
+  { invitations }: ExistingProject,
+  emailDigest: string,
+): readonly [string, Invitation] | null {
+  return [...invitations].find(([, invitation]) => invitation.emailDigest === emailDigest) ?? null;
 }
 
 function requireAnotherOwner({ members }: ExistingProject, ownerId: string): void {
