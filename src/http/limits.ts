@@ -11,7 +11,7 @@ export const defaultLimits = {
   /** Login codes sent per client address: the burst, and the day's. Both are asked together. */
   email_code: { limit: 5, seconds: 600, failsClosed: true },
   email_code_day: { limit: 30, seconds: 86_400, failsClosed: true },
-  /** Codes sent to new addresses of accounts, per client address. */
+  /** Codes sent to new addresses of accounts, and refusals of taken ones, per client address. */
   email_change: { limit: 5, seconds: 600, failsClosed: true },
   /** Refreshed tokens, and tries at a second factor, per client address. */
   refresh: { limit: 60, seconds: 60, failsClosed: true },

@@ -123,9 +123,10 @@ test('without mail no code can be sent: 503, after 400 and before 409', async (t
   t.like(refused.json, { code: 'mail_not_configured' });
 });
 
-test('codes to new addresses are limited per client address', async (t) => {
-  const service = await startTestService(t, { rates: { email_change: { limit: 1, seconds: 600 } } });
+test('codes to new addresses, and answers that an address is taken, are limited per client address', async (t) => {
+  const service = await startTestService(t, { rates: { email_change: { limit: 2, seconds: 600 } } });
   const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
+  t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
   t.is((await service.post(email, { email: 'bob@example.com' }, ada)).status, 409);
   t.is((await service.post(email, { email: 'ada@example.net' }, ada)).status, 200);
   const refused = await service.post(email, { email: 'bob@example.net' }, bob);

@@ -42,7 +42,8 @@ export function makeEmailChangeRoutes({
       },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(codeSent) } },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
-      limit: { name: 'email_change', counts: [200] },
+      // A taken address counts, as it does for registering: nobody finds out many by asking.
+      limit: { name: 'email_change', counts: [200, 409] },
       handler: async ({ caller: { userId }, body: { email }, command }) => {
         await requestEmailChange({ userId, email }, command);
         return { status: 200, body: wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }) };
