@@ -36,7 +36,8 @@ export const accessMatrix = {
   // The caller's own account (4.1).
   getMe: sessionAccess('not-yet'),
   changeMe: sessionAccess('passed'),
-  eraseMe: sessionAccess('passed'),
+  // Deletes projects too, which deleting them one by one asks a fresh second factor for.
+  eraseMe: sessionAccess('fresh'),
   listSessions: sessionAccess('passed'),
   revokeSession: sessionAccess('passed'),
   changePassword: sessionAccess('fresh'),

@@ -43,7 +43,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /auth/logout': halfSignedIn,
   'GET /auth/me': halfSignedIn,
   'PATCH /auth/me': user,
-  'DELETE /auth/me': user,
+  // Takes projects along, as deleting them does.
+  'DELETE /auth/me': userAgain,
   'GET /auth/sessions': user,
   'DELETE /auth/sessions/{}': user,
   'POST /auth/password': userAgain,
