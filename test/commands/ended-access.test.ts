@@ -51,6 +51,8 @@ async function given() {
   return {
     ...{ commands, admin, alone, inProject, keyId: issued.id, next, code },
     share: { projectId: asset.projectId, shareId },
+    /** The first event of an erasure, and none of what follows it. */
+    eraseAdmin: () => stores.handler.handle(target, { type: 'Erase' }, next()),
     loseDocuments: () => {
       away = true;
     },
@@ -70,6 +72,13 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
     commands.revokePlatformRole({ email: 'bob@example.com', role: 'auditor' }, context),
   'removing a member': ({ commands, inProject, admin }, context) =>
     commands.removeMember({ ...inProject, memberId: admin.userId }, context),
+  'ending the membership of an erased account': async (
+    { commands, inProject, admin, eraseAdmin },
+    context,
+  ) => {
+    await eraseAdmin();
+    await commands.removeErasedMember({ ...inProject, userId: admin.userId }, context);
+  },
   'demoting a member': ({ commands, inProject, admin }, context) =>
     commands.changeMemberRole({ ...inProject, memberId: admin.userId, role: 'viewer' }, context),
   'revoking an API key': ({ commands, inProject, keyId }, context) =>

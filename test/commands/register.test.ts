@@ -167,11 +167,15 @@ test('A taken address is refused, however it is spelled', async (t) => {
 });
 
 test('A refusal costs a hash, but leaves no key behind', async (t) => {
-  const { stores, findAccount, ...commands } = await given();
+  const { stores, findAccount } = await given();
+  let hashes = 0;
+  const commands = givenCommands(stores, { onHash: () => void (hashes += 1) });
   await commands.register(input, givenContext(1, firstAt));
   const keys = async () => (await stores.stateStore.list('data-key/', { limit: 10 })).length;
   t.is(await keys(), 1);
+  t.is(hashes, 1);
   await t.throwsAsync(commands.register(input, givenContext(2, firstAt)), { instanceOf: CommandRejected });
+  t.is(hashes, 2);
   t.is(await keys(), 1);
   t.truthy(await findAccount(stores.digests.email('ada@example.com')));
 });

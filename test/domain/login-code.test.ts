@@ -93,6 +93,20 @@ test('Only the newest code counts', (t) => {
   );
 });
 
+test('What became of the mail is recorded once, and of the newest code', (t) => {
+  const mark = { type: 'MarkMailed', issueId, outcome: 'accepted' } as const;
+  const mailed: LoginCodeEvent = {
+    type: 'LoginCodeMailed',
+    data: { issue_id: issueId, outcome: 'accepted' },
+  };
+  given(loginCodeAggregate, issued).when(mark).then(t, mailed);
+  given(loginCodeAggregate, issued, mailed).when(mark).thenNothing(t);
+  given(loginCodeAggregate, issued, mailed)
+    .when({ ...mark, outcome: 'refused' })
+    .thenNothing(t);
+  given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId)).when(mark).thenNothing(t);
+});
+
 test('Where none was issued, none is right', (t) => {
   given(loginCodeAggregate).when(use(true)).thenRejected(t, 'login_code_refused');
 });

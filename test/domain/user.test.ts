@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { UserEvent } from '../../src/domain/user/events.js';
 import { holdsAddress, userAggregate } from '../../src/domain/user/user.js';
 import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
@@ -9,6 +10,7 @@ import {
   registrationAbandoned,
   userRegistered,
 } from '../support/examples/user.js';
+import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given.js';
 
 test('Registering makes the user and grants the default capacity in one append', (t) => {
@@ -92,4 +94,23 @@ test('Capacity is kept by its source: granted once, taken back once', (t) => {
     .when(revoke)
     .then(t, { type: 'CapacityRevoked', data: { source } });
   given(userAggregate, userRegistered, capacityGranted).when(revoke).thenNothing(t);
+});
+
+test('A hash is replaced only where it is the one that the password was checked against', (t) => {
+  const rehash = {
+    type: 'RehashPassword',
+    passwordHash: sealedExample('the same password, hashed anew'),
+    checkedAgainst: register.passwordHash,
+  } as const;
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { password_hash: rehash.passwordHash } };
+  const changed: UserEvent = {
+    type: 'PasswordChanged',
+    data: { password_hash: sealedExample('another password'), kept_session_id: null },
+  };
+  const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
+  given(userAggregate, userRegistered).when(rehash).then(t, rehashed);
+  // Else the password of before would sign in again
+  for (const event of [changed, voided]) {
+    given(userAggregate, userRegistered, event).when(rehash).thenNothing(t);
+  }
 });
