@@ -1,6 +1,7 @@
 import { makeMailAddressChange } from '../commands/mail-address-change.js';
 import { makeMailInvitation } from '../commands/mail-invitation.js';
 import { makeMailLoginCode } from '../commands/mail-login-code.js';
+import { makeMailSecurityNotice } from '../commands/mail-security-notice.js';
 import { ConfigProblem } from '../config.js';
 import type { AnyReaction } from '../event-sourcing/reaction.js';
 import { makeMailer } from '../integrations/mail/mailer.js';
@@ -9,6 +10,7 @@ import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
 import { makeMailAddressChanges } from '../reactions/mail-address-changes.js';
 import { makeMailInvitations } from '../reactions/mail-invitations.js';
 import { makeMailLoginCodes } from '../reactions/mail-login-codes.js';
+import { makeMailSecurityNotices } from '../reactions/mail-security-notices.js';
 import type { Services } from './services.js';
 
 /** The reactions that mail, which run only where mail is configured: elsewhere nothing asks for any. */
@@ -37,5 +39,6 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
       ...deps,
       mailInvitation: makeMailInvitation({ handler, sealer, users: readers.users }),
     }),
+    makeMailSecurityNotices({ ...deps, mailSecurityNotice: makeMailSecurityNotice({ handler, sealer }) }),
   ];
 }

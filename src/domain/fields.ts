@@ -17,5 +17,16 @@ export type GrantSource = z.infer<typeof grantSource>;
 export const mailOutcome = z.enum(['accepted', 'refused']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
+/** What a person is told of by mail when it happens to their account. */
+export const securityNoticeKind = z.enum([
+  'password_changed',
+  'email_changed',
+  'two_factor_on',
+  'two_factor_off',
+  'recovery_code_used',
+  'recovery_codes_replaced',
+]);
+export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
+
 /** A size in bytes. */
 export const byteCount = z.int().nonnegative();

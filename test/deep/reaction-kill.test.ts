@@ -28,7 +28,7 @@ const expiresInMs = 400_000;
 
 const mailingProcess = fileURLToPath(new URL('../support/mailing-process.js', import.meta.url));
 const eventsSchema = z.array(
-  z.object({ id: z.string(), type: z.string(), data: z.record(z.string(), z.unknown()) }),
+  z.object({ id: z.string(), stream: z.string(), type: z.string(), data: z.record(z.string(), z.unknown()) }),
 );
 
 interface Arrival {
@@ -123,17 +123,22 @@ function check(
   },
 ): void {
   const { events, arrivals, nowMs } = found;
-  const outcomes = events.filter(({ type }) => type === 'LoginCodeMailed');
-  const sum = { issued: 0, mailed: 0, again: 0, expired: 0 };
+  const codesMailed = events.filter(({ type }) => type === 'LoginCodeMailed');
+  const noticesMailed = events.filter(({ type }) => type === 'SecurityNoticeMailed');
+  const sum = { asked: 0, mailed: 0, again: 0, expired: 0 };
   const known = new Set<string>();
   for (const { id, type, data } of events) {
-    if (type !== 'LoginCodeIssued') continue;
+    if (type !== 'LoginCodeIssued' && type !== 'PasswordChanged') continue;
     const messageId = `<${id}@stowage.example>`;
     known.add(messageId);
-    const expiresMs = Date.parse(String(data['expires_at']));
+    // A notice is news for a day, which is longer than all this takes.
+    const expiresMs = type === 'LoginCodeIssued' ? Date.parse(String(data['expires_at'])) : Infinity;
     const mails = arrivals.filter(({ mail }) => mail.email.messageId === messageId);
-    const marks = outcomes.filter((outcome) => outcome.data['issue_id'] === data['issue_id']);
-    sum.issued += 1;
+    const marks =
+      type === 'LoginCodeIssued'
+        ? codesMailed.filter((outcome) => outcome.data['issue_id'] === data['issue_id'])
+        : noticesMailed.filter(({ stream }) => stream === `securitynotice-${id}`);
+    sum.asked += 1;
     sum.mailed += marks.length;
     sum.again += Math.max(0, mails.length - 1);
     if (marks.length === 0) sum.expired += 1;

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { UserEvent } from '../../src/domain/user/events.js';
-import { holdsAddress, userAggregate } from '../../src/domain/user/user.js';
+import { userCodec, type UserEvent } from '../../src/domain/user/events.js';
+import { holdsAddress, userAggregate, type UserState } from '../../src/domain/user/user.js';
 import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
   capacityGranted,
@@ -12,6 +12,7 @@ import {
 } from '../support/examples/user.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given.js';
+import { recordEvents } from '../support/given-events.js';
 
 test('Registering makes the user and grants the default capacity in one append', (t) => {
   given(userAggregate).when(register).then(t, userRegistered, capacityGranted);
@@ -113,4 +114,41 @@ test('A hash is replaced only where it is the one that the password was checked 
   for (const event of [changed, voided]) {
     given(userAggregate, userRegistered, event).when(rehash).thenNothing(t);
   }
+});
+
+const passwordChanged: UserEvent = {
+  type: 'PasswordChanged',
+  data: { password_hash: register.passwordHash, kept_session_id: null },
+};
+
+/** The notices that wait after each event, by the minute of what they tell; the events come so many minutes apart. */
+function noticesAfterEach(
+  minutesApart: number,
+  events: readonly UserEvent[],
+): readonly (readonly number[])[] {
+  let state: UserState = userAggregate.decider.initialState;
+  return recordEvents(userAggregate, 'example', events).map((event, index) => {
+    const recordedAt = new Date(index * minutesApart * 60_000);
+    state = userAggregate.decider.evolve(state, { ...userCodec.decode(event), recordedAt });
+    return state.status === 'registered' ? state.notices.recent.map(({ at }) => at.getTime() / 60_000) : [];
+  });
+}
+
+test('The same thing is told three times an hour, where nobody has proved the address three times a day', (t) => {
+  const emailVerified: UserEvent = { type: 'EmailVerified', data: { email_digest: digest } };
+  // Given a password that is changed every 10 minutes for more than a day
+  const changes = Array.from({ length: 150 }, () => passwordChanged);
+  const told = (...before: readonly UserEvent[]): readonly number[] => [
+    ...new Set(noticesAfterEach(10, [...before, ...changes]).flat()),
+  ];
+  t.deepEqual(told(userRegistered, emailVerified).slice(0, 6), [20, 30, 40, 80, 90, 100]);
+  t.deepEqual(told(userRegistered), [10, 20, 30, 1450, 1460, 1470]);
+});
+
+test('Notices that are no news any more are not kept', (t) => {
+  const twiceADay = noticesAfterEach(12 * 60, [
+    userRegistered,
+    ...Array.from({ length: 9 }, () => passwordChanged),
+  ]);
+  t.deepEqual(twiceADay.at(-1), [8 * 720, 9 * 720]);
 });

@@ -115,6 +115,10 @@ test('an address is changed by a mailed code, and the one before is free', async
     email_verified: true,
   });
   await appended('EmailReleased');
+  // Whose the address was is told there
+  const [, notice] = await smtp.received(2);
+  t.deepEqual(notice?.to, [person.email]);
+  t.is(notice?.email.subject, 'The address of your account was changed');
   t.not((await second.register(person.email, person.password)).userId, ada.userId);
   t.is((await first.login(person.newEmail, person.password)).userId, ada.userId);
 });
@@ -191,6 +195,27 @@ test('of an erased person nothing passes, nothing opens and nothing is to be fou
   t.deepEqual(await findCanariesInFiles(canaries, directory, ['keys.json']), []);
   // and the address is anybody's
   t.not((await second.register(person.newEmail, person.password)).userId, ada.userId);
+});
+
+test('a service without a mail server tells nobody; one that gets it tells what is still news', async (t) => {
+  const data = await makeDataDirectory();
+  const smtp = await startSmtpServer();
+  t.teardown(async () => {
+    await smtp.close();
+    await data.remove();
+  });
+  const password = { current_password: person.password, new_password: 'Canary-Password-42' };
+  const without = await startInProcess({ directory: data.path });
+  const client = makeServiceClient(without.url);
+  const ada = await client.register(person.email, person.password);
+  t.is((await client.post('/api/v1/auth/password', password, ada.headers)).status, 204);
+  await without.close();
+
+  const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
+  t.teardown(() => service.close());
+  const [mail] = await smtp.received(1);
+  t.deepEqual(mail?.to, [person.email]);
+  t.is(mail?.email.subject, 'Your password was changed');
 });
 
 test('operators verify addresses and erase accounts on the command line', async (t) => {

@@ -6,36 +6,23 @@ import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { derivedId } from '../../src/event-sourcing/ids.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { type ReactionRunner, startReactions } from '../../src/event-sourcing/reaction-runner.js';
-import { makeMailer } from '../../src/integrations/mail/mailer.js';
-import { parseSmtpUrl } from '../../src/integrations/mail/smtp-url.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
+import type { MailDeps } from '../../src/reactions/mail-reaction.js';
 import { makeMailAddressChanges } from '../../src/reactions/mail-address-changes.js';
 import { makeMailInvitations } from '../../src/reactions/mail-invitations.js';
 import { makeMailLoginCodes } from '../../src/reactions/mail-login-codes.js';
 import { makeUserReader } from '../../projections/users/reader.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { type GivenStores, givenContext, givenStores } from '../support/given-stores.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
-import { type SmtpServerOptions, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
+import { realClock } from '../support/clock.js';
+import { type GivenStores, givenContext } from '../support/given-stores.js';
+import type { SmtpServerOptions } from '../support/smtp-server.js';
+import { givenMail, type MailScene } from './support/mail-scene.js';
 
-const publicUrl = 'https://stowage.example';
 const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
 const loginCodes = makeLoginCodes(codeKeys);
 const addressChangeCodes = makeAddressChangeCodes(codeKeys);
 
-interface Scene {
-  readonly stores: GivenStores;
-  readonly smtp: TestSmtpServer;
-  readonly refused: string[];
-  /** Starts the reactions, from the beginning of the log; they are stopped when the test ends. */
-  readonly start: () => ReactionRunner;
-  /** Waits until nothing is open any more. */
-  readonly settled: (runner: ReactionRunner) => Promise<void>;
-  readonly events: (stream: string) => Promise<readonly StoredEvent[]>;
-  readonly registerUser: (n: number, email: string, nickname: string) => Promise<string>;
+interface Scene extends MailScene {
   /** @returns the digest that names the stream, and the event's id */
   readonly issueCode: (n: number, options?: { expiresInMs?: number; at?: Date }) => Promise<Issued>;
 }
@@ -46,26 +33,10 @@ interface Issued {
   readonly userId: string;
 }
 
-async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Promise<Scene> {
-  const stores = await givenStores({ clock: { ...realClock, advance: () => undefined } });
-  const { handler, sealer, digests, eventStore, stateStore, views } = stores;
-  const smtp = await startSmtpServer(options);
-  const server = parseSmtpUrl(smtp.url);
-  if (server === null) throw new Error('the URL is none');
-  const refused: string[] = [];
-  const runners: ReactionRunner[] = [];
-  t.teardown(async () => {
-    await Promise.all(runners.map((runner) => runner.stop()));
-    await smtp.close();
-  });
-  const deps = {
-    mailer: makeMailer({ server, from: { name: 'Stowage', address: 'no-reply@stowage.example' } }),
-    publicUrl,
-    onRefused: (reaction: string, error: Error) => refused.push(`${reaction}: ${error.message}`),
-  };
+function makeReactions(deps: MailDeps, { handler, sealer, views }: GivenStores) {
   const clock = realClock;
   const users = makeUserReader({ views, sealer });
-  const reactions = [
+  return [
     makeMailLoginCodes({ ...deps, mailLoginCode: makeMailLoginCode({ handler, sealer, loginCodes, clock }) }),
     makeMailAddressChanges({
       ...deps,
@@ -73,54 +44,13 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
     }),
     makeMailInvitations({ ...deps, mailInvitation: makeMailInvitation({ handler, sealer, users }) }),
   ];
+}
+
+async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Promise<Scene> {
+  const scene = await givenMail(t, makeReactions, options);
+  const { handler, sealer, digests } = scene.stores;
   return {
-    stores,
-    smtp,
-    refused,
-    start: () => {
-      const readModelStore = makeMemoryReadModelStore();
-      const holder = `process ${runners.length}`;
-      const runner = startReactions(
-        { eventStore, stateStore, readModelStore, clock, random: makeSeededRandom(1), holder },
-        reactions,
-        {
-          onRetry: () => undefined,
-          onStopped: (name, error) => t.fail(`${name} stopped: ${String(error)}`),
-        },
-      );
-      runners.push(runner);
-      return runner;
-    },
-    settled: async (runner) => {
-      const deadline = Date.now() + 10_000;
-      const isSettled = async (): Promise<boolean> => {
-        const head = await eventStore.head();
-        return runner.statuses().every(({ open, position }) => open === 0 && position === head);
-      };
-      while (!(await isSettled())) {
-        if (Date.now() > deadline) throw new Error(`still open: ${JSON.stringify(runner.statuses())}`);
-        await realClock.sleep(5);
-      }
-    },
-    events: (stream) => eventStore.read(stream),
-    registerUser: async (n, email, nickname) => {
-      const context = givenContext(n, new Date());
-      const userId = derivedId(context, 'user');
-      const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
-      await handler.handle(
-        { aggregate: userAggregate, id: userId },
-        {
-          type: 'Register',
-          email: await seal('email', email),
-          emailDigest: digests.email(email),
-          nickname: await seal('nickname', nickname),
-          passwordHash: await seal('password_hash', 'hash'),
-          capacityBytes: 1,
-        },
-        context,
-      );
-      return userId;
-    },
+    ...scene,
     issueCode: async (n, { expiresInMs = 600_000, at = new Date() } = {}) => {
       const context = givenContext(n, at);
       const address = `ada${n % 100}@example.org`;

@@ -105,6 +105,16 @@ export async function tellAccountsStory(
   const bobsCode = await mailedCode(t, second, smtp, bob.email);
   await expect(t, 404, first.get(project, bobs.headers));
 
+  // What ada signs in by has changed three times, and each was told once
+  const toldAda = (): readonly (string | undefined)[] =>
+    smtp.mails
+      .filter((mail) => mail.to.includes(ada.email) && !/\b[0-9]{6}\b/.test(mail.email.text ?? ''))
+      .map((mail) => mail.email.subject);
+  await eventually(t, () => Promise.resolve(toldAda().length >= 3));
+  const passwordChanged = 'Your password was changed';
+  const twoFactorOn = 'Two-factor authentication was switched on';
+  t.deepEqual([...toldAda()].sort(), [twoFactorOn, passwordChanged, passwordChanged]);
+
   // When both processes end and start again, then nothing acknowledged is lost, and nothing is mailed again
   const mailsBefore = smtp.mails.length;
   await restart();

@@ -3,14 +3,15 @@ import { bringUpReactions } from '../../src/composition/reactions.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import { userAggregate } from '../../src/domain/user/user.js';
 import type { Clock } from '../../src/event-sourcing/clock.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
+import { derivedId, stepContext } from '../../src/event-sourcing/ids.js';
 import { realClock } from './clock.js';
 
 /**
- * A process that issues login codes over a data directory and mails them by the service's own reactions, until it is
- * killed or told `settle`: then it waits until nothing is open any more, prints the log's codes, and ends. Its clock is
- * ahead by the milliseconds given, so that a test need not wait for claims to end.
+ * A process that registers people over a data directory, changes their passwords and issues login codes for them; the
+ * service's own reactions mail these, until it is killed or told `settle`: then it waits until nothing is open any more,
+ * prints the log, and ends. Its clock is ahead by the milliseconds given, so that a test need not wait for claims to end.
  */
 const [aheadMs = '0', firstCode = '0', codes = '0', expiresInMs = '0'] = process.argv.slice(2);
 const clock: Clock = {
@@ -41,16 +42,33 @@ async function issue(n: number): Promise<void> {
   };
   const address = `ada${n}@example.org`;
   const userId = derivedId(context, 'user');
-  const command = {
+  const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
+  const [email, passwordHash] = [await seal('email', address), await seal('password_hash', 'a hash')];
+  const user = { aggregate: userAggregate, id: userId };
+  const emailDigest = digests.email(address);
+  const nickname = await seal('nickname', 'Ada');
+  const register = {
+    type: 'Register',
+    email,
+    emailDigest,
+    nickname,
+    passwordHash,
+    capacityBytes: 1,
+  } as const;
+  await handler.handle(user, register, context);
+  const session = { id: derivedId(context, 'session'), epoch: 0 };
+  const changePassword = { type: 'ChangePassword', passwordHash, checkedAgainst: null, session } as const;
+  await handler.handle(user, changePassword, stepContext(context, 'change the password'));
+  const issueCode = {
     type: 'Issue',
     issueId: derivedId(context, 'login code'),
     userId,
-    email: await sealer.seal({ kind: 'person', userId }, 'email', address),
+    email,
     codeKeyId: keyRings.code.active().kid,
     expiresAt: new Date(context.time.getTime() + Number(expiresInMs)),
     now: context.time,
   } as const;
-  await handler.handle({ aggregate: loginCodeAggregate, id: digests.email(address) }, command, context);
+  await handler.handle({ aggregate: loginCodeAggregate, id: emailDigest }, issueCode, context);
 }
 
 async function settle(): Promise<void> {
@@ -62,7 +80,9 @@ async function settle(): Promise<void> {
   }
   await reactions.stop();
   const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
-  process.stdout.write(`${JSON.stringify(events.map(({ id, type, data }) => ({ id, type, data })))}\n`);
+  process.stdout.write(
+    `${JSON.stringify(events.map(({ id, stream, type, data }) => ({ id, stream, type, data })))}\n`,
+  );
   await services.close();
   process.exit(0);
 }

@@ -3,6 +3,7 @@ import type { Sealed } from '../../event-sourcing/sealed.js';
 import type { GrantSource } from '../fields.js';
 import type { SessionEpoch } from '../session-epoch.js';
 import type { PlatformRole, UserEvent } from './events.js';
+import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -27,6 +28,7 @@ export interface RegisteredUser extends SessionEpoch {
   readonly totp: Totp;
   /** Keyed digests of those that were not used. */
   readonly recoveryCodes: ReadonlySet<string>;
+  readonly notices: SecurityNotices;
 }
 
 export interface EmailChange {
@@ -70,12 +72,13 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       keptSessionId: null,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
+      notices: noNotices,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
   if (state.status !== 'registered') return state;
   if (event.type === 'UserErased') return { status: 'erased', emailDigest: state.emailDigest };
-  return { ...state, ...changeOf(state, event) };
+  return { ...state, ...changeOf(state, event), notices: noticesAfter(state, event) };
 }
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;

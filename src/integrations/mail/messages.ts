@@ -1,5 +1,6 @@
 import type { Role } from '../../domain/role.js';
 import { html } from './html.js';
+import { at, page, paragraphs } from './layout.js';
 import { onOneLine } from './mailbox.js';
 import type { MailMessage } from './mailer.js';
 
@@ -88,25 +89,7 @@ function codeMessage(data: {
   };
 }
 
-/** Where the service is; left out where it would look like a code. */
-function at(publicUrl: string): string {
-  return /[0-9]{6}/.test(publicUrl) ? '' : ` at ${publicUrl}`;
-}
-
 /** A name as people gave it: on one line, in one direction, and nothing in it becomes a link. */
 function asGiven(name: string): string {
   return onOneLine(name).replace(bidiMarks, '').replace(linkJoints, `$&${wordJoiner}`);
-}
-
-function paragraphs(...texts: readonly string[]): string {
-  return `${texts.join('\n\n')}\n`;
-}
-
-function page(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8">${html`<title>${title}</title>`}</head>
-<body style="font-family: sans-serif">
-${body}
-</body></html>
-`;
 }

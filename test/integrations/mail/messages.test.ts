@@ -1,9 +1,11 @@
 import test from 'ava';
+import { securityNoticeKind } from '../../../src/domain/fields.js';
 import {
   addressChangeMessage,
   invitationMessage,
   loginCodeMessage,
 } from '../../../src/integrations/mail/messages.js';
+import { securityNoticeMessage } from '../../../src/integrations/mail/security-notices.js';
 
 const publicUrl = 'https://stowage.example';
 const expiresAt = new Date('2026-01-02T03:14:05.000Z');
@@ -79,3 +81,20 @@ test('a name without anything to take out of it arrives unchanged to the eye', (
     t.true(text.replaceAll('\u2060', '').includes(`A member invites you to the project "${name}"`), name);
   }
 });
+
+for (const kind of securityNoticeKind.options) {
+  test(`notice ${kind}: says what happened, when and what to do, and nothing that looks like a code`, (t) => {
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    for (const url of [publicUrl, 'http://127.0.0.1:8080', 'https://n123456.example']) {
+      const { subject, text, html } = securityNoticeMessage({ kind, at, publicUrl: url });
+      for (const body of [text, html]) {
+        t.regex(body, /On 2026-01-02 at 03:04 UTC, /);
+        t.regex(body, /If it was not you, /);
+        t.notRegex(body, /[0-9]{6}/);
+        t.is(body.includes(url), !url.includes('123456'));
+      }
+      t.notRegex(subject, /[0-9]/);
+      t.is(text.match(/https?:/g)?.length ?? 0, url.includes('123456') ? 0 : 1);
+    }
+  });
+}

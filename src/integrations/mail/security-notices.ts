@@ -1,0 +1,88 @@
+import type { SecurityNoticeKind } from '../../domain/fields.js';
+import { html } from './html.js';
+import { at, page, paragraphs } from './layout.js';
+import type { MailMessage } from './mailer.js';
+
+interface Notice {
+  readonly subject: string;
+  /** Within a sentence. */
+  readonly happened: (account: string) => string;
+  /** What it means for who reads this. */
+  readonly meaning: string;
+  /** What to do, after "If it was not you". */
+  readonly advice: string;
+}
+
+const tellOperator = 'tell those who run the service at once';
+
+const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
+  password_changed: {
+    subject: 'Your password was changed',
+    happened: (account) => `the password of ${account} was changed`,
+    meaning: 'All sessions but the one that changed it have ended.',
+    advice:
+      'sign in with a code that is mailed to this address, choose another password, and look through your sessions. ' +
+      `If you cannot, ${tellOperator}.`,
+  },
+  email_changed: {
+    subject: 'The address of your account was changed',
+    happened: (account) => `${account} was moved to another address`,
+    meaning: 'This address signs in to it no more.',
+    advice: `${tellOperator}: you cannot take it back yourself.`,
+  },
+  two_factor_on: {
+    subject: 'Two-factor authentication was switched on',
+    happened: (account) => `two-factor authentication of ${account} was switched on`,
+    meaning: 'From now on, signing in needs a code of an authenticator app, or a recovery code.',
+    advice: `somebody else can sign in as you, and may lock you out: ${tellOperator}.`,
+  },
+  two_factor_off: {
+    subject: 'Two-factor authentication was switched off',
+    happened: (account) => `two-factor authentication of ${account} was switched off`,
+    meaning: 'Signing in needs no code of your authenticator app any more, and the recovery codes are void.',
+    advice:
+      'choose another password, which ends all other sessions, and switch two-factor authentication on again. ' +
+      `If you cannot, ${tellOperator}.`,
+  },
+  recovery_code_used: {
+    subject: 'A recovery code was used',
+    happened: (account) => `a recovery code of ${account} was used`,
+    meaning: 'That code works no more.',
+    advice:
+      'somebody else has your recovery codes: choose another password, and have new recovery codes issued. ' +
+      `If you cannot, ${tellOperator}.`,
+  },
+  recovery_codes_replaced: {
+    subject: 'New recovery codes were issued',
+    happened: (account) => `new recovery codes of ${account} were issued`,
+    meaning: 'All earlier ones are void.',
+    advice:
+      'somebody else can sign in as you: choose another password, and have new recovery codes issued. ' +
+      `If you cannot, ${tellOperator}.`,
+  },
+};
+
+/** Tells a person what happened to their account. No secret is in it, no other address, and nothing that looks like a code. */
+export function securityNoticeMessage(data: {
+  readonly kind: SecurityNoticeKind;
+  readonly at: Date;
+  readonly publicUrl: string;
+}): MailMessage {
+  const { subject, happened, meaning, advice } = notices[data.kind];
+  const moment = data.at.toISOString();
+  const when = `On ${moment.slice(0, 10)} at ${moment.slice(11, 16)} UTC`;
+  const account = `your account of Stowage${at(data.publicUrl)}`;
+  const what = `${when}, ${happened(account)}. ${meaning}`;
+  const you = 'If it was you, there is nothing to do.';
+  const somebody = `If it was not you, ${advice}`;
+  return {
+    subject,
+    text: paragraphs(what, you, somebody),
+    html: page(
+      subject,
+      html`<p>${what}</p>
+        <p>${you}</p>
+        <p>${somebody}</p>`,
+    ),
+  };
+}

@@ -1,0 +1,264 @@
+import test, { type ExecutionContext } from 'ava';
+import { makeMailSecurityNotice, type MailSecurityNotice } from '../../src/commands/mail-security-notice.js';
+import { type UserCommand, userAggregate } from '../../src/domain/user/user.js';
+import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { makeMailSecurityNotices } from '../../src/reactions/mail-security-notices.js';
+import { digest, otherDigest } from '../support/examples/ids.js';
+import { enrolmentId } from '../support/examples/user.js';
+import { givenContext } from '../support/given-stores.js';
+import type { ReceivedMail, SmtpServerOptions } from '../support/smtp-server.js';
+import { givenMail, type MailScene, publicUrl } from './support/mail-scene.js';
+
+const email = 'ada@example.org';
+const newEmail = 'lovelace@example.net';
+const dayMs = 24 * 3_600_000;
+
+interface Scene extends MailScene {
+  readonly userId: string;
+  readonly run: (...commands: readonly UserCommand[]) => Promise<void>;
+  readonly commands: Commands;
+  /** Events of the account, by type. */
+  readonly happened: (type: string) => Promise<readonly StoredEvent[]>;
+  /** What became of the notice about an event. */
+  readonly outcomes: (eventId: string | undefined) => Promise<readonly StoredEvent[]>;
+}
+
+type Commands = Awaited<ReturnType<typeof commandsFor>>;
+
+/** Somebody who has registered; nobody has proved their address. */
+async function given(
+  t: ExecutionContext,
+  options: SmtpServerOptions & { readonly wrap?: (mail: MailSecurityNotice) => MailSecurityNotice } = {},
+): Promise<Scene> {
+  const { wrap = (mail: MailSecurityNotice) => mail, ...smtpOptions } = options;
+  const scene = await givenMail(
+    t,
+    (deps, stores) => [
+      makeMailSecurityNotices({ ...deps, mailSecurityNotice: wrap(makeMailSecurityNotice(stores)) }),
+    ],
+    smtpOptions,
+  );
+  const userId = await scene.registerUser(1, email, 'Ada');
+  let n = 100;
+  const run = async (...commands: readonly UserCommand[]): Promise<void> => {
+    for (const command of commands) {
+      const context = givenContext((n += 1), new Date());
+      await scene.stores.handler.handle({ aggregate: userAggregate, id: userId }, command, context);
+    }
+  };
+  return {
+    ...scene,
+    userId,
+    run,
+    commands: await commandsFor(scene, userId),
+    happened: async (type) => (await scene.events(`user-${userId}`)).filter((event) => event.type === type),
+    outcomes: (eventId = '') => scene.events(`securitynotice-${eventId}`),
+  };
+}
+
+async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: string) {
+  const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
+  const changeId = '019b7d00-0000-7000-8000-0000000000c1';
+  const emailDigest = digests.email(newEmail);
+  const now = new Date();
+  const passwordHash = await seal('password_hash', 'another hash');
+  const byTotp = (step: number) => ({ kind: 'totp', enrolmentId, step }) as const;
+  return {
+    proveAddress: { type: 'ProveEmail', emailDigest: digests.email(email) },
+    changePassword: {
+      type: 'ChangePassword',
+      passwordHash,
+      checkedAgainst: null,
+      session: { id: '019b7d00-0000-7000-8000-0000000000e1', epoch: Infinity },
+    },
+    enrol: { type: 'EnrolTotp', enrolmentId, secret: await seal('totp_secret', 'a secret') },
+    confirm: { type: 'ConfirmTotp', enrolmentId, step: 1, recoveryCodes: [digest] },
+    passByTotp: { type: 'PassSecondFactor', factor: byTotp(2) },
+    passByRecoveryCode: { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } },
+    replaceRecoveryCodes: { type: 'ReplaceRecoveryCodes', factor: byTotp(3), recoveryCodes: [otherDigest] },
+    removeTotp: { type: 'RemoveTotp', factor: byTotp(4) },
+    requestAddress: {
+      type: 'RequestEmailChange',
+      changeId,
+      email: await seal('email', newEmail),
+      emailDigest,
+      codeKeyId: 'c1',
+      expiresAt: new Date(now.getTime() + 600_000),
+      now,
+    },
+    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest },
+    rehash: {
+      type: 'RehashPassword',
+      passwordHash: await seal('password_hash', 'the same, hashed anew'),
+      checkedAgainst: passwordHash,
+    },
+    erase: { type: 'Erase' },
+  } as const satisfies Record<string, UserCommand>;
+}
+
+const subjects = (mails: readonly ReceivedMail[]) =>
+  mails.map(({ email: { subject } }) => subject ?? '').sort();
+
+/** A notice: its subject, whom it is for, and the type of the event that it is about. */
+type Told = readonly [subject: string, to: string, type: string];
+
+/** That one of the mails is the notice about the last event of its type, and that this is on record. */
+async function checkNotice(
+  t: ExecutionContext,
+  { happened, outcomes }: Scene,
+  mails: readonly ReceivedMail[],
+  [subject, to, type]: Told,
+): Promise<void> {
+  const event = (await happened(type)).at(-1);
+  if (event === undefined) throw new Error(`there is no ${type}`);
+  const mail = mails.find((candidate) => candidate.email.messageId === `<${event.id}@stowage.example>`);
+  t.deepEqual(mail?.to, [to]);
+  t.is(mail?.email.subject, subject);
+  const at = event.recordedAt.toISOString();
+  t.true(mail?.email.text?.startsWith(`On ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC, `));
+  const marks = await outcomes(event.id);
+  t.is(marks.length, 1);
+  t.like(marks[0], { type: 'SecurityNoticeMailed', data: { outcome: 'accepted' } });
+  t.like(marks[0]?.metadata, { actor: 'system:mail-security-notices', causation_id: event.id });
+}
+
+test('each change of what somebody signs in by is told, once, to the address that the account had until then', async (t) => {
+  const scene = await given(t);
+  const { commands, run, start, settled, smtp } = scene;
+  const { proveAddress, changePassword, enrol, confirm, passByTotp, passByRecoveryCode } = commands;
+  const { replaceRecoveryCodes, removeTotp, requestAddress, changeAddress, rehash } = commands;
+  const runner = start();
+  const expect = async (command: UserCommand, ...told: readonly Told[]): Promise<void> => {
+    const before = smtp.mails.length;
+    await run(command);
+    await settled(runner);
+    const mails = smtp.mails.slice(before);
+    t.is(mails.length, told.length, command.type);
+    for (const one of told) await checkNotice(t, scene, mails, one);
+  };
+  // Registering and proving the address are told nobody: nothing of theirs has changed
+  await expect(proveAddress);
+  await expect(changePassword, ['Your password was changed', email, 'PasswordChanged']);
+  await expect(rehash);
+  await expect(enrol);
+  // The first recovery codes come with the second factor, and replace none
+  await expect(confirm, ['Two-factor authentication was switched on', email, 'TotpConfirmed']);
+  await expect(passByTotp);
+  await expect(passByRecoveryCode, ['A recovery code was used', email, 'RecoveryCodeUsed']);
+  await expect(replaceRecoveryCodes, ['New recovery codes were issued', email, 'RecoveryCodesIssued']);
+  await expect(removeTotp, ['Two-factor authentication was switched off', email, 'TotpRemoved']);
+  await expect(requestAddress);
+  await expect(changeAddress, ['The address of your account was changed', email, 'EmailChanged']);
+  // and what comes later goes to the new address
+  await expect(changePassword, ['Your password was changed', newEmail, 'PasswordChanged']);
+  // After a lost mark, another process sends none of them again
+  await runner.stop();
+  await settled(start());
+  t.is(smtp.mails.length, 7);
+  const links = smtp.mails.flatMap(({ email: { text = '', html = '' } }) =>
+    [...`${text}${html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([link]) => link),
+  );
+  t.deepEqual(new Set(links), new Set([publicUrl]));
+  t.false(smtp.mails.some(({ email: { text, html } }) => `${text ?? ''}${html ?? ''}`.includes(newEmail)));
+});
+
+test('what happened before the address was changed is told where it was, also when it is mailed later', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  const { changePassword, requestAddress, changeAddress } = commands;
+  await run(changePassword, requestAddress, changeAddress, changePassword);
+  await settled(start());
+  const told = smtp.mails.map((mail) => `${mail.to.join()}: ${mail.email.subject ?? ''}`).sort();
+  t.deepEqual(told, [
+    `${email}: The address of your account was changed`,
+    `${email}: Your password was changed`,
+    `${newEmail}: Your password was changed`,
+  ]);
+});
+
+test('the first proof of an address is told where it has switched a second factor off', async (t) => {
+  const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
+  await run(commands.enrol, commands.confirm, commands.proveAddress);
+  await settled(start());
+  t.deepEqual(subjects(smtp.mails), [
+    'Two-factor authentication was switched off',
+    'Two-factor authentication was switched on',
+  ]);
+  const [voided] = await happened('CredentialsVoided');
+  t.is((await outcomes(voided?.id)).length, 1);
+});
+
+test('a notice whose outcome was not recorded before a crash is sent again as the same mail, and recorded once', async (t) => {
+  // Given a process that sends and cannot write that down
+  let isBroken = true;
+  const wrap = (mail: MailSecurityNotice): MailSecurityNotice => ({
+    ...mail,
+    markMailed: async (...args) => {
+      if (isBroken) throw new StoreUnavailable('the store is away');
+      await mail.markMailed(...args);
+    },
+  });
+  const { commands, run, start, settled, smtp, happened, outcomes } = await given(t, { wrap });
+  await run(commands.changePassword);
+  const first = start();
+  await smtp.received(1);
+  await first.stop();
+  const [changed] = await happened('PasswordChanged');
+  t.deepEqual(await outcomes(changed?.id), []);
+  // When another goes on, once the claim of the first has ended
+  isBroken = false;
+  await settled(start(10 * 60_000));
+  // Then it is the same mail
+  t.is(smtp.mails.length, 2);
+  const [one, two] = smtp.mails;
+  t.is(two?.email.messageId, one?.email.messageId);
+  t.is(two?.email.text, one?.email.text);
+  t.is((await outcomes(changed?.id)).length, 1);
+  // and a third process sends nothing
+  await settled(start(20 * 60_000));
+  t.is(smtp.mails.length, 2);
+});
+
+test('a notice that is refused for good is recorded as refused, and not sent again', async (t) => {
+  const { commands, run, start, settled, smtp, happened, outcomes, refused } = await given(t, {
+    onRecipient: () => ({ code: 550, text: '5.1.1 nobody of that name' }),
+  });
+  await run(commands.changePassword);
+  await settled(start());
+  await settled(start());
+  t.is(smtp.connections(), 1);
+  const [changed] = await happened('PasswordChanged');
+  t.like((await outcomes(changed?.id)).at(-1), { data: { kind: 'password_changed', outcome: 'refused' } });
+  t.deepEqual(refused, ['mail-security-notices: the mail server answered 550 5.1.1 to RCPT TO']);
+});
+
+test('who is erased gets no notice, at whatever moment of the erasure', async (t) => {
+  for (const keyIsDestroyed of [false, true]) {
+    const { commands, run, start, settled, smtp, stores, userId } = await given(t);
+    await run(commands.changePassword, commands.requestAddress, commands.changeAddress);
+    if (keyIsDestroyed) await stores.sealer.destroy({ kind: 'person', userId });
+    else await run(commands.erase);
+    await settled(start());
+    t.is(smtp.connections(), 0);
+  }
+});
+
+test('a day later it is no news: a service that gets a mail server then sends nothing, and nothing waits', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  await run(commands.changePassword);
+  await settled(start(dayMs));
+  t.is(smtp.connections(), 0);
+  await settled(start(dayMs - 60_000));
+  t.is(smtp.mails.length, 1);
+});
+
+test('the same thing is told three times at most, and other things all the same', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  const { changePassword, enrol, confirm } = commands;
+  await run(changePassword, changePassword, changePassword, changePassword, changePassword, enrol, confirm);
+  await settled(start());
+  t.deepEqual(subjects(smtp.mails), [
+    'Two-factor authentication was switched on',
+    ...Array<string>(3).fill('Your password was changed'),
+  ]);
+});
