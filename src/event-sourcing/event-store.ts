@@ -54,7 +54,10 @@ export interface EventStore {
     events: readonly NewEvent[],
     options?: CallOptions,
   ): Promise<Appended | null>;
-  /** Reads the whole log forwards, after a position (from the start when null), at most `limit` events. */
+  /**
+   * Reads the whole log forwards, after a position (from the start when null), at most `limit` events.
+   * @throws StoreUnavailable; StoreDamaged, also where the log ends before the position: it is an older one then
+   */
   readAll(
     options: CallOptions & { readonly after: Position | null; readonly limit: number },
   ): Promise<LogPage>;

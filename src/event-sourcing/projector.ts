@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { fingerprintOf, loadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import { parseStreamName } from './decider.js';
 import type { LogEvent, Position } from './domain-event.js';
-import { StoreDamaged, StoreUnavailable } from './errors.js';
+import { StoreUnavailable } from './errors.js';
 import type { EventStore, LogPage } from './event-store.js';
 import { foldEvents, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
@@ -66,17 +67,11 @@ export async function runProjector(
 
   /** From the durable checkpoint on; nothing that this process remembered from before an error is used. */
   async function follow(): Promise<void> {
-    const logId = await eventStore.logId();
-    const checkpoint = await readModelStore.loadCheckpoint(collection);
-    if (checkpoint !== null && checkpoint.logId !== logId) {
-      throw new StoreDamaged(
-        `the view ${collection} was built from the log ${checkpoint.logId}, but the configured log is ${logId}: ` +
-          `configure the log it belongs to, or delete the read models and start again`,
-      );
-    }
+    const { logId, checkpoint } = await loadOwnCheckpoint(deps, collection, `the view ${collection}`);
     const documents = new LRUCache<string, StoredDocument>({ max: cachedDocumentsMax });
     let saved = checkpoint?.position ?? null;
     let done = saved;
+    let fingerprint = checkpoint?.fingerprint;
     let eventsPassed = 0;
     let lastEventAt: Date | null = null;
     // The page before is written while the next one is read and folded.
@@ -110,7 +105,11 @@ export async function runProjector(
     ): Promise<void> {
       await writeGuarded(writes, cache);
       const nowMs = clock.now().getTime();
-      lastEventAt = page.events.at(-1)?.recordedAt ?? lastEventAt;
+      const lastEvent = page.events.at(-1);
+      if (lastEvent !== undefined) {
+        lastEventAt = lastEvent.recordedAt;
+        fingerprint = fingerprintOf(lastEvent);
+      }
       done = page.cursor;
       eventsPassed += page.events.length;
       const worthSaving = writes.length > 0 || eventsPassed >= checkpointEvents;
@@ -125,7 +124,11 @@ export async function runProjector(
 
     async function saveCheckpoint(): Promise<void> {
       if (done === null || done === saved) return;
-      await readModelStore.saveCheckpoint(collection, { logId, position: done });
+      await readModelStore.saveCheckpoint(collection, {
+        logId,
+        position: done,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      });
       saved = done;
     }
   }

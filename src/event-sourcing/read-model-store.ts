@@ -47,6 +47,8 @@ export interface PartialSum {
 export interface Checkpoint {
   readonly logId: string;
   readonly position: Position;
+  /** Names the last of our events up to there, so that a log that holds another one is noticed; absent before the first. Opaque. */
+  readonly fingerprint?: string;
 }
 
 /** A small record changed by compare-and-set; `version` is opaque. */

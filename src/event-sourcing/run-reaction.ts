@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { fingerprintOf, loadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import type { DomainEvent, LogEvent, Position } from './domain-event.js';
-import { StoreDamaged, StoreUnavailable } from './errors.js';
+import { StoreUnavailable } from './errors.js';
 import type { EventStore, LogPage } from './event-store.js';
 import { type AnyReaction, eventFor, type ReactionEvent } from './reaction.js';
 import { makeClaims } from './reaction-claims.js';
@@ -84,6 +85,7 @@ export function runReaction(
   const served = new Set<Promise<void>>();
   let mark = makeLowWaterMark(null);
   let saved: Position | null = null;
+  let loadedFingerprint: string | undefined;
   let atHead = false;
   let passed = 0;
   let settledSinceSave = false;
@@ -144,10 +146,15 @@ export function runReaction(
     let started = false;
     for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
       try {
-        const start = await loadMark();
+        const { checkpoint } = await loadOwnCheckpoint(
+          deps,
+          markName(reaction),
+          `the reaction ${reaction.name}`,
+        );
         if (!started) {
-          mark = makeLowWaterMark(start);
-          saved = start;
+          saved = checkpoint?.position ?? null;
+          mark = makeLowWaterMark(saved);
+          loadedFingerprint = checkpoint?.fingerprint;
           started = true;
         }
         for await (const page of eventStore.subscribe({ after: mark.taken(), signal: ending.signal })) {
@@ -163,24 +170,12 @@ export function runReaction(
     }
   }
 
-  async function loadMark(): Promise<Position | null> {
-    const logId = await eventStore.logId();
-    const checkpoint = await readModelStore.loadCheckpoint(markName(reaction));
-    if (checkpoint !== null && checkpoint.logId !== logId) {
-      throw new StoreDamaged(
-        `the reaction ${reaction.name} has followed the log ${checkpoint.logId}, but the configured log is ${logId}: ` +
-          `configure the log it belongs to, or delete the read models and start again`,
-      );
-    }
-    return checkpoint?.position ?? null;
-  }
-
   async function takePage(page: LogPage): Promise<void> {
     atHead = false;
     for (const stored of page.events) {
       const event = eventFor(reaction, stored);
       if (event === null) {
-        mark.pass(stored.position);
+        mark.pass({ position: stored.position, lastEvent: stored });
         continue;
       }
       while (mark.ahead() >= limit && !isEnding()) {
@@ -191,13 +186,13 @@ export function runReaction(
       if (isEnding()) return;
       take(stored, event);
     }
-    if (page.cursor !== null) mark.pass(page.cursor);
+    if (page.cursor !== null) mark.pass({ position: page.cursor });
     passed += page.events.length;
     atHead = page.atHead;
   }
 
   function take(stored: LogEvent, event: ReactionEvent<DomainEvent>): void {
-    mark.take(stored.position, event);
+    mark.take({ position: stored.position, lastEvent: stored }, event);
     const serving = serve(event)
       .catch(fail)
       .finally(() => served.delete(serving));
@@ -230,9 +225,15 @@ export function runReaction(
   async function save(): Promise<void> {
     const position = mark.position();
     if (position === null || position === saved) return;
+    const lastEvent = mark.lastEvent();
+    const fingerprint = lastEvent === null ? loadedFingerprint : fingerprintOf(lastEvent);
     try {
       const logId = await eventStore.logId();
-      await readModelStore.saveCheckpoint(markName(reaction), { logId, position });
+      await readModelStore.saveCheckpoint(markName(reaction), {
+        logId,
+        position,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      });
       saved = position;
       passed = 0;
       settledSinceSave = false;

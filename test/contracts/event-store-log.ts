@@ -1,5 +1,6 @@
 import type { TestFn } from 'ava';
 import type { Position } from '../../src/event-sourcing/domain-event.js';
+import { StoreDamaged } from '../../src/event-sourcing/errors.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import {
   type EventStoreHarness,
@@ -144,6 +145,19 @@ export function eventStoreLogContract(
     t.true(bytesCompare(await reopened.head(), last?.position) >= 0);
     const next = await reopened.append(one, 2n, makeEvents(1));
     t.true(bytesCompare(last?.position, next?.position) < 0);
+  });
+
+  test('a log that ends before a position that it had reached is refused, by reads and by subscriptions', async (t) => {
+    // A store of its own: one that has found itself damaged may serve nothing any more.
+    const own = await deps.makeStore();
+    t.teardown(() => own.close());
+    await own.store.append(uniqueStream(), 'no-stream', makeEvents(2));
+    // Further by another digit than the first that counts: those before it are zeros.
+    const beyond = ((await own.store.head()) ?? '').replace(/0(?=[1-9])/, '1');
+    const expectation = { instanceOf: StoreDamaged, message: /older/ };
+    await t.throwsAsync(own.store.readAll({ after: beyond, limit: 10 }), expectation);
+    const pages = own.store.subscribe({ after: beyond, signal: new AbortController().signal });
+    await t.throwsAsync(pages[Symbol.asyncIterator]().next(), expectation);
   });
 
   test('a subscription goes from catching up to live without a gap, while others append', async (t) => {

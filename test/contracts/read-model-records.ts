@@ -62,6 +62,14 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     t.is(await store.loadCheckpoint(view), null);
     await store.saveCheckpoint(view, { logId: 'log-a', position: '0010' });
     t.deepEqual(await store.loadCheckpoint(view), { logId: 'log-a', position: '0010' });
+    await store.saveCheckpoint(view, { logId: 'log-a', position: '0011', fingerprint: '["Ä",1]' });
+    t.deepEqual(await store.loadCheckpoint(view), {
+      logId: 'log-a',
+      position: '0011',
+      fingerprint: '["Ä",1]',
+    });
+    await store.saveCheckpoint(view, { logId: 'log-a', position: '0011', fingerprint: 'another' });
+    t.is((await store.loadCheckpoint(view))?.fingerprint, '["Ä",1]', 'it goes with its position');
     t.is(await store.loadCheckpoint('users@1.2'), null);
   });
 

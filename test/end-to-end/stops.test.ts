@@ -1,8 +1,11 @@
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { makeEvents } from '../contracts/event-store-fixtures.js';
+import { openStores } from '../support/embedded-directory.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { keyEnvironment } from '../support/service-keys.js';
 import {
@@ -57,7 +60,11 @@ const stops: Readonly<Record<string, Stop>> = {
   },
   "another log than the views' checkpoints name": {
     given: async (_, directory) => cp(join((await other).path, 'events.db'), join(directory, 'events.db')),
-    says: [/was built from the log .*, but the configured log is/, /delete the read models/],
+    says: [/has followed the log .*, but the configured log is/, /delete the read models/],
+  },
+  'an older log than the views and reactions have followed, also once it has grown further than they were': {
+    given: restoreOlderLog,
+    says: [/has passed an event of the stream node-\S+ .*older one/, /delete the read models/],
   },
   'no keys.json beside data': {
     given: (_, directory) => rm(join(directory, 'keys.json')),
@@ -211,13 +218,25 @@ async function assertStopped(
   t.false(said.includes('canary'));
 }
 
-/** A directory with one node in its log, its views and keys. */
-async function fill(directory: string): Promise<void> {
+/** Lets the views follow a second event, then puts the log of before it back and adds others to that. */
+async function restoreOlderLog(_: ExecutionContext, directory: string): Promise<void> {
+  const [log, backup] = [join(directory, 'events.db'), join(directory, 'events.db.backup')];
+  await cp(log, backup);
+  await fill(directory, 'node-two');
+  await rm(join(directory, 'events.db.mark'));
+  await cp(backup, log);
+  const stores = await openStores(directory);
+  await stores.eventStore.append('node-x', 'no-stream', makeEvents(5));
+  await stores.close();
+}
+
+/** A directory with a node in its log, its views and keys. */
+async function fill(directory: string, name = 'node-one'): Promise<void> {
   const service = await startInProcess({ directory });
-  const command = { commandId: '018f0000-0000-7000-8000-000000000001', actor: 'operator', time: new Date(0) };
+  const command = { commandId: randomUUID(), actor: 'operator', time: new Date(0) };
   await service.services.commands.addNode(
     {
-      name: 'node-one',
+      name,
       ip_address: '192.0.2.1',
       node_type: 'normal',
       lb_weight: 100,

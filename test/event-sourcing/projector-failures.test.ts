@@ -3,7 +3,12 @@ import { StoreDamaged, StoreUnavailable, UndecodableEvent } from '../../src/even
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import { storedDocuments } from './support/expected-documents.js';
-import { collection, givenProjector, thenDocumentsAreTheFold } from './support/given-projector.js';
+import {
+  collection,
+  givenProjector,
+  type Scene,
+  thenDocumentsAreTheFold,
+} from './support/given-projector.js';
 import { writeCounters } from './support/write-counters.js';
 
 test('an event that cannot be decoded stops the projection with its type and place, and is not passed', async (t) => {
@@ -30,6 +35,51 @@ test("another log's checkpoint stops the projection with a sentence that says wh
   const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
   t.regex(error.message, /the other log.*configure the log it belongs to, or delete the read models/);
   t.deepEqual(await storedDocuments(scene.documents, collection), []);
+});
+
+const olderLogs: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+  'that is shorter': () => Promise.resolve(),
+  'that has grown since by other events': ({ log }) =>
+    writeCounters(log, { counters: 20, additions: 2, prefix: 'other' }),
+  'that has grown since by the same commands': async ({ clock, log }) => {
+    await clock.advance(1_000);
+    await writeCounters(log, { counters: 5, additions: 2, more: true });
+    await writeCounters(log, { counters: 20, additions: 2, prefix: 'other' });
+  },
+};
+
+for (const [title, grow] of Object.entries(olderLogs)) {
+  test(`an older log ${title} stops the projection with a sentence that says what to do`, async (t) => {
+    // Given a view that has followed the log, and streams of others behind our last event
+    const scene = await givenProjector();
+    for (let count = 0; count < 3; count += 1) scene.log.appendForeign();
+    await scene.catchUp();
+    const checkpoint = await scene.documents.loadCheckpoint(collection);
+    const documents = await storedDocuments(scene.documents, collection);
+    // When the log is put back to what it was
+    scene.log.restore(15);
+    await grow(scene);
+    const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
+    // Then the view does not go on
+    t.regex(error.message, /counters@1\.1 .*older one\. Restore .* or .* delete the read models/);
+    t.deepEqual(await scene.documents.loadCheckpoint(collection), checkpoint);
+    t.deepEqual(await storedDocuments(scene.documents, collection), documents);
+  });
+}
+
+test('a log that grew by nothing but streams of others is still the same', async (t) => {
+  const scene = await givenProjector();
+  await scene.catchUp();
+  for (let start = 0; start < 3; start += 1) {
+    for (let count = 0; count < 600; count += 1) scene.log.appendForeign();
+    await scene.clock.advance(1_000);
+    await t.notThrowsAsync(scene.catchUp());
+    t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  }
+  // Also after those, the event that was passed before them is known.
+  scene.log.restore(15);
+  await writeCounters(scene.log, { counters: 400, additions: 5, prefix: 'other' });
+  await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
 });
 
 test('a store that is away is waited for, ever longer, and then the projector goes on', async (t) => {

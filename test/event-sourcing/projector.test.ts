@@ -13,7 +13,7 @@ test('the documents are the fold of the log, tombstones included, and the checkp
   const { progress } = await scene.catchUp();
   await thenDocumentsAreTheFold(t, scene);
   const head = await scene.log.head();
-  t.deepEqual(await scene.documents.loadCheckpoint(collection), {
+  t.like(await scene.documents.loadCheckpoint(collection), {
     logId: await scene.log.logId(),
     position: head,
   });
@@ -201,7 +201,7 @@ test('streams of others move the checkpoint, at most once a second', async (t) =
   await scene.clock.advance(1_000);
   await writeCounters(scene.log, { counters: 1, additions: 0, category: 'another' });
   await scene.clock.advance(0);
-  t.deepEqual(await scene.documents.loadCheckpoint(collection), {
+  t.like(await scene.documents.loadCheckpoint(collection), {
     logId: await scene.log.logId(),
     position: await scene.log.head(),
   });

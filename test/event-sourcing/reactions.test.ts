@@ -6,11 +6,14 @@ import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import { type AnyReaction, showsUpTo } from '../../src/event-sourcing/reaction.js';
 import { aheadMax, markName } from '../../src/event-sourcing/run-reaction.js';
+import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
+import { makeSeededRandom } from '../support/clock.js';
 import { counterAggregate } from '../support/counter-aggregate.js';
 import { countersProjection } from '../support/counter-views.js';
+import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
 import { contextOf, sendToCounter } from './support/given-process.js';
 import { givenReactions, type ReactionScene } from './support/given-reactions.js';
-import { makeCountParcels, makeSendParcels, parcelAggregate } from './support/parcels.js';
+import { makeCountParcels, makeSendParcels, parcelAggregate, type ParcelAsked } from './support/parcels.js';
 
 const name = 'send-parcels';
 
@@ -302,6 +305,60 @@ test('the mark of another log stops the reaction, with a sentence', async (t) =>
   t.is(runner.statuses()[0]?.state, 'stopped');
   t.regex(runner.statuses()[0]?.reason ?? '', /send-parcels has followed the log another log, but .* delete/);
   await scene.clock.run(runner.stop());
+});
+
+test('the mark of a log that was restored from an older backup stops the reaction, with a sentence', async (t) => {
+  // Given a reaction that has sent four parcels
+  const scene = givenReactions();
+  for (const n of [1, 2, 3, 4]) await scene.ask(n);
+  const before = scene.start();
+  await scene.clock.until(() => scene.sent.length === 4);
+  await scene.clock.run(before.stop());
+  // When the log is put back to where two had been asked for, and others ask meanwhile
+  scene.log.restore(2);
+  for (let n = 5; n <= 12; n += 1) await scene.ask(n, { stream: 'p2' });
+  const runner = scene.start();
+  await scene.clock.advance(2_000);
+  // Then it says so, and passes none of them over
+  t.is(runner.statuses()[0]?.state, 'stopped');
+  t.regex(runner.statuses()[0]?.reason ?? '', /send-parcels has passed .* older one.*delete the read models/);
+  t.is(scene.sent.length, 4);
+  await scene.clock.run(runner.stop());
+  // and once the mark is gone, everything that is asked for in this log is done.
+  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
+  const { log: eventStore, clock } = scene;
+  const handler = makeCommandHandler({ eventStore, documentWriter, clock, random: makeSeededRandom(2) });
+  const sent: number[] = [];
+  const send = ({ data }: ParcelAsked): Promise<void> => Promise.resolve(void sent.push(data.n));
+  const readModelStore = makeMemoryReadModelStore();
+  const anew = scene.start({ reactions: [makeSendParcels({ handler, send })], deps: { readModelStore } });
+  await scene.clock.until(() => sent.length === 10);
+  t.deepEqual(
+    [...(await scene.marked())].toSorted((a, b) => a - b),
+    [1, 2, 5, 6, 7, 8, 9, 10, 11, 12],
+  );
+  await scene.clock.run(anew.stop());
+});
+
+test('a mark that rests where it was found still knows its log', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  const first = scene.start();
+  await scene.clock.until(() => scene.sent.length === 1);
+  await scene.clock.run(first.stop());
+  // An event that stays open keeps the mark where it is; it is saved again when the process ends.
+  await scene.ask(2);
+  const second = scene.start({ send: () => Promise.reject(new Error('no')) });
+  await scene.clock.advance(2_000);
+  await scene.clock.run(second.stop());
+  t.regex((await scene.readModels.loadCheckpoint(markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
+  scene.log.restore(1);
+  await scene.ask(3, { stream: 'p2' });
+  await scene.ask(4, { stream: 'p2' });
+  const third = scene.start();
+  await scene.clock.advance(1_000);
+  t.is(third.statuses()[0]?.state, 'stopped');
+  await scene.clock.run(third.stop());
 });
 
 test('two reactions of one name are refused, for they would move one mark', (t) => {

@@ -15,7 +15,7 @@ if (url === '') {
   test.skip('EventStoreDB contract suite: set EVENTSTOREDB_URL to run it against a server', () => undefined);
 } else {
   const run = randomUUID();
-  const options = { policy: { allowInsecureNetwork: true }, limits: { callMs: 30_000 } };
+  const options = { policy: { allowInsecureNetwork: true }, limits: { callMs: 30_000, shortLogMs: 0 } };
   eventStoreContract(test, () => {
     const streamPrefix = `test.${run}.`;
     let store = openTestStore(url, { streamPrefix, ...options });

@@ -43,6 +43,25 @@ test.serial('a data directory is made for its user alone, and has one owner at a
   await second.close();
 });
 
+test.serial('read models of the format before are taken over, with their checkpoints', async (t) => {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const connection = openWriter(join(directory, 'read-models.db'), {
+    ...readModelsFormat,
+    version: 1,
+    schema: readModelsFormat.schema.map((sql) => sql.replace(', fingerprint TEXT', '')),
+  });
+  connection.execute(
+    "INSERT INTO collections VALUES (1, 'users@1.1'); INSERT INTO checkpoints VALUES (1, 'log-a', '7')",
+  );
+  connection.close();
+  for (let start = 0; start < 2; start += 1) {
+    const stores = await openStores(directory);
+    t.deepEqual(await stores.readModelStore.loadCheckpoint('users@1.1'), { logId: 'log-a', position: '7' });
+    await stores.close();
+  }
+});
+
 test.serial('what commits to the log and to the state is synced before it returns', (t) => {
   // No test cuts the power, so what SQLite was told is looked at: 2 is FULL, 1 is NORMAL.
   const { directory, remove } = makeDirectory();

@@ -69,6 +69,42 @@ test.serial('links, deletion marks, metadata streams and streams of others are p
   t.is(pages.at(-1)?.cursor, await store.head());
 });
 
+test.serial('a log that is put back to an older one while it is followed is noticed', async (t) => {
+  for (const grown of [false, true]) {
+    const { server, store } = await givenServer(t, {}, { limits: { pollMs: 10, shortLogMs: 50 } });
+    const stream = uniqueStream();
+    await store.append(stream, 'no-stream', makeEvents(3));
+    const pages = store.subscribe({ after: null, signal: new AbortController().signal });
+    const followed = pages[Symbol.asyncIterator]();
+    await followed.next();
+    server.log.restore(2);
+    const other = makeProposed({ data: '{"what":"another"}' });
+    if (grown) for (let n = 0; n < 4; n += 1) server.log.append(`test.${stream}`, BigInt(n), [other]);
+    const ended = (async () => {
+      while ((await followed.next()).done !== true);
+    })();
+    await t.throwsAsync(ended, { instanceOf: StoreDamaged, message: /older one.*delete the read models/ });
+  }
+});
+
+test.serial(
+  'a log that ends too early for a moment, as after a change of leaders, is waited for',
+  async (t) => {
+    const { server, store } = await givenServer(t, {}, { limits: { pollMs: 10 } });
+    const appended = await store.append(uniqueStream(), 'no-stream', makeEvents(3));
+    const after = appended?.position ?? null;
+    const last = server.log.records.at(-1);
+    if (last === undefined) return t.fail();
+    server.log.restore(server.log.records.length - 1);
+    await t.throwsAsync(store.readAll({ after, limit: 10 }), {
+      name: 'StoreUnavailable',
+      message: /ends before/,
+    });
+    server.log.append(last.stream, last.revision - 1n, [last]);
+    t.true((await store.readAll({ after, limit: 10 })).atHead);
+  },
+);
+
 test.serial('a stream that was deleted on the server is damage, not an empty stream', async (t) => {
   const { server, store } = await givenServer(t);
   const stream = uniqueStream();

@@ -6,7 +6,7 @@ import { makeProposed } from '../support/eventstoredb-server/proposed.js';
 import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
 
 // What is proved here is the contract, not the time limit: the whole suite runs at once, on a machine that may be busy.
-const limits = { callMs: 30_000 };
+const limits = { callMs: 30_000, shortLogMs: 0 };
 
 // The port's contract over EventStoreDB's real wire, against the server of these tests.
 eventStoreContract(test, async () => {

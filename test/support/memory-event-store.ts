@@ -1,6 +1,6 @@
 import { type LogEvent, type NewEvent, type StoredEvent } from '../../src/event-sourcing/domain-event.js';
 import type { Clock, Random } from '../../src/event-sourcing/clock.js';
-import { EventTooLarge, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
+import { EventTooLarge, StoreDamaged, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
 import {
   type Appended,
   type EventStore,
@@ -13,6 +13,8 @@ import { makeLogFollower } from '../../src/event-sourcing/log-follower.js';
 /** An EventStore in memory, for simulations: the same contract, no durability. Foreign streams are made by `appendForeign`. */
 export interface MemoryEventStore extends EventStore {
   appendForeign(): void;
+  /** Puts the log back to its first entries, as a restored backup does. */
+  restore(entries: number): void;
 }
 
 export function makeMemoryEventStore(deps: {
@@ -35,6 +37,8 @@ export function makeMemoryEventStore(deps: {
       }),
     readAll: ({ after, limit }) => {
       const start = after === null ? 0 : Number(after) + 1;
+      if (start > log.length)
+        return Promise.reject(new StoreDamaged(`the log ends before ${after}: it is an older one`));
       const slice = log.slice(start, start + limit);
       return Promise.resolve({
         events: slice.filter((event) => event !== null),
@@ -49,8 +53,18 @@ export function makeMemoryEventStore(deps: {
       log.push(null);
       follower.wake();
     },
+    restore: (entries) => {
+      log.length = entries;
+      // Whoever reads from now on is another process, and has no pages of before.
+      follower = openFollower();
+      streams.clear();
+      for (const event of log) {
+        if (event !== null) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
+      }
+    },
   };
-  const follower = makeLogFollower({ readAll: (options) => store.readAll(options), ...deps });
+  const openFollower = () => makeLogFollower({ readAll: (options) => store.readAll(options), ...deps });
+  let follower = openFollower();
   return store;
 
   function append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended | null {

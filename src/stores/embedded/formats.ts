@@ -7,6 +7,8 @@ export interface FileFormat {
   /** Raised with every change of `schema`. */
   readonly version: number;
   readonly schema: readonly string[];
+  /** What turns a file of the version before into one of the next, by the older version. */
+  readonly upgrades?: Readonly<Record<number, string>>;
   /** A sentence for whoever finds the file damaged. */
   readonly remedy: string;
   /** What to do where its end is lost for good; null: it can be built anew, and no mark of it is kept. */
@@ -40,7 +42,7 @@ export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
   synchronous: 'NORMAL',
-  version: 1,
+  version: 2,
   schema: [
     'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
     'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
@@ -49,9 +51,11 @@ export const readModelsFormat: FileFormat = {
       UNIQUE (collection, id)) STRICT`,
     `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
       PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL) STRICT',
+    // As SQLite spells it after the upgrade.
+    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
     'CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
   ],
+  upgrades: { 1: 'ALTER TABLE checkpoints ADD COLUMN fingerprint TEXT' },
   remedy: 'Stop the service and delete read-models.db; the next start builds it anew from the log',
   withoutItsEnd: null,
 };

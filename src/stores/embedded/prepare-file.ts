@@ -21,10 +21,9 @@ export function openWriter(path: string, format: FileFormat): Connection {
   }
   connection.execute(`PRAGMA synchronous = ${format.synchronous}; PRAGMA cell_size_check = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${checkpointPages * 4_096}`);
-  const [id, version] = [
-    pragmaNumber(connection, 'application_id'),
-    pragmaNumber(connection, 'user_version'),
-  ];
+  const id = pragmaNumber(connection, 'application_id');
+  if (id === applicationId) upgrade(connection, format);
+  const version = pragmaNumber(connection, 'user_version');
   const found = connection
     .query<readonly [Buffer]>(
       "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE sql IS NOT NULL AND substr(name, 1, 7) <> 'sqlite_' ORDER BY rowid",
@@ -62,6 +61,17 @@ function create(connection: Connection, format: FileFormat): void {
   connection.execute(
     `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${format.version}; COMMIT`,
   );
+}
+
+/** Takes a file of an older version to this one; a newer file is left as it is. */
+function upgrade(connection: Connection, format: FileFormat): void {
+  let version = pragmaNumber(connection, 'user_version');
+  for (;;) {
+    const sql = format.upgrades?.[version];
+    if (sql === undefined) return;
+    version += 1;
+    connection.execute(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version}; COMMIT`);
+  }
 }
 
 function check(

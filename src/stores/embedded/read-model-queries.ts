@@ -51,8 +51,10 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectNames = connection.query<readonly [Buffer]>(
     'SELECT CAST(name AS BLOB) FROM collections ORDER BY name',
   );
-  const selectCheckpoint = connection.query<readonly [logId: Buffer, position: Buffer]>(
-    `SELECT CAST(log_id AS BLOB), CAST(position AS BLOB) FROM checkpoints WHERE collection = ${collectionNumber}`,
+  const selectCheckpoint = connection.query<
+    readonly [logId: Buffer, position: Buffer, fingerprint: Buffer | null]
+  >(
+    `SELECT CAST(log_id AS BLOB), CAST(position AS BLOB), CAST(fingerprint AS BLOB) FROM checkpoints WHERE collection = ${collectionNumber}`,
   );
   const selectRecord = connection.query<readonly [value: Buffer, version: bigint]>(
     'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
@@ -108,7 +110,13 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     collections: () => selectNames.all().map(([name]) => name.toString()),
     checkpoint: (collection) => {
       const row = selectCheckpoint.get(collection);
-      return row === undefined ? null : { logId: row[0].toString(), position: row[1].toString() };
+      if (row === undefined) return null;
+      const [logId, position, fingerprint] = row;
+      return {
+        logId: logId.toString(),
+        position: position.toString(),
+        ...(fingerprint === null ? {} : { fingerprint: fingerprint.toString() }),
+      };
     },
     record: (name) => {
       const row = selectRecord.get(name);

@@ -64,8 +64,8 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     // This process is the only one that writes, so a counter of its own commits tells every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),
     loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
-    saveCheckpoint: async (collection, { logId, position }) => {
-      await writer.write(['checkpoint', collection, logId, position], 0);
+    saveCheckpoint: async (collection, { logId, position, fingerprint = null }) => {
+      await writer.write(['checkpoint', collection, logId, position, fingerprint], 0);
     },
     getRecord: (name) => answer(() => queries.record(name)),
     putRecord: async (name, value, expected) => {

@@ -15,7 +15,7 @@ export type ReadModelRequest =
   | readonly ['ensure', collection: string, fields: readonly string[]]
   | readonly ['drop', collection: string]
   | readonly ['write', collection: string, documents: readonly DocumentRow[]]
-  | readonly ['checkpoint', collection: string, logId: string, position: string]
+  | readonly ['checkpoint', collection: string, logId: string, position: string, fingerprint: string | null]
   | readonly ['record', name: string, value: string, expected: string | null];
 
 /** For `write` whether each document was applied, for `record` the new version or null when refused, else null. */
@@ -75,8 +75,8 @@ export function makeReadModelWriter(
        (SELECT collection, field, value, id FROM index_entries WHERE collection = ? LIMIT ?)`,
   );
   const upsertCheckpoint = prepare(
-    `INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (collection) DO UPDATE
-     SET log_id = excluded.log_id, position = excluded.position
+    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (collection) DO UPDATE
+     SET log_id = excluded.log_id, position = excluded.position, fingerprint = excluded.fingerprint
      WHERE log_id <> excluded.log_id OR position < excluded.position`,
   );
   const upsertRecord = prepare(
@@ -101,7 +101,7 @@ export function makeReadModelWriter(
         return request[2].map((row) => write(collection, row));
       }
       case 'checkpoint':
-        upsertCheckpoint(collectionOf(request[1]).number, request[2], request[3]);
+        upsertCheckpoint(collectionOf(request[1]).number, request[2], request[3], request[4]);
         return null;
       case 'record':
         return putRecord(request[1], request[2], request[3]);

@@ -12,6 +12,7 @@ import { appendFailure, readFailure } from './failures.js';
 import { logIdStream, makeLogId } from './log-id.js';
 import { formatPosition, parsePosition } from './positions.js';
 import { makeReads } from './reads.js';
+import { makeSameLog } from './same-log.js';
 import { checkSizes } from './sizes.js';
 import { toStoredEvent } from './stored-events.js';
 import { withinLimit } from './time-limit.js';
@@ -26,6 +27,8 @@ export interface EventStoreDbLimits {
   readonly silenceMs: number;
   /** How often the end of the log is looked at without being woken, in milliseconds. */
   readonly pollMs: number;
+  /** How long a log is waited for that ends before what was read of it, in milliseconds. */
+  readonly shortLogMs: number;
 }
 
 /** DESIGN section 5 (5 s per try), section 2.5 (1 s poll). */
@@ -34,6 +37,7 @@ const defaultLimits: EventStoreDbLimits = {
   callsMax: 2_000,
   silenceMs: 30_000,
   pollMs: 1_000,
+  shortLogMs: 10_000,
 };
 
 export interface EventStoreDbOptions {
@@ -70,6 +74,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const credentials = parsed.settings.credentials ?? nobody;
   const calls = makeCalls(limits);
   const reads = makeReads(client, credentials);
+  const sameLog = makeSameLog({ clock, graceMs: limits.shortLogMs, isOurs });
   const appendOnce = makeAppend(client, { reads, credentials, deadlineMs: limits.callMs });
 
   const store: EventStore = {
@@ -97,6 +102,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       const records = await calls.run(readFailure, signal, (ending) =>
         reads.all({ from: from ?? 'start', limit: asked, direction: 'forwards' }, ending),
       );
+      sameLog.check(after, records);
       const page = toPage(records, after, { limit, asked });
       if (page.atHead && page.events.length > 0) wakeUp.grew();
       return page;

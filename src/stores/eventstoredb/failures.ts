@@ -40,6 +40,13 @@ function verdict(error: unknown): Error | null {
       `stream ${error.streamName} was deleted on the server, which this service never does; restore the log from a backup`,
     );
   }
+  // The server's words (RpcExceptions.cs, from 23.10 on); before, it says only that something went wrong.
+  if (error instanceof Error && error.message.includes('read from an invalid position')) {
+    return new StoreDamaged(
+      'a reader of the EventStoreDB log has been at a place where no record begins: the log was replaced by an older one. ' +
+        'Restore its newest backup, or stop the service, delete the read models and start again',
+    );
+  }
   // Kernel errors that were made further down pass through.
   return isKernelError(error) ? error : null;
 }

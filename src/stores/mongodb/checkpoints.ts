@@ -7,9 +7,13 @@ import { parseStored } from './parse-stored.js';
 
 const checkpoints = 'checkpoints';
 
-const storedCheckpoint = z.object({ log_id: z.string(), position: z.string() });
+const storedCheckpoint = z.object({
+  log_id: z.string(),
+  position: z.string(),
+  fingerprint: z.string().nullish(),
+});
 
-/** One document a collection: `{_id: <collection>, log_id, position}`. */
+/** One document a collection: `{_id: <collection>, log_id, position, fingerprint}`. */
 export interface Checkpoints {
   readonly load: (collection: string) => Promise<Checkpoint | null>;
   readonly save: (collection: string, checkpoint: Checkpoint) => Promise<void>;
@@ -28,15 +32,15 @@ export function makeCheckpoints({
         commands.find(checkpoints, { _id: collection }, { limit: 1, batchSize: 1 }, signal),
       );
       if (found === undefined) return null;
-      const { log_id: logId, position } = parseStored(storedCheckpoint, found, checkpoints);
-      return { logId, position };
+      const { log_id: logId, position, fingerprint } = parseStored(storedCheckpoint, found, checkpoints);
+      return { logId, position, ...(fingerprint == null ? {} : { fingerprint }) };
     },
     // A filter that moves forward only may be sent any number of times.
-    save: async (collection, { logId, position }) =>
+    save: async (collection, { logId, position, fingerprint = null }) =>
       calls.repeatable(`write of the checkpoint of ${collection}`, async (signal) => {
         const statement = {
           q: { _id: collection, $or: [{ log_id: { $ne: logId } }, { position: { $lt: position } }] },
-          u: { log_id: logId, position },
+          u: { log_id: logId, position, fingerprint },
         };
         const { duplicate } = await commands.update(checkpoints, [{ ...statement, upsert: true }], signal);
         // It is there and not behind, or another process inserted it at this moment: then the filter decides.

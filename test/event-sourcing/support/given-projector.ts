@@ -4,7 +4,7 @@ import { type ProjectorProgress, runProjector } from '../../../src/event-sourcin
 import type { ReadModelStore } from '../../../src/event-sourcing/read-model-store.js';
 import { makeSeededRandom } from '../../support/clock.js';
 import { countersProjection } from '../../support/counter-views.js';
-import { makeMemoryEventStore } from '../../support/memory-event-store.js';
+import { makeMemoryEventStore, type MemoryEventStore } from '../../support/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../../support/memory-read-model-store.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
 import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
@@ -22,7 +22,7 @@ export interface Running {
 
 export interface Scene {
   readonly clock: VirtualClock;
-  readonly log: EventStore;
+  readonly log: MemoryEventStore;
   readonly documents: ReadModelStore;
   readonly run: (stores?: {
     readonly eventStore?: EventStore;

@@ -35,6 +35,8 @@ export interface ServerLog {
   /** Deletes a stream for ever, as an operator might: later reads and appends are refused. */
   tombstone(stream: string): void;
   isTombstoned(stream: string): boolean;
+  /** Puts the log back to what it was when it had so many records, as a restored backup does. */
+  restore(count: number): void;
   /** Makes appends whose ids are known already answer as if they were not, as after a scavenge. */
   forgetIds(): void;
   /** Calls back after every append that wrote something. Returns how to stop that. */
@@ -61,6 +63,14 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
       tombstones.add(stream);
     },
     isTombstoned: (stream) => tombstones.has(stream),
+    restore: (count) => {
+      for (const record of records.splice(count)) {
+        const left = (streams.get(record.stream) ?? []).filter(({ position }) => position < record.position);
+        if (left.length === 0) streams.delete(record.stream);
+        else streams.set(record.stream, left);
+        end = end < record.position ? end : record.position;
+      }
+    },
     forgetIds: () => {
       comparesIds = false;
     },

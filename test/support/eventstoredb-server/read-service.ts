@@ -6,7 +6,7 @@ import type { Fault } from './faults.js';
 import { serveSubscription } from './live-subscription.js';
 import type { LogRecord } from './log.js';
 import { eventMessage, streamNotFoundMessage, streamOf } from './messages.js';
-import { faultStatus, streamDeleted } from './statuses.js';
+import { faultStatus, invalidPosition, streamDeleted } from './statuses.js';
 
 const { BACKWARDS } = streams.ReadReq.Options.ReadDirection;
 
@@ -46,6 +46,8 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
       serveSubscription(context, call, options, fault);
     } else if (stream !== null && context.log.isTombstoned(stream)) {
       call.emit('error', streamDeleted(stream));
+    } else if (stream === null && isInsideRecord(context, options)) {
+      call.emit('error', invalidPosition());
     } else {
       for (const message of messagesOf(options, stream, fault)) call.write(message);
       finish(call, fault);
@@ -104,6 +106,13 @@ function recordsOfAll({ log }: ServerContext, options: ReadReq.Options): readonl
   if (from?.hasEnd() === true) return [];
   const start = from?.hasStart() === true ? 0 : index;
   return records.slice(start, start + count);
+}
+
+/** Whether the whole log is to be read from where no record begins, as from a place of another log. */
+function isInsideRecord({ log }: ServerContext, options: ReadReq.Options): boolean {
+  const position = BigInt(options.getAll()?.getPosition()?.getCommitPosition() ?? '0');
+  const next = log.records[lowerBound(log.records, position)];
+  return next !== undefined && next.position !== position;
 }
 
 /** The index of the first record at or after the position. */

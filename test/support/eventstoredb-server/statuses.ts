@@ -51,6 +51,10 @@ export function streamDeleted(stream: string): StatusError {
   });
 }
 
+export function invalidPosition(): StatusError {
+  return statusError(status.UNKNOWN, 'Trying to read from an invalid position.');
+}
+
 export function notAuthenticated(): StatusError {
   return statusError(status.UNAUTHENTICATED, 'Bad credentials');
 }
