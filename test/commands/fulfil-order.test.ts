@@ -38,7 +38,10 @@ async function givenPaidOrder() {
     minute = 0,
   ) => {
     const told = new Date(at.getTime() + minute * 60_000);
-    return tell({ type: 'Report', report: { callback, transactionId: 't1', fact, at: told } });
+    return tell({
+      type: 'Report',
+      report: { callback: `standard-${callback}`, transactionId: 't1', fact, at: told },
+    });
   };
   await tell({
     ...({ type: 'Place', userId, projectId, planId: 'project-s3', provider: 'standard' } as const),
