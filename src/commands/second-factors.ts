@@ -5,7 +5,7 @@ import type { SecondFactor } from '../domain/user/totp.js';
 import type { RegisteredUser } from '../domain/user/user.js';
 import type { Digests } from '../keys/digests.js';
 import type { Sealer } from '../keys/sealer.js';
-import type { GuardedTries } from '../security/guarded-tries.js';
+import { type GuardedTries, type TryOutcome, TryPutOff } from '../security/guarded-tries.js';
 import { parseRecoveryCode } from '../security/recovery-codes.js';
 import { matchTotpStep } from '../security/totp.js';
 import { openForPerson } from './person-data.js';
@@ -18,7 +18,7 @@ export type TypedFactor = { readonly code: string } | { readonly recoveryCode: s
 /** Somebody who types it. */
 export interface FactorTry {
   readonly userId: string;
-  /** In canonical spelling: failures are throttled per user and client. */
+  /** In canonical spelling: failures are throttled per user and client; of codes per user, too. */
   readonly clientIp: string;
   readonly now: Date;
 }
@@ -38,6 +38,7 @@ export interface SecondFactors {
   firstStep(of: FactorTry, secret: Sealed, code: string): Promise<number>;
 }
 
+type Check<T> = () => Promise<{ readonly value: T } | null>;
 type TotpOn = Extract<RegisteredUser['totp'], { status: 'on' }>;
 
 export function makeSecondFactors({
@@ -45,20 +46,26 @@ export function makeSecondFactors({
   sealer,
   digests,
   tries,
+  accountTries,
 }: {
   readonly handler: Pick<CommandHandler, 'load'>;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly digests: Pick<Digests, 'recoveryCode'>;
+  /** By user and client. */
   readonly tries: GuardedTries;
+  /** By user alone, for codes: nobody gets this far without the user's password or mail, so strangers lock nobody out. */
+  readonly accountTries: GuardedTries;
 }): SecondFactors {
   return {
     pass: async (of, typed, use) => {
       // Before the try is counted: where nothing is on nothing can be guessed.
       requireOn(await loadRegistered(handler, of.userId));
-      return guarded(of, async () => {
+      const check = async () => {
         const factor = await match(of, typed);
         return factor === null ? null : { value: await use(factor) };
-      });
+      };
+      // A recovery code has 50 random bits: it needs no further limit, and passes while others guess at codes.
+      return guarded(of, 'code' in typed ? () => guardedByAccount(of, check) : check);
     },
     firstStep: (of, secret, code) =>
       guarded(of, async () => {
@@ -67,11 +74,13 @@ export function makeSecondFactors({
       }),
   };
 
-  async function guarded<T>(
-    { userId, clientIp }: FactorTry,
-    check: () => Promise<{ readonly value: T } | null>,
-  ): Promise<T> {
-    const tried = await tries.run({ subject: userId, clientIp }, check);
+  async function guarded<T>({ userId, clientIp }: FactorTry, check: Check<T>): Promise<T> {
+    const tried = await tries
+      .run({ subject: userId, clientIp }, check)
+      .catch((error: unknown): TryOutcome<{ readonly value: T }> => {
+        if (!(error instanceof TryPutOff)) throw error;
+        return { outcome: 'throttled', retryAfterSeconds: error.retryAfterSeconds };
+      });
     switch (tried.outcome) {
       case 'passed':
         return tried.value.value;
@@ -80,6 +89,13 @@ export function makeSecondFactors({
       case 'throttled':
         throw new TooManyAttempts(tried.retryAfterSeconds);
     }
+  }
+
+  /** @throws TryPutOff, so that the client is not blamed for the failures of others */
+  async function guardedByAccount<T>({ userId }: FactorTry, check: Check<T>): ReturnType<Check<T>> {
+    const tried = await accountTries.run({ subject: userId, clientIp: null }, check);
+    if (tried.outcome === 'throttled') throw new TryPutOff(tried.retryAfterSeconds);
+    return tried.outcome === 'passed' ? tried.value : null;
   }
 
   async function match(of: FactorTry, typed: TypedFactor): Promise<SecondFactor | null> {

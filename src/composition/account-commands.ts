@@ -26,7 +26,7 @@ import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
 import type { AccessTokens } from '../security/access-tokens.js';
-import { signInThrottle } from '../security/failure-throttle.js';
+import { accountCodeThrottle, signInThrottle } from '../security/failure-throttle.js';
 import { makeGuardedTries } from '../security/guarded-tries.js';
 import type { Readers } from './readers.js';
 
@@ -51,6 +51,7 @@ export function makeAccountCommands(deps: {
   const secondFactors = makeSecondFactors({
     ...deps,
     tries: makeGuardedTries({ ...deps, name: 'two-factor', limits: signInThrottle }),
+    accountTries: makeGuardedTries({ ...deps, name: 'two-factor-account', limits: accountCodeThrottle }),
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
   const finishEmailChange = makeFinishEmailChange(deps);

@@ -12,8 +12,18 @@ import { countFailure, forgottenAtMs, judgeTry, withdrawFailure } from './failur
 export interface TryOf {
   /** An address's digest, whether or not there is such an account; a user's id; a share's id. */
   readonly subject: string;
-  /** In canonical spelling; counted as `ipBuckets` says, IPv6 by its /64. */
-  readonly clientIp: string;
+  /** In canonical spelling; counted as `ipBuckets` says, IPv6 by its /64. Null: all clients count together. */
+  readonly clientIp: string | null;
+}
+
+/** Thrown by a check that may not begin yet: nothing was tried, so nothing counts. */
+export class TryPutOff extends Error {
+  override readonly name = 'TryPutOff';
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super('the try has to wait');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 export type TryOutcome<T> =
@@ -30,7 +40,7 @@ export interface GuardedTries {
    * Runs the check, unless the client has to wait first. The failure is counted before and taken back by success, so that
    * tries at the same moment are not free; a success forgets all failures of this client.
    * @param check is told how many failures of this client counted before; the value of a success, or null for a failure. Also what it throws counts as a failure, for it may tell of
-   * the secret; save Overloaded, StoreUnavailable and KeyMissing, which mean that nothing was decided.
+   * the secret; save Overloaded, StoreUnavailable, KeyMissing and TryPutOff, which mean that nothing was decided.
    * @param admit asked before anything is written, and told the same: what it throws goes to the caller
    * @throws StoreUnavailable when the failures cannot be counted: nobody guesses unseen
    * @throws Overloaded when too many tries race for the same record
@@ -45,7 +55,7 @@ export interface GuardedTries {
 /** The storage format of a record. */
 const recordSchema = z.strictObject({ failures: z.int().positive(), last_at: z.iso.datetime() });
 
-const undecidedErrors = [Overloaded, StoreUnavailable, KeyMissing] as const;
+const undecidedErrors = [Overloaded, StoreUnavailable, KeyMissing, TryPutOff] as const;
 
 const writeTriesMax = 20;
 
@@ -68,7 +78,7 @@ export function makeGuardedTries({
   readonly clock: Clock;
 }): GuardedTries {
   function recordOf({ subject, clientIp }: TryOf): string {
-    const client = ipBuckets(clientIp)[0]?.key ?? clientIp;
+    const client = clientIp === null ? null : (ipBuckets(clientIp)[0]?.key ?? clientIp);
     return `tries/${digests.of('tries', JSON.stringify([name, subject, client]))}`;
   }
 

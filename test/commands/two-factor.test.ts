@@ -230,6 +230,42 @@ test('Failures slow down the client that makes them, codes and recovery codes to
   t.truthy(await right());
 });
 
+test('A code that was used counts as a failure; where no second factor is on, nothing does', async (t) => {
+  const { stores, caller, context, code, passSecondFactor, removeTotp } = await givenTotp();
+  const factor = { code: code() };
+  const outcome = () => outcomeOf(passSecondFactor({ ...caller, factor }, context()));
+  t.is(await outcome(), 'passed');
+  for (let index = 0; index < 5; index += 1) t.is(await outcome(), 'second_factor_refused');
+  t.is(await outcome(), 'TooManyAttempts');
+  stores.clock.advance(30_000);
+  await removeTotp({ ...caller, factor: { code: code() } }, context());
+  for (let index = 0; index < 7; index += 1) t.is(await outcome(), 'totp_not_on');
+});
+
+test('Thirty failures of many clients slow down codes of the account, blame nobody else, and leave recovery codes', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
+  const elsewhere = givenCommands(stores.anotherProcess());
+  const pass = (client: number, factor: { code: string } | { recoveryCode: string }) =>
+    (client % 2 === 0 ? passSecondFactor : elsewhere.passSecondFactor)(
+      { ...caller, clientIp: `198.51.100.${client}`, factor },
+      context(),
+    );
+  const guess = (client: number) => outcomeOf(pass(client, { code: otherThan(code()) }));
+  for (let n = 0; n < 30; n += 1) t.is(await guess(n % 15), 'second_factor_refused');
+  const owner = 200;
+  const right = () => pass(owner, { code: code() });
+  const refused = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
+  t.is(refused.retryAfterSeconds, 60);
+  // What could not be tried is no failure of the client's: a sixth would have to wait
+  for (let n = 0; n < 5; n += 1) t.is(await outcomeOf(right()), 'TooManyAttempts');
+  t.truthy(await pass(owner, { recoveryCode: recoveryCodes[0] ?? '' }));
+  t.is(await outcomeOf(right()), 'TooManyAttempts', 'guesses count on');
+  stores.clock.advance(60_000);
+  t.truthy(await right());
+  stores.clock.advance(30_000);
+  for (let n = 0; n < 30; n += 1) t.is(await guess(n % 15), 'second_factor_refused');
+});
+
 test('A session that has ended is not strengthened', async (t) => {
   const { stores, caller, context, code, passSecondFactor } = await givenTotp();
   const target = { aggregate: sessionAggregate, id: caller.sessionId };

@@ -5,7 +5,7 @@ import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { signInThrottle } from '../../src/security/failure-throttle.js';
-import { makeGuardedTries } from '../../src/security/guarded-tries.js';
+import { makeGuardedTries, TryPutOff } from '../../src/security/guarded-tries.js';
 import { openStateStore } from '../../src/stores/embedded/state-store.js';
 import { makeTestClock } from '../support/clock.js';
 import { makeContext, makeDirectory } from '../support/embedded-directory.js';
@@ -51,6 +51,7 @@ test('failures of one client slow down no other, nor this one elsewhere', async 
   t.is((await tries.run(ada, right)).outcome, 'throttled');
   t.is((await tries.run({ ...ada, clientIp: '198.51.100.2' }, right)).outcome, 'passed');
   t.is((await tries.run({ ...ada, subject: 'digest of bob' }, right)).outcome, 'passed');
+  t.is((await tries.run({ ...ada, clientIp: null }, right)).outcome, 'passed', 'all clients count apart');
   t.is((await make('two-factor').run(ada, right)).outcome, 'passed');
 });
 
@@ -84,6 +85,7 @@ test('what was not decided is no failure; what was thrown otherwise may tell of 
     { error: new Overloaded('too many passwords are being checked'), outcome: 'passed' },
     { error: new StoreUnavailable('away'), outcome: 'passed' },
     { error: new KeyMissing('pepper p1 is not in PEPPERS; put it back'), outcome: 'passed' },
+    { error: new TryPutOff(60), outcome: 'passed' },
     { error: new Error('the stored hash has a bit set that it should not'), outcome: 'throttled' },
   ];
   for (const { error, outcome } of cases) {
