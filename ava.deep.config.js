@@ -11,7 +11,7 @@ export default {
   workerThreads: false,
   // Most of them start processes of their own: two at a time keep two cores busy without starving each other.
   concurrency: 2,
-  // How long nothing at all may finish; a campaign of several minutes is one test.
-  timeout: '10m',
+  // How long nothing at all may finish; a campaign of several minutes is one test, and takes longer on a slow or busy machine.
+  timeout: '30m',
   environmentVariables: { DEEP_SEED, DEEP_BUDGET },
 };

@@ -84,8 +84,10 @@ for (let round = 0; round < rounds; round += 1) {
       writing.abort();
       await weather;
       server.faults.decideBy(null);
-      // The latest application that a fault may have put off.
-      await realClock.sleep(120);
+      // Once all is well every store works again, however slow the machine is.
+      for (const store of stores) attempts.push(...(await writeOnceMore(store, random)));
+      // Timers end in their order: the latest application that a fault may have put off is behind us then.
+      await realClock.sleep(300);
 
       const calm = openTestStore(server.url);
       t.teardown(() => calm.close());
@@ -117,7 +119,6 @@ for (let round = 0; round < rounds; round += 1) {
       t.log(
         `seed ${seed}: ${count('acknowledged')} acknowledged, ${count('refused')} lost races, ${count('unknown')} unknown; ${server.faults.calls.length} calls`,
       );
-      t.true(count('acknowledged') > 0);
     },
   );
 }
@@ -127,23 +128,34 @@ async function write(store: EventStore, random: Random): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   const endMs = performance.now() + roundMs;
   while (attempts.length < appendsPerWriter && performance.now() < endMs) {
-    const stream = streams[Math.floor(random() * streams.length)] ?? streams[0];
-    const before = await readUntilAnswered(store, stream);
-    const from = BigInt(before.length);
-    const events = makeEvents(1 + Math.floor(random() * 4));
-    const attempt: Attempt = { stream, from, events, outcome: 'acknowledged' };
-    attempts.push(attempt);
-    try {
-      const expected = from === 0n ? 'no-stream' : from - 1n;
-      await appendDurably({ eventStore: store, clock, random }, { stream, expected }, events);
-      const after = await readUntilAnswered(store, stream);
-      if (after[Number(from)] !== events[0]?.id) throw new Error('an acknowledged append was not visible');
-    } catch (error) {
-      if (error instanceof WrongExpectedRevision) attempt.outcome = 'refused';
-      else if (error instanceof StoreUnavailable) attempt.outcome = 'unknown';
-      else throw error;
-    }
+    attempts.push(await writeOnce(store, random));
   }
+  return attempts;
+}
+
+async function writeOnce(store: EventStore, random: Random): Promise<Attempt> {
+  const stream = streams[Math.floor(random() * streams.length)] ?? streams[0];
+  const before = await readUntilAnswered(store, stream);
+  const from = BigInt(before.length);
+  const events = makeEvents(1 + Math.floor(random() * 4));
+  const attempt: Attempt = { stream, from, events, outcome: 'acknowledged' };
+  try {
+    const expected = from === 0n ? 'no-stream' : from - 1n;
+    await appendDurably({ eventStore: store, clock, random }, { stream, expected }, events);
+    const after = await readUntilAnswered(store, stream);
+    if (after[Number(from)] !== events[0]?.id) throw new Error('an acknowledged append was not visible');
+  } catch (error) {
+    if (error instanceof WrongExpectedRevision) attempt.outcome = 'refused';
+    else if (error instanceof StoreUnavailable) attempt.outcome = 'unknown';
+    else throw error;
+  }
+  return attempt;
+}
+
+/** Appends until that is acknowledged: one attempt of those returned is. */
+async function writeOnceMore(store: EventStore, random: Random): Promise<Attempt[]> {
+  const attempts: Attempt[] = [];
+  while (attempts.at(-1)?.outcome !== 'acknowledged') attempts.push(await writeOnce(store, random));
   return attempts;
 }
 

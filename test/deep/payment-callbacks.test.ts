@@ -26,10 +26,14 @@ for (const name of paymentProvider.options) {
       let slowest = 0;
       for (let count = 0; count < mutants; count += 1) {
         const mutant = next();
-        const startedAt = process.cpuUsage();
-        const { accepted, problem } = await judge(mutant);
-        const { user, system } = process.cpuUsage(startedAt);
-        slowest = Math.max(slowest, (user + system) / 1_000);
+        const first = await measured(() => judge(mutant));
+        const { accepted, problem } = first.result;
+        let { cpuMs } = first;
+        // What the collector or the compiler did meanwhile is not of the callback: that takes long again.
+        for (let again = 0; again < 4 && cpuMs >= slowestMs; again += 1) {
+          cpuMs = Math.min(cpuMs, (await measured(() => judge(mutant))).cpuMs);
+        }
+        slowest = Math.max(slowest, cpuMs);
         if (problem !== null) return t.fail(`DEEP_SEED=${seed}, mutant ${count}: ${problem}`);
         const one = (seen[mutant.attack] ??= { tried: 0, accepted: 0 });
         one.tried += 1;
@@ -65,4 +69,14 @@ for (const name of paymentProvider.options) {
       return undefined;
     },
   );
+}
+
+/** The processor's time that it takes, milliseconds. */
+async function measured<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly cpuMs: number; readonly result: Result }> {
+  const startedAt = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(startedAt);
+  return { cpuMs: (user + system) / 1_000, result };
 }

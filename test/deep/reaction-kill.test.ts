@@ -12,11 +12,12 @@ import { type ReceivedMail, startSmtpServer } from '../support/smtp-server.js';
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const rounds = Math.ceil(3 * Number(process.env['DEEP_BUDGET'] ?? '1'));
 /**
- * The processes of a round, one after another. Of four that have a mail server three are killed at a mail, and the fourth
- * works off what they left: an unrecorded mail is sent again then, and no code waits until it expires. Those without a server
- * are so many that codes do expire.
+ * The processes of a round, one after another. The first works off what an earlier round has left. Of four that have a mail
+ * server three are killed at a mail, and the fourth works off what they left: an unrecorded mail is sent again then, and no code
+ * waits until it expires. Those without a server are so many that codes do expire.
  */
 const round = [
+  'settles' as const,
   ...Array.from({ length: 4 }, () => ['killed', 'killed', 'killed', 'settles'] as const).flat(),
   ...Array.from({ length: 8 }, () => 'without a mail server' as const),
 ];
@@ -25,6 +26,11 @@ const codesEach = 4;
 /** Each process's clock is that much ahead of the one before it: a claim has ended then, and a code expires six processes on. */
 const stepMs = 61_000;
 const expiresInMs = 400_000;
+/**
+ * How much later than it was sent a mail may arrive on a busy machine. Codes that wait for a mail server through the whole of a
+ * round's end have been expired for longer.
+ */
+const wayMsMax = 30_000;
 
 const mailingProcess = fileURLToPath(new URL('../support/mailing-process.js', import.meta.url));
 const eventsSchema = z.array(
@@ -38,7 +44,7 @@ interface Arrival {
 }
 
 test(`kill -9 at ${kills} moments between sending a mail and recording it loses none and sends none too late`, async (t) => {
-  t.timeout(600_000);
+  t.timeout(30 * 60_000);
   const random = makeSeededRandom(seed);
   t.log(`DEEP_SEED=${seed}`);
   const directory = await makeDataDirectory();
@@ -46,6 +52,7 @@ test(`kill -9 at ${kills} moments between sending a mail and recording it loses 
   const arrivals: Arrival[] = [];
   let aheadMs = 0;
   let killAfter = Infinity;
+  let killsAtMail = 0;
   let child: ChildProcess | null = null;
   const smtp = await startSmtpServer({
     // The message is there; its sender does not know yet, or hears so and has no time to write it down.
@@ -53,7 +60,9 @@ test(`kill -9 at ${kills} moments between sending a mail and recording it loses 
       arrivals.push({ mail, atMs: mail.at.getTime() + aheadMs });
       killAfter -= 1;
       if (killAfter === 0) {
-        if (random() < 0.5) child?.kill('SIGKILL');
+        killsAtMail += 1;
+        // Every other one never hears that the mail was taken, so it cannot record it.
+        if (killsAtMail % 2 === 1) child?.kill('SIGKILL');
         else setTimeout(() => child?.kill('SIGKILL'), random() * 12);
       }
       return Promise.resolve(null);
@@ -75,7 +84,7 @@ test(`kill -9 at ${kills} moments between sending a mail and recording it loses 
       await once(child.stdout ?? child, 'data');
       await delay(random() * 500);
     } else {
-      await Promise.race([exited, delay(30_000, undefined, { ref: false })]);
+      await exited;
     }
     child.kill('SIGKILL');
     await exited;
@@ -147,17 +156,15 @@ function check(
     // What is sent again is the same mail.
     t.true(new Set(mails.map(({ mail }) => mail.email.text)).size <= 1);
     t.true(new Set(mails.map(({ mail }) => mail.to.join(','))).size <= 1);
-    // A little for the way to the server.
     for (const { atMs } of mails)
-      t.true(atMs <= expiresMs + 1_000, `${id} was sent ${atMs - expiresMs} ms too late`);
+      t.true(atMs <= expiresMs + wayMsMax, `${id} was sent ${atMs - expiresMs} ms too late`);
   }
   t.true(
     arrivals.every(({ mail }) => known.has(mail.email.messageId ?? '')),
     'a mail that nobody asked for',
   );
   t.log(JSON.stringify(sum));
-  // Half of them are killed before they hear that the mail was taken, so they cannot have recorded it.
-  t.true(sum.again > kills / 6, 'the kills hit the moment between sending and recording');
+  t.true(sum.again >= Math.floor(kills / 2), 'the kills hit the moment between sending and recording');
   t.true(sum.mailed > kills);
   t.true(sum.expired > 0, 'codes expired before a mail server was there');
 }

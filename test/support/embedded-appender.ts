@@ -3,11 +3,13 @@ import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import { makeSeededRandom, realClock } from './clock.js';
 
 /**
- * A process that appends to a data directory until it is killed. It prints one line for each acknowledged append, after
- * it was acknowledged: the stream, the revision and position of its last event, and how many events it had.
+ * A process that appends to a data directory until it is killed. It prints `opening` before it opens the directory, `ready`
+ * afterwards, and one line for each acknowledged append, after it was acknowledged: the stream, the revision and position of
+ * its last event, and how many events it had.
  */
 const [directory = '', name = '', seed = '0'] = process.argv.slice(2);
 const random = makeSeededRandom(Number(seed) * 2 ** 32);
+process.stdout.write('opening\n');
 const { eventStore } = await openEmbeddedStores({
   directory,
   streamPrefix: 'stowage.',

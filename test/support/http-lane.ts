@@ -6,14 +6,14 @@ import type { RawReply } from './http-replies.js';
 /** One connection at a time, kept alive as long as the server does, on which any bytes may be sent. */
 export interface HttpLane {
   /**
-   * Sends a request and waits for its reply. Rejects when the server ends the connection without one, or is silent for 10 s.
+   * Sends a request and waits for its reply. Rejects when the server ends the connection without one, or is silent for a minute.
    * @param options.toHead the request is a HEAD
    */
   ask(bytes: Buffer, options?: { readonly toHead?: boolean }): Promise<RawReply>;
   close(): void;
 }
 
-const silentMsMax = 10_000;
+const silentMsMax = 60_000;
 
 const closes = ({ headers }: RawReply): boolean => headers.get('connection') === 'close';
 

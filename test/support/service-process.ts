@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -39,22 +40,30 @@ export async function makeDataDirectory(): Promise<{ readonly path: string; remo
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A port that was free a moment ago. */
+/**
+ * A port that was free a moment ago. Not one of those that systems give to outgoing connections (Linux: from 32768 on), one of
+ * which could take it before it is listened on.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
-/** Starts `serve` and waits until it is ready, 30 s at most unless said otherwise. */
+/** Starts `serve` and waits until it is ready, a minute at most unless said otherwise. */
 export async function startService(
   options: StartOptions & { readonly readyWithinMs?: number; readonly pollMs?: number },
 ): Promise<ServiceProcess> {
-  const { directory, port, readyWithinMs = 30_000, pollMs = 25 } = options;
+  const { directory, port, readyWithinMs = 60_000, pollMs = 25 } = options;
   const service = spawnService(options);
   const deadline = Date.now() + readyWithinMs;
   while (Date.now() < deadline) {
