@@ -4,5 +4,5 @@ export default {
   workerThreads: false,
   // The suites share a server and measure how long its calls take to end.
   concurrency: 1,
-  timeout: '2m',
+  timeout: '5m',
 };

@@ -44,7 +44,8 @@ async function follow(blocks: readonly Block[]): Promise<void> {
   for (const name of ['package.json', 'node_modules', 'dist']) {
     await symlink(join(clone, name), join(directory, name));
   }
-  const terminals = openTerminals({ directory, port: await freePort() });
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const terminals = openTerminals({ directory, port, metricsPort });
   try {
     for (const [index, block] of blocks.entries())
       await tryBlock(terminals, block, blocks.slice(0, index + 1));

@@ -19,10 +19,12 @@ interface Where {
   readonly directory: string;
   /** In place of the one that the file names, which may be taken. */
   readonly port: number;
+  /** Of the service's metrics. */
+  readonly metricsPort: number;
 }
 
-const readyMsMax = 30_000;
-const blockMsMax = 60_000;
+const readyMsMax = 120_000;
+const blockMsMax = 300_000;
 const printedAddress = '127.0.0.1:8080';
 
 /** An earlier `npm start` has been stopped; building has been done. */
@@ -36,13 +38,23 @@ npm() {
 
 /**
  * A status of 400 or more, a variable that was never set and a value that a reply lacks all end it. Nobody types as fast as a script,
- * least of all on a busy machine, so it sleeps longer.
+ * least of all on a busy machine, so it sleeps longer, and on until no payment and no order waits for anything.
  */
 const client = `
 set -euo pipefail
 exec 3<&0 </dev/null 2>&1
-curl() { command curl --fail-with-body --show-error --max-time 20 "$@"; }
-sleep() { command sleep $((3 * $1)); }
+curl() { command curl --fail-with-body --show-error --max-time 60 "$@"; }
+sleep() {
+  command sleep $((3 * $1))
+  local quiet=0 metrics
+  for _ in $(seq 240); do
+    metrics=$(command curl --silent --fail --max-time 60 "$METRICS")
+    quiet=$((quiet + 1))
+    if grep -qE '^stowage_reaction_open_events.*(settle-payments|fulfil-orders).* [1-9]' <<<"$metrics"; then quiet=0; fi
+    if [ "$quiet" -ge 2 ]; then return; fi
+    command sleep 0.5
+  done
+}
 while read -r block <&3; do
   . "$block"
   if declare -p | grep '="undefined"$'; then exit 1; fi
@@ -51,9 +63,12 @@ done
 `;
 
 /** Opens the terminals: Bash, with nothing of the caller's environment. */
-export function openTerminals({ directory, port }: Where): Terminals {
+export function openTerminals({ directory, port, metricsPort }: Where): Terminals {
   const environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
-  const second = spawn('bash', ['-c', client], { cwd: directory, env: environment });
+  const second = spawn('bash', ['-c', client], {
+    cwd: directory,
+    env: { ...environment, METRICS: `http://127.0.0.1:${metricsPort}/metrics` },
+  });
   const ended = once(second, 'close');
   let printed = '';
   let service: ChildProcessWithoutNullStreams | null = null;
@@ -70,7 +85,10 @@ export function openTerminals({ directory, port }: Where): Terminals {
       const file = await scripted('service.sh', `set -euo pipefail\n${npmForService}${commands}\n`);
       service = spawn('bash', [file], {
         cwd: directory,
-        env: { ...environment, STARTS: String(blocks.length), PORT: String(port) },
+        env: {
+          ...environment,
+          ...{ STARTS: String(blocks.length), PORT: String(port), METRICS_PORT: String(metricsPort) },
+        },
       });
       await untilReady(service, port);
     },

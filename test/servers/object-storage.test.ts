@@ -32,7 +32,7 @@ const minuteMs = 60_000;
 const content = Buffer.from('The Rhine at dawn, all of it.\n');
 
 const ask = (url: URL | string, init: RequestInit = {}): Promise<Response> =>
-  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(10_000) });
+  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(60_000) });
 
 /** @param clockMs by how much the service's clock is ahead of the real one */
 async function givenWorld(t: ExecutionContext, server: S3Server, clockMs = 0): Promise<World> {

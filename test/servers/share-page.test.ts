@@ -64,7 +64,8 @@ if (missing !== null) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip(`The page of shares in a browser: ${missing}`, () => undefined);
 } else {
-  test('a visitor types the password, and sees the image and nothing from elsewhere', async (t) => {
+  // One browser at a time, so that none waits for the others' start.
+  test.serial('a visitor types the password, and sees the image and nothing from elsewhere', async (t) => {
     const { browser, storage, visit } = await given(t);
     const { url } = await visit(image, png(3, 2), { maxUses: 2 });
     // Given the page: the field has a label and the focus, and says nothing of what is behind
@@ -114,7 +115,7 @@ if (missing !== null) {
     await browser.until(`return window.refused === 'img-src'`);
   });
 
-  test('the page fits a phone and a desk', async (t) => {
+  test.serial('the page fits a phone and a desk', async (t) => {
     const { browser, visit } = await given(t);
     await visit(image, png(4_000, 3_000));
     const fits = `return document.documentElement.scrollWidth <= innerWidth && innerWidth === arguments[0]`;
@@ -130,7 +131,7 @@ if (missing !== null) {
     }
   });
 
-  test('sound plays on by a fresh link when the old one is about to expire', async (t) => {
+  test.serial('sound plays on by a fresh link when the old one is about to expire', async (t) => {
     const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
     await visit(sound, wav(20), { allowDownload: false });
     await browser.type('#password', `${sharePassword}\uE007`);
@@ -147,7 +148,7 @@ if (missing !== null) {
     t.deepEqual(await browser.complaints(), []);
   });
 
-  test('a link that opens nothing says so, whatever is typed', async (t) => {
+  test.serial('a link that opens nothing says so, whatever is typed', async (t) => {
     const { browser, visit } = await given(t);
     const { url } = await visit(image, png(3, 2));
     await browser.open(`${url}/s/${'x'.repeat(22)}`);

@@ -50,7 +50,7 @@ export async function makeBucket(t: ExecutionContext, server: S3Server): Promise
   const send = async (method: StorageMethod, key: string, body?: Buffer): Promise<string> => {
     const { url, headers } = signer.sign({ method, key, signedAt: new Date() });
     const reply = await fetch(url, {
-      ...{ method, headers, signal: AbortSignal.timeout(10_000) },
+      ...{ method, headers, signal: AbortSignal.timeout(60_000) },
       ...(body === undefined ? {} : { body }),
     });
     const text = await reply.text();

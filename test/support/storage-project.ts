@@ -14,7 +14,7 @@ export interface StorageProject {
   readonly send: (method: string, path: string, body?: JsonValue) => Promise<ServiceReply>;
   /** Binds a storage; its path. What is not told is `bucketDefaults`. */
   readonly bind: (configuration: JsonObject) => Promise<string>;
-  /** Waits until a storage looks so. */
+  /** Waits until a storage looks so, a minute at most. */
   readonly until: (
     path: string,
     status: string,
@@ -74,7 +74,7 @@ export async function givenStorageProject(
       return `${path}/storages/${textOf(reply.json(), 'id')}`;
     },
     until: async (at, status, also = () => true) => {
-      for (let tries = 0; tries < 200; tries += 1) {
+      for (let tries = 0; tries < 2_400; tries += 1) {
         const storage = (await get(at)).json();
         if (storage['status'] === status && also(storage)) return storage;
         await new Promise((resolve) => setTimeout(resolve, 25));

@@ -21,7 +21,7 @@ export interface Browser {
   complaints(): Promise<readonly string[]>;
 }
 
-const callMsMax = 20_000;
+const callMsMax = 60_000;
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
 /** What is missing to run a browser, as a sentence; null when nothing is. */
