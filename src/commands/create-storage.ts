@@ -27,7 +27,8 @@ export interface CreateStorageInput {
 
 /**
  * Binds a storage to a project (API document 4.1).
- * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached
+ * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached; storage_not_found
+ * where the command is repeated and what it created has been deleted since
  */
 export type CreateStorage = (
   input: CreateStorageInput,

@@ -12,6 +12,7 @@ import type { Passwords } from '../security/passwords.js';
 import type { UserReader, UserResource } from '../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from './check-address.js';
+import { sealForPerson } from './person-data.js';
 import { isRejection } from './rejections.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
@@ -72,7 +73,7 @@ export function makeRegister({
     await reservations.check(emailDigest, userId);
     // Sealed before the address is reserved: nothing that can fail for long stands between reservation and user.
     const seal = (field: string, text: string): Promise<Sealed> =>
-      sealer.seal({ kind: 'person', userId }, field, text);
+      sealForPerson(sealer, { userId, field }, text).catch(refuseGone);
     const sealed = {
       email: await seal('email', address.address),
       nickname: await seal('nickname', nickname),
@@ -85,11 +86,7 @@ export function makeRegister({
         { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes },
         context,
       )
-      .catch((error: unknown) => {
-        // We were too slow, and somebody who waited for the address has given us up.
-        if (isRejection(error, 'registration_abandoned')) return rejectTaken();
-        throw error;
-      });
+      .catch(refuseGone);
     const { resource: user } = await users.registered(documents);
     // The epoch of a user who has just registered.
     const epoch = 0;
@@ -97,6 +94,12 @@ export function makeRegister({
     const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
     return { user, tokens };
   };
+}
+
+/** We were too slow, and somebody who waited for the address has given us up; or the account was erased since a first try. */
+function refuseGone(error: unknown): never {
+  if (isRejection(error, 'registration_abandoned') || isRejection(error, 'user_not_found')) rejectTaken();
+  throw error;
 }
 
 function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {

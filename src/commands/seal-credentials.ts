@@ -1,7 +1,12 @@
 import type { Sealed } from '../event-sourcing/sealed.js';
+import { rejectStorage } from '../domain/storage/rejections.js';
+import { KeyDestroyed } from '../keys/errors.js';
 import type { Sealer } from '../keys/sealer.js';
 
-/** Seals a version of a storage's credentials, under a key of its own, each value under its name. */
+/**
+ * Seals a version of a storage's credentials, under a key of its own, each value under its name.
+ * @throws CommandRejected storage_not_found, once the storage is deleted; StoreUnavailable
+ */
 export type SealCredentials = (
   whose: { readonly projectId: string; readonly storageId: string; readonly version: number },
   clear: ReadonlyMap<string, string>,
@@ -10,8 +15,13 @@ export type SealCredentials = (
 export function makeSealCredentials({ sealer }: { readonly sealer: Pick<Sealer, 'seal'> }): SealCredentials {
   return async (whose, clear) => {
     const sealed: Record<string, Sealed> = {};
-    for (const [name, value] of clear) {
-      sealed[name] = await sealer.seal({ kind: 'storage-credentials', ...whose }, name, value);
+    try {
+      for (const [name, value] of clear) {
+        sealed[name] = await sealer.seal({ kind: 'storage-credentials', ...whose }, name, value);
+      }
+    } catch (error) {
+      if (!(error instanceof KeyDestroyed)) throw error;
+      return rejectStorage('storage_not_found', 'there is no such storage any more');
     }
     return sealed;
   };

@@ -272,3 +272,17 @@ test('What an erased user still has under way is refused', async (t) => {
   const session = await stores.handler.load(sessionAggregate, ada.sessionId);
   t.like(session.state, { status: 'revoked', reason: 'user_erased' });
 });
+
+test('a registration that is repeated after its account was erased is refused, and brings nobody back', async (t) => {
+  const { stores, register, finishErasure, context, events } = await given();
+  const input = { email: 'ada@example.com', ...profile };
+  const repeated = context();
+  const { user } = await register(input, repeated);
+  // While the key is still there, as after a crash before it is destroyed, and without it.
+  await stores.handler.handle({ aggregate: userAggregate, id: user.id }, { type: 'Erase' }, context());
+  t.is(await outcomeOf(register(input, repeated)), 'email_taken');
+  await finishErasure({ userId: user.id }, context());
+  const before = (await events()).length;
+  t.is(await outcomeOf(register(input, repeated)), 'email_taken');
+  t.is((await events()).length, before);
+});

@@ -2,6 +2,7 @@ import test from 'ava';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import { derivedId } from '../../src/event-sourcing/ids.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { makeAllowedAddresses } from '../../src/domain/storage/allowed-addresses.js';
 import { otherProjectId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
@@ -162,6 +163,27 @@ test('A repeated command gives the same storage', async (t) => {
   const before = await log();
   t.deepEqual(await createStorage({ ...request, projectId }, context), created);
   t.deepEqual(await log(), before);
+});
+
+test('A creation that is repeated after the storage was deleted is refused, and brings nothing back', async (t) => {
+  const { createStorage, destroyCredentials, projectId, log, storages, stores } = await givenProject();
+  const context = givenContext(3, at, actor);
+  const { resource } = await createStorage({ ...request, projectId }, context);
+  const again = async (): Promise<unknown> => {
+    const error = await t.throwsAsync(createStorage({ ...request, projectId }, context), {
+      instanceOf: CommandRejected,
+    });
+    return error.code;
+  };
+  // While its keys are still there, as after a crash before they are destroyed, and without them.
+  const target = { aggregate: storageAggregate, id: resource.id };
+  await stores.handler.handle(target, { type: 'Delete' }, givenContext(4, at, actor));
+  const deleted = await log();
+  t.is(await again(), 'storage_not_found');
+  await destroyCredentials(resource.id);
+  t.is(await again(), 'storage_not_found');
+  t.deepEqual(await log(), deleted);
+  t.is(await storages.find(projectId, resource.id), null);
 });
 
 test('Without the entitlement no provider’s storage is created', async (t) => {

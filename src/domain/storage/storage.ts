@@ -81,6 +81,8 @@ function create(
   state: StorageState,
 ): readonly StorageEvent[] {
   // A storage's id is made from the command that creates it, so one that exists is what an earlier try has made.
+  if (state.status === 'deleted')
+    return rejectStorage('storage_not_found', 'there is no such storage any more');
   if (state.status !== 'absent') return [];
   return [
     {

@@ -124,9 +124,10 @@ function register(
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');
     case 'registered':
-    case 'erased':
       // A user's id is made from its registration, so a registered user is what an earlier try has made.
       return [];
+    case 'erased':
+      return rejectUser('registration_abandoned', 'the user was erased');
   }
 }
 
