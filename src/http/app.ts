@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import { checkRoutes } from './check-routes.js';
 import { describeForLog } from './error-reply.js';
@@ -26,11 +26,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     router.register(route.path, [route.method], route.serve(deps));
     routers.set(shape, router);
   }
-  const served = new Map<string, Koa.Middleware<HttpState>>();
-  // A router adds to the context what its type asks for; `app.use` takes it as it is, and so does this table.
-  for (const [shape, router] of routers) {
-    served.set(shape, router.routes() as unknown as Koa.Middleware<HttpState>);
-  }
+  const served = new Map([...routers].map(([shape, router]) => [shape, router.routes()]));
 
   const app = new Koa<HttpState>();
   // Whatever goes wrong after a reply has begun: mostly clients that left.
@@ -38,7 +34,8 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     logger.debug({ error: describeForLog(error) }, 'reply broken off');
   });
   app.use(makeObserve(deps));
-  app.use(async (ctx, next) => {
+  // A router adds to the context what its type asks for.
+  app.use<HttpState, Pick<RouterContext<HttpState>, 'router' | 'params'>>(async (ctx, next) => {
     const serve = served.get(shapeOf(ctx.path));
     await (serve === undefined ? next() : serve(ctx, next));
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommandContext, CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import type { DocumentWriter } from '../../src/event-sourcing/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
 import { CommandRejected, Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
@@ -28,14 +28,12 @@ import {
   chooseWeather,
   calm,
   makeSimulation,
+  type Sabotage,
+  type ScheduleOptions,
   type SimulatedProcess,
   type Simulation,
-  type Tally,
   type Weather,
 } from './register-simulation.js';
-
-/** Spoils the command handler, to see that the checks notice. */
-export type Sabotage = (handler: CommandHandler) => CommandHandler;
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -114,15 +112,7 @@ const worst: Weather = { crash: 0.03, refuse: 0.05, loseAcknowledgement: 0.2, de
  */
 export async function runEmailChangeSchedule(
   seed: number,
-  {
-    tally,
-    sabotage = (handler) => handler,
-    traceTo = null,
-  }: {
-    readonly tally: Tally;
-    readonly sabotage?: Sabotage;
-    readonly traceTo?: ((line: string) => void) | null;
-  },
+  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
   const { random, chance } = simulation;

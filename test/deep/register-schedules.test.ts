@@ -1,7 +1,8 @@
 import test from 'ava';
 import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
-import { runSchedule, type Sabotage } from './register-schedules.js';
+import { runSchedule } from './register-schedules.js';
+import type { Sabotage } from './register-simulation.js';
 
 // `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');

@@ -1,4 +1,3 @@
-import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
 import type { DocumentWriter } from '../../src/event-sourcing/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
 import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
@@ -18,14 +17,12 @@ import {
   chooseWeather,
   calm,
   makeSimulation,
+  type Sabotage,
+  type ScheduleOptions,
   type SimulatedProcess,
   type Simulation,
-  type Tally,
   type Weather,
 } from './register-simulation.js';
-
-/** Spoils the command handler, to see that the checks notice. */
-export type Sabotage = (handler: CommandHandler) => CommandHandler;
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -86,15 +83,7 @@ const worst: Weather = { crash: 0.04, refuse: 0.1, loseAcknowledgement: 0.3, del
  */
 export async function runSchedule(
   seed: number,
-  {
-    tally,
-    sabotage = (handler) => handler,
-    traceTo = null,
-  }: {
-    readonly tally: Tally;
-    readonly sabotage?: Sabotage;
-    readonly traceTo?: ((line: string) => void) | null;
-  },
+  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
   const { random, chance } = simulation;

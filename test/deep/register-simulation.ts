@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../../src/event-sourcing/clock.js';
+import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
 import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
@@ -55,6 +56,16 @@ export interface SimulatedProcess {
 
 /** How often something happened: a simulation in which it never does proves nothing about it. */
 export type Tally = Map<string, number>;
+
+/** Spoils the command handler, to see that the checks notice. */
+export type Sabotage = (handler: CommandHandler) => CommandHandler;
+
+/** How one schedule is run; the seed decides everything else. */
+export interface ScheduleOptions {
+  readonly tally: Tally;
+  readonly sabotage?: Sabotage;
+  readonly traceTo?: ((line: string) => void) | null;
+}
 
 export interface Simulation {
   /** The store without faults, to look at afterwards. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Aggregate } from '../../src/event-sourcing/decider.js';
 import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
 import { runSchedule } from './session-schedules.js';
-import type { Sabotage } from './session-world.js';
+import type { Sabotage } from './register-simulation.js';
 
 // `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
 const seed = Number(process.env['DEEP_SEED'] ?? '20260103');

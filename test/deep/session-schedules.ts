@@ -5,19 +5,13 @@ import { HttpError } from '../../src/http/http-error.js';
 import { makeSeededRandom } from '../support/clock.js';
 import { userId } from '../support/examples/ids.js';
 import { type Attempt, eventsOf, judge } from './session-history.js';
-import {
-  credentials,
-  makeSessionWorld,
-  refreshTokens,
-  type Sabotage,
-  type SessionProcess,
-} from './session-world.js';
+import { credentials, makeSessionWorld, refreshTokens, type SessionProcess } from './session-world.js';
 import {
   chooseWeather,
   calm,
   makeSimulation,
+  type ScheduleOptions,
   type Simulation,
-  type Tally,
   type Weather,
 } from './register-simulation.js';
 
@@ -47,15 +41,7 @@ const worst: Weather = { crash: 0.02, refuse: 0.06, loseAcknowledgement: 0.2, de
  */
 export async function runSchedule(
   seed: number,
-  {
-    tally,
-    sabotage = (handler) => handler,
-    traceTo = null,
-  }: {
-    readonly tally: Tally;
-    readonly sabotage?: Sabotage;
-    readonly traceTo?: ((line: string) => void) | null;
-  },
+  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
   const { random, chance } = simulation;

@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
 import { makeDocumentWriter } from '../../src/event-sourcing/document-writer.js';
 import { makeGenerations } from '../../src/event-sourcing/generations.js';
 import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
@@ -23,10 +23,7 @@ import { usersProjection } from '../../projections/users/projection.js';
 import { digest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { register } from '../support/examples/user.js';
-import type { SimulatedProcess, Simulation } from './register-simulation.js';
-
-/** Spoils the command handler, to see that the checks notice. */
-export type Sabotage = (handler: CommandHandler) => CommandHandler;
+import type { Sabotage, SimulatedProcess, Simulation } from './register-simulation.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';

@@ -55,9 +55,14 @@ function repeated(
   type: string | null,
   nameOf: (event: LogEvent) => string,
 ): readonly string[] {
-  const names = events.filter((event) => type === null || event.type === type).map(nameOf);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? [] : [`${type ?? 'an event'} twice: ${twice}`];
+  const seen = new Set<string>();
+  for (const event of events) {
+    if (type !== null && event.type !== type) continue;
+    const name = nameOf(event);
+    if (seen.has(name)) return [`${type ?? 'an event'} twice: ${name}`];
+    seen.add(name);
+  }
+  return [];
 }
 
 /** By stream and source the first of the two comes first, and then in turns. */
