@@ -106,6 +106,33 @@ for (const [name, description] of [
     );
 }
 payments
+  .command('show <id>')
+  .description('one of them, what has become of it, and what was decided on it and why')
+  .action((id: string) => operate('payments show', { id }));
+payments
+  .command('order <id>')
+  .description('an order by its id or number, with its payments and what was decided on them and why')
+  .action((id: string) => operate('payments order', { id }));
+payments
+  .command('dismiss')
+  .description(
+    'dismiss what is unmatched, a hundred at a time: of other shops that share the account; it cannot be undone',
+  )
+  .requiredOption('--reason <reason>', 'as `payments unmatched` shows it')
+  .requiredOption('--received-before <time>', 'only what is older, such as 2026-01-02T00:00:00Z')
+  .requiredOption('--note <text>', 'why; kept sealed')
+  .option('--provider <provider>', 'of this platform only')
+  .option('--after <id>', '`next` of the call before')
+  .action((options: DismissOptions) =>
+    operate('payments dismiss', {
+      reason: options.reason,
+      received_before: options.receivedBefore,
+      note: options.note,
+      after: options.after ?? null,
+      ...(options.provider === undefined ? {} : { provider: options.provider }),
+    }),
+  );
+payments
   .command('resolve <id>')
   .description('decide on what one of these lists shows; it cannot be undone')
   .addOption(
@@ -173,6 +200,13 @@ interface NodeOptions {
   readonly note: string;
 }
 
+interface DismissOptions {
+  readonly reason: string;
+  readonly receivedBefore: string;
+  readonly note: string;
+  readonly provider?: string;
+  readonly after?: string;
+}
 interface ResolveOptions {
   readonly action: string;
   readonly order?: string;

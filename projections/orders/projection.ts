@@ -12,6 +12,7 @@ import {
 import { orderCategory } from '../../src/domain/order/stream.js';
 import type { PaymentProviderName } from '../../src/domain/payment.js';
 import { type FactsDocument, fromFactsDocument, toFactsDocument } from './facts-document.js';
+import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
 import { fromReviewDocument, moneyOf, type ReviewDocument, toReviewDocument } from './review-document.js';
 
 export type OrderDocument = ReviewDocument & {
@@ -32,6 +33,8 @@ export type OrderDocument = ReviewDocument & {
   readonly paid_at: string | null;
   /** What platforms have reported, the last hundred. */
   readonly payments: readonly PaymentEntry[];
+  /** What operators have decided on what was in review, the last hundred. */
+  readonly decisions: readonly DecisionEntry[];
   /** The user while the order waits to be paid; null otherwise. */
   readonly open_for: string | null;
   readonly in_review: 'yes' | null;
@@ -62,7 +65,7 @@ export type PaymentEntry = {
   readonly at: string;
 };
 
-const paymentsMax = 100;
+const keptMax = 100;
 
 function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): OrderDocument | null {
   if (event.type === 'OrderPlaced') {
@@ -76,6 +79,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
       payments: [],
       mismatches: [],
       decided: [],
+      decisions: [],
       open_for: event.data.user_id,
       in_review: null,
       created_at: event.time,
@@ -93,8 +97,9 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     status: orderStatus(order),
     refunded_amount: refundedAmount(order),
     paid_at: paidAt(document, event),
-    payments: payment === null ? document.payments : [...document.payments, payment].slice(-paymentsMax),
+    payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
     ...toReviewDocument(order),
+    decisions: decisionsAfter(document, event),
     open_for: isOpen(order) ? document.user_id : null,
     in_review: order.mismatches.size > 0 ? 'yes' : null,
     updated_at: event.time,
@@ -119,6 +124,16 @@ function toOrder(document: OrderDocument): PlacedOrder {
     seen: new Set(),
     isGranted: document.is_granted,
   };
+}
+
+function decisionsAfter(
+  { decisions }: OrderDocument,
+  event: Recorded<OrderEvent>,
+): OrderDocument['decisions'] {
+  if (event.type !== 'ReviewResolved') return decisions;
+  const order_id = event.stream.slice(orderCategory.length + 1);
+  const decision = decisionOf(event, { ...event.data, payment_id: event.data.callback, order_id });
+  return [...decisions, decision].slice(-keptMax);
 }
 
 /** The first payment's time, whichever came first. */
@@ -186,7 +201,7 @@ const unnamed = { amount: null, currency: null };
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 2,
+  version: 3,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

@@ -1,6 +1,9 @@
-import { orderNumber } from '../../src/domain/order/number.js';
+import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
+import { type DecisionResource, openDecisions } from '../payment-decisions/reader.js';
 import { type OrderDocument, ordersProjection, type PaymentEntry } from './projection.js';
 import { reviewPlace, type ReviewResource, reviewsOf } from './reviews.js';
 
@@ -9,17 +12,22 @@ export { reviewPlace, type ReviewResource } from './reviews.js';
 /** `order` of DESIGN 4.5, with what platforms have reported of it. */
 export type OrderResource = Omit<
   OrderDocument,
-  'grant' | 'facts' | 'is_granted' | 'mismatches' | 'decided' | 'open_for' | 'in_review'
+  'grant' | 'facts' | 'is_granted' | 'mismatches' | 'decided' | 'decisions' | 'open_for' | 'in_review'
 > & {
   readonly id: string;
   readonly number: string;
   readonly payments: readonly PaymentEntry[];
 };
 
+/** `decisions`: the last hundred on what was in review, and those by which a callback was applied to it, a hundred at most. */
+export type OrderForOperator = OrderResource & { readonly decisions: readonly DecisionResource[] };
+
 /** @throws StoreUnavailable */
 export interface OrderReader {
   /** Null when the user has no such order. */
   find(userId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
+  /** Anybody's, with what operators have decided on its payments; null when there is no such order. */
+  forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
   /** The user's orders, newest first. */
   list(userId: string, page: Page): Promise<readonly OrderResource[]>;
   /** A project's, newest first. */
@@ -32,8 +40,17 @@ export interface OrderReader {
   after(documents: DocumentsAfter): Versioned<OrderResource>;
 }
 
-export function makeOrderReader({ views }: { readonly views: Views }): OrderReader {
+const appliedMax = 100;
+
+export function makeOrderReader({
+  views,
+  sealer,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): OrderReader {
   const orders = views.of(ordersProjection);
+  const callbacks = views.of(paymentCallbacksProjection);
   const newestFirst = async (
     field: string,
     equals: string,
@@ -46,6 +63,17 @@ export function makeOrderReader({ views }: { readonly views: Views }): OrderRead
     find: async (userId, orderId) => {
       const document = await orders.get(orderId);
       return document?.body.user_id === userId ? present(document) : null;
+    },
+    forOperator: async (idOrNumber) => {
+      const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
+      const found = await orders.get(orderId);
+      if (found === null) return null;
+      const where = { field: 'applied_to', equals: orderId };
+      const applied = (await callbacks.find({ where, limit: appliedMax })).flatMap(({ body }) =>
+        body.decision === null ? [] : [body.decision],
+      );
+      const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
+      return { ...present(found).resource, decisions };
     },
     list: (userId, page) => newestFirst('user_id', userId, page),
     listOfProject: (projectId, page) => newestFirst('project_id', projectId, page),

@@ -7,6 +7,7 @@ import {
   type PaymentCallbackEvent,
 } from '../../src/domain/payment-callback/events.js';
 import { paymentCallbackCategory } from '../../src/domain/payment-callback/stream.js';
+import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
 import type { PaymentProviderName, RecordedNotification } from '../../src/domain/payment.js';
 
 export type PaymentCallbackDocument = {
@@ -19,6 +20,10 @@ export type PaymentCallbackDocument = {
   readonly unmatched: 'yes' | null;
   readonly disposition: Disposition | null;
   readonly order_id: string | null;
+  /** What somebody has decided on it; null while nobody has. */
+  readonly decision: DecisionEntry | null;
+  /** The order that it was applied to by that; null otherwise. */
+  readonly applied_to: string | null;
   /** How often other content came under its name. */
   readonly conflicts: number;
   readonly received_at: string;
@@ -38,6 +43,8 @@ function evolve(
       unmatched: null,
       disposition: null,
       order_id: null,
+      decision: null,
+      applied_to: null,
       conflicts: 0,
       received_at,
     };
@@ -47,7 +54,12 @@ function evolve(
     case 'PaymentCallbackHeld':
       return { ...document, held: event.data.reason, unmatched: 'yes' };
     case 'PaymentCallbackResolved':
-      return { ...document, unmatched: null };
+      return {
+        ...document,
+        unmatched: null,
+        decision: decisionOf(event, { ...event.data, payment_id: paymentIdOf(event) }),
+        applied_to: event.data.order_id,
+      };
     case 'PaymentCallbackSettled':
       return { ...document, ...event.data, held: null, unmatched: null };
     case 'PaymentCallbackConflicted':
@@ -55,11 +67,15 @@ function evolve(
   }
 }
 
+function paymentIdOf({ stream }: { readonly stream: string }): string {
+  return stream.slice(paymentCallbackCategory.length + 1);
+}
+
 export const paymentCallbacksProjection: Projection<PaymentCallbackDocument, PaymentCallbackEvent> = {
   name: 'payment_callbacks',
-  version: 1,
+  version: 2,
   category: paymentCallbackCategory,
   codec: paymentCallbackCodec,
-  indexes: ['unmatched'],
+  indexes: ['unmatched', 'applied_to'],
   evolve,
 };

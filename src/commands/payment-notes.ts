@@ -1,6 +1,7 @@
 import type { ResolutionNote } from '../domain/payment.js';
 import type { Digests } from '../keys/digests.js';
 import { KeyDestroyed } from '../keys/errors.js';
+import { paymentNoteScope } from '../keys/payment-note-scope.js';
 import type { Sealer } from '../keys/sealer.js';
 
 /** Of whom a note is. `paymentId`: what was decided on; `buyerId`: of the order that it concerns, null where it concerns none. */
@@ -19,15 +20,15 @@ export async function sealPaymentNote(
   note: string,
 ): Promise<ResolutionNote> {
   const digest = digests.of('payment-note', JSON.stringify([paymentId, note]));
-  if (buyerId !== null) {
-    try {
-      const scope = { kind: 'person', userId: buyerId } as const;
-      const sealed = await sealer.seal(scope, `payment-note/${paymentId}`, note);
-      return { note: sealed, note_of: buyerId, note_digest: digest };
-    } catch (error) {
-      if (!(error instanceof KeyDestroyed)) throw error;
-    }
+  const sealedFor = async (noteOf: string | null): Promise<ResolutionNote> => {
+    const { scope, field } = paymentNoteScope(paymentId, noteOf);
+    return { note: await sealer.seal(scope, field, note), note_of: noteOf, note_digest: digest };
+  };
+  if (buyerId === null) return sealedFor(null);
+  try {
+    return await sealedFor(buyerId);
+  } catch (error) {
+    if (!(error instanceof KeyDestroyed)) throw error;
+    return sealedFor(null);
   }
-  const sealed = await sealer.seal({ kind: 'payment-note', paymentId }, 'note', note);
-  return { note: sealed, note_of: null, note_digest: digest };
 }

@@ -1,6 +1,6 @@
 import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
 import { stepContext } from '../event-sourcing/ids.js';
-import type { Disposition, ReceivedCallback } from '../domain/payment-callback/events.js';
+import type { Disposition, HoldReason, ReceivedCallback } from '../domain/payment-callback/events.js';
 import {
   type CallbackResolution,
   paymentCallbackAggregate,
@@ -69,7 +69,8 @@ interface Run {
 type Destination =
   /** The order itself, where it has been looked for already. */
   | { readonly kind: 'order'; readonly orderId: string; readonly order?: PlacedOrder }
-  | { readonly kind: 'waits' }
+  /** `isFull`: not even on its transaction, for which so much waits already. */
+  | { readonly kind: 'waits'; readonly isFull?: true }
   /** Somebody has decided that it goes nowhere. */
   | { readonly kind: 'dismissed' };
 
@@ -146,9 +147,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     if (told.fact.kind === 'unreadable') return unlessResolved(resolution, 'unreadable');
     const destination = await findDestination(notification, run);
     if (destination.kind === 'dismissed') return ignored;
-    if (destination.kind === 'waits') {
-      return { kind: 'held', reason: told.order_number === null ? 'unlinked_transaction' : 'unknown_order' };
-    }
+    if (destination.kind === 'waits') return { kind: 'held', reason: whyItWaits(destination, told) };
     const { orderId } = destination;
     const order = destination.order ?? (await existingOrder(orderId));
     const report: ReportedFact = {
@@ -213,11 +212,17 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       await handler.handle(target, command, stepContext(context, `${name}/${step}`), options);
       return decided;
     } catch (error) {
-      // It was linked a moment ago, and whoever did so has not seen this callback among those that wait.
-      if (!isRejection(error, 'transaction_linked')) throw error;
-      const { orderId } = (await handler.load(transactionAggregate, id)).state;
-      return orderId === null ? decided : { kind: 'order', orderId };
+      return await destinationAfter(error, id, decided);
     }
+  }
+
+  /** Where it goes that was not to be parked, or taken off, there. */
+  async function destinationAfter(refusal: unknown, id: string, decided: Destination): Promise<Destination> {
+    if (isRejection(refusal, 'transaction_full')) return { kind: 'waits', isFull: true };
+    // It was linked a moment ago, and whoever did so has not seen this callback among those that wait.
+    if (!isRejection(refusal, 'transaction_linked')) throw refusal;
+    const { orderId } = (await handler.load(transactionAggregate, id)).state;
+    return orderId === null ? decided : { kind: 'order', orderId };
   }
 
   /** Why it is not the order's, whatever it says; links its transaction to the order where it is. */
@@ -276,6 +281,14 @@ function isOwed(state: PaymentCallbackState): boolean {
 function lastOwed({ works }: Run): readonly Work[] {
   const backwards = [...works.values()].reverse();
   return [...backwards.filter((work) => !work.isOwed), ...backwards.filter((work) => work.isOwed)];
+}
+
+function whyItWaits(
+  { isFull }: Extract<Destination, { kind: 'waits' }>,
+  { order_number: number }: Notification['told'],
+): HoldReason {
+  if (isFull === true) return 'transaction_full';
+  return number === null ? 'unlinked_transaction' : 'unknown_order';
 }
 
 function destinationOf(resolution: CallbackResolution | null): Destination {

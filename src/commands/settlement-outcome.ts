@@ -17,7 +17,7 @@ export function unlessResolved(resolution: CallbackResolution | null, reason: Ho
 /** Why the callback waits; what can only be dismissed comes after what waits for an order. */
 export function holdReason(outcomes: readonly Outcome[]): HoldReason | null {
   const reasons = outcomes.flatMap((outcome) => (outcome.kind === 'held' ? [outcome.reason] : []));
-  const waiting = reasons.find((reason) => reason === 'unknown_order' || reason === 'unlinked_transaction');
+  const waiting = reasons.find((reason) => reason !== 'unreadable' && reason !== 'order_full');
   return waiting ?? reasons[0] ?? null;
 }
 

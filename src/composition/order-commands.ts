@@ -1,4 +1,5 @@
 import { makeCancelOrder } from '../commands/cancel-order.js';
+import { makeDismissUnmatched } from '../commands/dismiss-unmatched.js';
 import { makeExpireOrder } from '../commands/expire-order.js';
 import { makeFulfilOrder } from '../commands/fulfil-order.js';
 import { makeOrderPlaces } from '../commands/order-places.js';
@@ -25,14 +26,16 @@ export function makeOrderCommands(
     readonly stateStore: StateStore;
     readonly sealer: Pick<Sealer, 'seal'>;
     readonly digests: Pick<Digests, 'of'>;
-    readonly readers: Pick<Readers, 'projects' | 'orders'>;
+    readonly readers: Pick<Readers, 'projects' | 'orders' | 'paymentCallbacks'>;
   },
 ) {
-  const { projects, orders } = deps.readers;
+  const { projects, orders, paymentCallbacks } = deps.readers;
   const settlePayment = makeSettlePayment(deps);
+  const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
   return {
     settlePayment,
-    resolvePayment: makeResolvePayment({ ...deps, settlePayment }),
+    resolvePayment,
+    dismissUnmatched: makeDismissUnmatched({ resolvePayment, paymentCallbacks }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
     placeOrder: makePlaceOrder({ ...deps, projects, orders, places: makeOrderPlaces({ ...deps, orders }) }),
     fulfilOrder: makeFulfilOrder(deps),

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { DismissUnmatched } from '../commands/dismiss-unmatched.js';
+import { rejectOrder } from '../domain/order/rejections.js';
+import { rejectPaymentCallback } from '../domain/payment-callback/rejections.js';
 import type { ResolvePayment } from '../commands/resolve-payment.js';
 import { defineOperation, type Operation } from '../control/operations.js';
 import type { CommandContext } from '../event-sourcing/command-handler.js';
 import { paymentId } from '../http/order-resources.js';
 import { pageQueryBy, readPage } from '../http/paging.js';
-import { reviewCursor } from '../http/routes/payments.js';
+import { dismissalRequest, orderIdOrNumber, reviewCursor, toDismissal } from '../http/routes/payments.js';
 import { reviewPlace } from '../../projections/orders/reader.js';
 import type { Readers } from './readers.js';
 
@@ -18,10 +21,13 @@ const resolution = z.strictObject({
 /** What operators see and decide of payments: DESIGN 4.5. */
 export function makePaymentOperations(
   {
-    commands: { resolvePayment },
+    commands: { resolvePayment, dismissUnmatched },
     readers: { paymentCallbacks, orders },
   }: {
-    readonly commands: { readonly resolvePayment: ResolvePayment };
+    readonly commands: {
+      readonly resolvePayment: ResolvePayment;
+      readonly dismissUnmatched: DismissUnmatched;
+    };
     readonly readers: Pick<Readers, 'paymentCallbacks' | 'orders'>;
   },
   context: () => CommandContext,
@@ -33,6 +39,17 @@ export function makePaymentOperations(
     defineOperation('payments review', pageQueryBy(reviewCursor), (query) =>
       readPage(query, (page) => orders.inReview(page), reviewPlace),
     ),
+    defineOperation('payments show', z.strictObject({ id: paymentId }), async ({ id }) => {
+      const found = await paymentCallbacks.find(id.split('.')[0] ?? '');
+      return found ?? rejectPaymentCallback('payment_callback_not_found', 'there is no such payment');
+    }),
+    defineOperation('payments order', z.strictObject({ id: orderIdOrNumber }), async ({ id }) => {
+      const found = await orders.forOperator(id);
+      return found ?? rejectOrder('order_not_found', 'there is no such order');
+    }),
+    defineOperation('payments dismiss', dismissalRequest, async (request) => ({
+      ...(await dismissUnmatched(toDismissal(request), context())),
+    })),
     defineOperation('payments resolve', resolution, async ({ order_id: orderId, ...decision }) => {
       const { orderId: settledWith, ...resolved } = await resolvePayment({ ...decision, orderId }, context());
       return { ...resolved, order_id: settledWith };

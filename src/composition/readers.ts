@@ -37,7 +37,7 @@ export function makeReaders(
     shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
     shareAccesses: makeShareAccessReader({ views }),
     nodes: makeNodeReader({ views }),
-    orders: makeOrderReader({ views }),
-    paymentCallbacks: makePaymentCallbackReader({ views }),
+    orders: makeOrderReader({ views, sealer }),
+    paymentCallbacks: makePaymentCallbackReader({ views, sealer }),
   };
 }

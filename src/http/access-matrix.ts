@@ -122,6 +122,9 @@ export const accessMatrix = {
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
   resolvePayment: operatorAccess,
+  dismissUnmatchedPayments: operatorAccess,
+  getPayment: operatorAccess,
+  getAnyOrder: operatorAccess,
 
   // Nodes (4.6).
   listPeers: agentAccess,

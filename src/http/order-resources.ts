@@ -110,24 +110,69 @@ export const review = z
   })
   .meta({ id: 'PaymentReview' });
 
+const holdReason = z.enum([
+  'unknown_order',
+  'unlinked_transaction',
+  'unreadable',
+  'order_full',
+  'transaction_full',
+]);
+
+const disposition = z.enum(['applied', 'already_applied', 'mismatch', 'ignored']);
+
+const notifications = z.array(
+  z.strictObject({
+    order_number: z.string().nullable(),
+    transaction_id: z.string().nullable(),
+    fact: paymentFact,
+    at: time.nullable(),
+  }),
+);
+
 /** A callback that waits for its order. */
 export const unmatched = z
   .strictObject({
     id: paymentId,
     provider: paymentProvider,
-    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full']),
+    reason: holdReason,
     is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
-    notifications: z.array(
-      z.strictObject({
-        order_number: z.string().nullable(),
-        transaction_id: z.string().nullable(),
-        fact: paymentFact,
-        at: time.nullable(),
-      }),
-    ),
+    notifications,
     received_at: time,
   })
   .meta({ id: 'UnmatchedPayment' });
+
+/** What an operator has decided on a payment. */
+const paymentDecision = z
+  .strictObject({
+    payment_id: paymentId,
+    action: z.enum(['apply', 'dismiss']),
+    order_id: z.uuid().nullable().meta({ description: 'The order that it concerns.' }),
+    note: z.string().nullable().meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    decided_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    decided_at: time,
+  })
+  .meta({ id: 'PaymentDecision' });
+
+/** A callback, what has become of it, and what was decided on it. */
+export const paymentCallback = z
+  .strictObject({
+    id: paymentId,
+    provider: paymentProvider,
+    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+    notifications,
+    held: holdReason.nullable().meta({ description: 'Why it waits, or waited until it was decided on.' }),
+    disposition: disposition.nullable().meta({ description: 'What it was settled as.' }),
+    order_id: z.uuid().nullable().meta({ description: 'The order that it was settled with.' }),
+    conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
+    received_at: time,
+    decisions: z.array(paymentDecision),
+  })
+  .meta({ id: 'PaymentCallback' });
+
+/** Anybody's order, as operators see it. */
+export const orderForOperator = z
+  .strictObject({ ...orderFields, payments: z.array(payment), decisions: z.array(paymentDecision) })
+  .meta({ id: 'OrderForOperator' });
 
 /** What became of a payment that an operator decided on. */
 export const paymentResolution = z
@@ -135,7 +180,7 @@ export const paymentResolution = z
     id: paymentId,
     action: z.enum(['apply', 'dismiss']),
     order_id: z.uuid().nullable().meta({ description: 'The order that it was settled with.' }),
-    disposition: z.enum(['applied', 'already_applied', 'mismatch', 'ignored']).meta({
+    disposition: disposition.meta({
       description:
         '`mismatch`: it is not what was ordered, and waits in review; `ignored`: it changes nothing.',
     }),

@@ -74,4 +74,5 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   payment_callback_order_full: 'conflict',
   transaction_of_another_order: 'conflict',
   transaction_linked: 'conflict',
+  transaction_full: 'conflict',
 };

@@ -1,14 +1,15 @@
 import test from 'ava';
-import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { callbackIdOf, transactionStreamId } from '../../src/commands/payment-ids.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import { parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/reaction.js';
 import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
 import { appendEvents } from '../support/append-events.js';
-import { orderId, userId } from '../support/examples/ids.js';
+import { orderId, otherTestId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
@@ -80,6 +81,8 @@ async function given() {
     },
     dismiss: (key: string) =>
       world.resolvePayment({ id: idOf(key), action: 'dismiss', orderId: null, note: 'why' }, context()),
+    apply: (key: string) =>
+      world.resolvePayment({ id: idOf(key), action: 'apply', orderId, note: 'why' }, context()),
     end: async (key: string) => {
       const { state } = await handler.load(paymentCallbackAggregate, idOf(key));
       return state.status === 'received' ? (state.disposition ?? state.held ?? 'owed') : state.status;
@@ -203,4 +206,26 @@ test('what comes for an order that keeps no more waits for people, with its reas
   // Then it can be dismissed
   await dismiss('second');
   t.is(await end('second'), 'ignored');
+});
+
+test('so much waits for one transaction and no more; what is beyond is held with its reason, and settled when it comes again', async (t) => {
+  const { handler, tell, end, apply } = await given();
+  // Given a transaction for which as much waits as may
+  const parked = Array.from({ length: parkedMax }, (_, n) => {
+    return { type: 'CallbackParked', data: { callback: callbackIdOf('standard', `p${n}`) } } as const;
+  });
+  const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
+  await appendEvents(handler, transaction, parked, at);
+  // When more comes, it is held, and nothing more is parked
+  await tell('late', [{ transaction: 't1', fact: dispute }]);
+  t.is(await end('late'), 'transaction_full');
+  await tell('later', [{ number: orderNumber(otherTestId), transaction: 't1', fact: paid }]);
+  t.is(await end('later'), 'transaction_full');
+  t.is((await handler.load(transactionAggregate, transaction.id)).state.parked.size, parkedMax);
+  // Then an operator may take it for an order's, and the transaction is that order's
+  await apply('later');
+  t.is(await end('later'), 'applied');
+  // And what came before that is settled when it comes again
+  await tell('late', [{ transaction: 't1', fact: dispute }]);
+  t.is(await end('late'), 'applied');
 });

@@ -1,7 +1,9 @@
 import test from 'ava';
+import { userAggregate } from '../../src/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { appendEvents } from '../support/append-events.js';
 import { canariesOf, startCanaryService } from '../support/canary-service.js';
-import { textOf } from '../support/service-client.js';
+import { asObject, textOf } from '../support/service-client.js';
 import { type SentCallback, signEpay, signStandard, signStripe } from '../support/sign-callbacks.js';
 
 const secrets = {
@@ -12,6 +14,7 @@ const secrets = {
 };
 const payer = { email: 'canary.payer@example.org', name: 'CanaryPayer', phone: '+15550109377' };
 const clientAddress = '198.51.100.79';
+const notes = { held: 'CanaryNoteOne: Ada has called', review: 'CanaryNoteTwo: Ada has paid less' };
 
 test('secrets of payment platforms, signatures and payers stand nowhere in clear', async (t) => {
   // Given a service that knows three platforms, and an order with each
@@ -98,6 +101,7 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
     ['standard', { ...standard('m4', {}), body: JSON.stringify(payer) }, 401],
     ['epay', epay({ money: '69.00' }), 200],
     ['epay', epay({ money: payer.phone }), 200],
+    ['epay', epay({ money: '67.00' }), 200],
     ['epay', epay({ money: '68.00' }, secrets.wrong), 401],
     ['wechatpay', standard('m5', payer), 503],
     [payer.name, standard('m6', payer), 404],
@@ -118,6 +122,35 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
   }
   await watched.get('/api/v1/orders', headers);
 
+  // And an operator decides on what waits, and says why, which nothing shows but what is for that
+  const { userId: operatorId, headers: operator } = await client.register(
+    'eve@example.org',
+    'Correct-Horse-7',
+  );
+  await appendEvents(
+    service.services.handler,
+    { aggregate: userAggregate, id: operatorId },
+    [{ type: 'PlatformRoleGranted', data: { role: 'operator' } }],
+    at,
+  );
+  const waiting = async (list: string): Promise<string> => {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const { items } = (await watched.get(`/api/v1/admin/payments/${list}`, operator)).json();
+      const [item] = items as JsonObject[];
+      if (item !== undefined || Date.now() > deadline) return textOf(asObject(item), 'id');
+    }
+  };
+  const decided = { held: await waiting('unmatched'), review: await waiting('review') };
+  for (const which of ['held', 'review'] as const) {
+    const path = `/api/v1/admin/payments/${decided[which]}`;
+    const decision = { action: 'dismiss', note: notes[which] };
+    t.is((await watched.post(`${path}/resolve`, decision, operator)).status, 200);
+    t.regex((await client.get(path, operator)).text, new RegExp(notes[which]));
+  }
+  for (const list of ['unmatched', 'review']) await watched.get(`/api/v1/admin/payments/${list}`, operator);
+  await watched.get('/api/v1/orders', headers);
+
   // Then what was accepted is there, and none of the rest
   const { events } = await service.services.eventStore.readAll({ after: null, limit: 500 });
   t.true(events.filter(({ type }) => type === 'PaymentCallbackReceived').length >= 6);
@@ -126,6 +159,7 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
       ...secrets,
       ...payer,
       clientAddress,
+      ...notes,
       'secret without its prefix': secrets.standard.slice(6),
       'secret as bytes': Buffer.from(secrets.standard.slice(6), 'base64').toString('latin1'),
       ...Object.fromEntries(

@@ -68,6 +68,26 @@ test('payments that wait are decided on at the command line, while the service r
   const paid = (await client.get(`/api/v1/orders/${order}`, headers)).json();
   t.like(paid, { payments: [{ kind: 'paid', transaction_id: 'tx-1', amount: 999, currency: 'USD' }] });
 
+  // And both it and the order tell why
+  for (const [command, id] of [
+    ['show', held],
+    ['order', textOf(first, 'number')],
+  ] as const) {
+    const shown = JSON.parse(
+      (await runCli(directory.path, ['payments', command, id], environment)).stdout,
+    ) as {
+      readonly decisions: readonly JsonObject[];
+    };
+    t.is(shown.decisions.length, 1);
+    t.like(shown.decisions[0], { payment_id: held, action: 'apply', note, decided_by: 'operator' });
+  }
+  // And what is of other shops is dismissed at once
+  await pay('msg-3', { order_number: 'theirs', transaction_id: 'tx-3', amount: 999 });
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  const older = ['--reason', 'unknown_order', '--received-before', tomorrow, '--note', note];
+  t.deepEqual(JSON.parse((await run('dismiss', ...older)).stdout), { dismissed: 1, next: null });
+  t.deepEqual(JSON.parse((await run('unmatched')).stdout), { items: [], next_cursor: null });
+
   // When it does not, then the second is applied to its own
   await service.stop();
   const review = await onlyItem('review');

@@ -128,8 +128,11 @@ test('the document describes every route, and refers to nothing that it lacks', 
   t.is(document.openapi, '3.1.0');
   t.deepEqual(Object.keys(document.paths).sort(), [
     '/.well-known/jwks.json',
+    '/api/v1/admin/orders/{orderId}',
     '/api/v1/admin/payments/review',
     '/api/v1/admin/payments/unmatched',
+    '/api/v1/admin/payments/unmatched/dismiss',
+    '/api/v1/admin/payments/{paymentId}',
     '/api/v1/admin/payments/{paymentId}/resolve',
     '/api/v1/auth/2fa/recovery-codes',
     '/api/v1/auth/2fa/totp',

@@ -213,3 +213,122 @@ test('a decision that could not be brought about is 503, and stands', async (t) 
   t.is((await resolve(id, apply)).status, 200);
   t.like(await order(orderId), { status: 'paid' });
 });
+
+interface Decision {
+  readonly payment_id: string;
+  readonly action: string;
+  readonly order_id: string | null;
+  readonly note: string | null;
+  readonly decided_by: string;
+}
+
+test('what was decided is shown to operators with the note and whose decision it was, until the buyer is erased', async (t) => {
+  const { placeOrder, send, resolve, operator, buyer, get, stores, logLines } = await start(t);
+  const { id: orderId, number } = await placeOrder();
+  const { json: order } = await get(`/api/v1/orders/${orderId}`, buyer);
+  const buyerId = (order as { user_id: string }).user_id;
+  // Given one callback that was applied to the order, one of its own that was dismissed, and one that is nobody's
+  const applied = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  await resolve(applied, { action: 'apply', order_id: orderId, note: `${note} 1` });
+  const short = await send({ number, transaction: 't2', fact: paid(5) });
+  await resolve(`${short}.0`, { action: 'dismiss', note: `${note} 2` });
+  const nobodys = await send({ number: 'NOT-OURS', transaction: 't3', fact: paid() });
+  await resolve(nobodys, { action: 'dismiss', note: `${note} 3` });
+  const shown = async (what: string): Promise<readonly Decision[]> => {
+    const answer = await get(`/api/v1/admin/${what}`, operator);
+    t.is(answer.status, 200, answer.text);
+    return (answer.json as { decisions: Decision[] }).decisions;
+  };
+  // Then each says why, and by whom
+  const byOperator = { decided_by: `user:${await idOfOperator()}` };
+  const first = { payment_id: applied, action: 'apply', order_id: orderId, note: `${note} 1`, ...byOperator };
+  const second = {
+    ...{ payment_id: `${short}.0`, action: 'dismiss', order_id: orderId, note: `${note} 2` },
+    ...byOperator,
+  };
+  const third = { payment_id: nobodys, action: 'dismiss', order_id: null, note: `${note} 3`, ...byOperator };
+  const undated = (decisions: readonly Decision[]) =>
+    decisions.map((decision) => ({ ...decision, decided_at: undefined }));
+  const dated = (...decisions: readonly Decision[]) =>
+    decisions.map((decision) => ({ ...decision, decided_at: undefined }));
+  t.deepEqual(undated(await shown(`payments/${applied}`)), dated(first));
+  t.deepEqual(undated(await shown(`payments/${short}`)), dated(second));
+  t.deepEqual(undated(await shown(`payments/${short}.0`)), dated(second));
+  t.deepEqual(undated(await shown(`payments/${nobodys}`)), dated(third));
+  for (const name of [orderId, number, number.toLowerCase()]) {
+    const decisions = undated(await shown(`orders/${name}`));
+    t.deepEqual(
+      decisions.toSorted((a, b) => (a.payment_id === applied ? -1 : b.payment_id === applied ? 1 : 0)),
+      dated(first, second),
+    );
+  }
+  t.like((await get(`/api/v1/admin/payments/${applied}`, operator)).json, {
+    ...{ provider: 'standard', disposition: 'applied', order_id: orderId, held: null, conflicts: 0 },
+    notifications: [{ order_number: 'foreign', transaction_id: 't1' }],
+  });
+  t.like((await get(`/api/v1/admin/orders/${orderId}`, operator)).json, { id: orderId, status: 'paid' });
+  // And nobody else reads it
+  t.is((await get(`/api/v1/admin/payments/${applied}`, buyer)).status, 403);
+  t.is((await get(`/api/v1/admin/orders/${orderId}`, buyer)).status, 403);
+  t.false('decisions' in (order as object));
+  t.is((await get(`/api/v1/admin/payments/${callbackIdOf('standard', 'never')}`, operator)).status, 404);
+  t.is((await get('/api/v1/admin/orders/019b7d00-0000-7000-8000-00000000ffff', operator)).status, 404);
+  t.notRegex(logLines.join(), /canary/);
+  // And what concerned the buyer is gone with them
+  await stores.sealer.destroy({ kind: 'person', userId: buyerId });
+  t.deepEqual(
+    (await shown(`orders/${orderId}`)).map((decision) => decision.note),
+    [null, null],
+  );
+  t.is((await shown(`payments/${nobodys}`))[0]?.note, `${note} 3`);
+
+  async function idOfOperator(): Promise<string> {
+    const me = (await get('/api/v1/auth/me', operator)).json as { data: { id: string } };
+    return me.data.id;
+  }
+});
+
+test('what is of other shops is dismissed many at a time: of one reason and platform, received before a time', async (t) => {
+  const { placeOrder, send, list, post, resolve, operator, stores } = await start(t);
+  const { id: orderId } = await placeOrder();
+  const foreign: string[] = [];
+  for (let n = 0; n < 103; n += 1) {
+    foreign.push(await send({ number: 'NOT-OURS', transaction: `t${n}`, fact: paid() }));
+  }
+  const unreadable = await send({ fact: { kind: 'unreadable', field: 'amount' } });
+  const before = stores.clock.now();
+  const ask = {
+    reason: 'unknown_order',
+    received_before: new Date(before.getTime() + 1).toISOString(),
+    note,
+  };
+  const dismiss = (body: object) => post(`${path}/unmatched/dismiss`, body, operator);
+  // When nothing is old enough, or of that platform, then nothing is dismissed
+  for (const other of [{ received_before: before.toISOString() }, { provider: 'stripe' }]) {
+    t.like((await dismiss({ ...ask, ...other })).json, { dismissed: 0 });
+  }
+  for (const bad of [{ note: '' }, { reason: 'any' }, { received_before: 'today' }, { after: 'x' }]) {
+    t.is((await dismiss({ ...ask, ...bad })).status, 400, JSON.stringify(bad));
+  }
+  t.is((await list('unmatched', '?limit=200')).items.length, 104);
+  // When one is an order's meanwhile
+  const [taken = ''] = foreign;
+  await resolve(taken, { action: 'apply', order_id: orderId, note });
+  // Then all others are dismissed, page by page, and nothing else is
+  let [dismissed, after]: [number, string | null] = [0, null];
+  let calls = 0;
+  do {
+    const answer = await dismiss({ ...ask, provider: 'standard', after });
+    t.is(answer.status, 200, answer.text);
+    const told = answer.json as { readonly dismissed: number; readonly next: string | null };
+    [dismissed, after] = [dismissed + told.dismissed, told.next];
+    calls += 1;
+  } while (after !== null);
+  t.is(dismissed, 102);
+  t.is(calls, 2);
+  t.deepEqual(
+    (await list('unmatched')).items.map(({ id }) => id),
+    [unreadable],
+  );
+  t.deepEqual((await dismiss(ask)).json, { dismissed: 0, next: null });
+});

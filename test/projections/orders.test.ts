@@ -5,6 +5,7 @@ import {
   type PaymentCallbackDocument,
   paymentCallbacksProjection,
 } from '../../projections/payment-callbacks/projection.js';
+import type { DecisionEntry } from '../../projections/payment-decisions/entry.js';
 import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
 import {
@@ -34,6 +35,11 @@ const at = '2026-01-02T04:00:00.000Z';
 const later = '2026-01-02T04:00:01.000Z';
 const money = { amount: 999, currency: 'USD' };
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
+/** As a document keeps that it was applied. */
+const decided = (what: Pick<DecisionEntry, 'payment_id' | 'order_id'>, at: string): DecisionEntry => ({
+  ...{ ...what, action: 'apply', note: note.note, note_of: userId },
+  ...{ decided_by: 'anonymous', decided_at: at },
+});
 const resolve = (callback: string, action: 'apply' | 'dismiss'): OrderCommand => ({
   ...{ type: 'ResolveReview', callback, action, note },
 });
@@ -52,6 +58,7 @@ const fresh: OrderDocument = {
   payments: [],
   mismatches: [],
   decided: [],
+  decisions: [],
   open_for: userId,
   in_review: null,
   created_at: firstEventAt,
@@ -112,6 +119,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
     ],
     mismatches: [],
     decided: [{ transaction: 'standard/t1', payments: [{ amount: 5, currency: 'USD' }] }],
+    decisions: [decided({ payment_id: 'standard-c1', order_id: 'example' }, '2026-01-02T03:04:07.000Z')],
     in_review: null,
     updated_at: '2026-01-02T03:04:07.000Z',
   });
@@ -232,6 +240,8 @@ test('payment_callbacks: a callback waits while it is held, and no longer once i
     unmatched: null,
     disposition: null,
     order_id: null,
+    decision: null,
+    applied_to: null,
     conflicts: 0,
     received_at: at,
   };
@@ -246,7 +256,12 @@ test('payment_callbacks: a callback waits while it is held, and no longer once i
     type: 'PaymentCallbackResolved',
     data: { action: 'apply', order_id: orderId, ...note },
   } as const;
-  givenProjection(projection, received, held, resolved).then(t, { ...document, held: 'unknown_order' });
+  givenProjection(projection, received, held, resolved).then(t, {
+    ...document,
+    held: 'unknown_order',
+    decision: decided({ payment_id: 'example', order_id: orderId }, '2026-01-02T03:04:07.000Z'),
+    applied_to: orderId,
+  });
   givenProjection(projection, received, held, settled).then(t, {
     ...document,
     disposition: 'applied',

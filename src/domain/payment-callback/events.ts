@@ -17,7 +17,7 @@ const schemas = {
   }),
   /** It cannot be settled yet, or not without somebody's decision. */
   PaymentCallbackHeld: z.strictObject({
-    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full']),
+    reason: z.enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full', 'transaction_full']),
   }),
   /** Somebody has decided on what waits; it is settled as they say. */
   PaymentCallbackResolved: z.strictObject({

@@ -17,6 +17,9 @@ export type TransactionCommand =
   | { readonly type: 'Link'; readonly orderId: string }
   | { readonly type: 'Park' | 'Unpark'; readonly callback: string };
 
+/** How much waits for one transaction at most, so that its stream does not grow without bound (decision 0023). */
+export const parkedMax = 500;
+
 const initialState: TransactionState = { orderId: null, parked: new Set(), unparked: new Set() };
 
 function evolve(state: TransactionState, event: TransactionEvent): TransactionState {
@@ -48,6 +51,9 @@ function decide(
     case 'Park':
       if (parked.has(command.callback) || unparked.has(command.callback)) return [];
       if (orderId !== null) rejectTransaction('transaction_linked', 'the transaction belongs to an order');
+      if (parked.size >= parkedMax) {
+        rejectTransaction('transaction_full', 'too much waits for this transaction already');
+      }
       return [{ type: 'CallbackParked', data: { callback: command.callback } }];
     case 'Unpark':
       if (unparked.has(command.callback)) return [];

@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { type OrderReader, reviewPlace } from '../../../projections/orders/reader.js';
 import type { PaymentCallbackReader } from '../../../projections/payment-callbacks/reader.js';
+import type { DismissUnmatched, DismissUnmatchedInput } from '../../commands/dismiss-unmatched.js';
+import { paymentProvider } from '../../domain/payment.js';
 import type { PaymentResolution, ResolvePayment } from '../../commands/resolve-payment.js';
 import { accessMatrix } from '../access-matrix.js';
-import { paymentId, paymentResolution, review, unmatched } from '../order-resources.js';
+import { HttpError } from '../http-error.js';
+import {
+  orderForOperator,
+  paymentCallback,
+  paymentId,
+  paymentResolution,
+  review,
+  unmatched,
+} from '../order-resources.js';
 import { pageOf, pageQueryBy, readPage } from '../paging.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute } from '../route.js';
@@ -23,15 +33,34 @@ const resolutionRequest = z
   })
   .meta({ id: 'PaymentResolutionRequest' });
 
+export const dismissalRequest = z
+  .strictObject({
+    reason: unmatched.shape.reason,
+    provider: paymentProvider.optional().meta({ description: 'Of any, when it is left out.' }),
+    received_before: z.iso.datetime().meta({ description: 'Only what was received before.' }),
+    note: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .meta({ description: 'Why; each decision carries it. It is kept sealed.' }),
+    after: paymentId.nullable().default(null).meta({ description: '`next` of the call before.' }),
+  })
+  .meta({ id: 'DismissalRequest' });
+
+/** An order by its id, or by the number that the platform was given. */
+export const orderIdOrNumber = z.union([z.uuid().toLowerCase(), z.string().regex(/^[0-9A-Za-z]{26}$/)]);
+
 /** What operators see and decide of payments: DESIGN 4.5. */
 export function makePaymentRoutes({
   paymentCallbacks,
   orders,
   resolvePayment,
+  dismissUnmatched,
 }: {
-  readonly paymentCallbacks: Pick<PaymentCallbackReader, 'unmatched'>;
-  readonly orders: Pick<OrderReader, 'inReview'>;
+  readonly paymentCallbacks: Pick<PaymentCallbackReader, 'unmatched' | 'find'>;
+  readonly orders: Pick<OrderReader, 'inReview' | 'forOperator'>;
   readonly resolvePayment: ResolvePayment;
+  readonly dismissUnmatched: DismissUnmatched;
 }): readonly Route[] {
   return [
     defineRoute({
@@ -74,6 +103,70 @@ export function makePaymentRoutes({
     }),
     defineRoute({
       method: 'POST',
+      path: `${path}/unmatched/dismiss`,
+      name: 'dismissUnmatchedPayments',
+      tag: 'Payments',
+      summary: 'Dismiss callbacks that lead to no order, a hundred at a time',
+      description:
+        'For those of other shops that share an account with the platform. Looks at a hundred that wait, in order of id; ' +
+        '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
+      access: accessMatrix.dismissUnmatchedPayments,
+      request: { params: noParams, query: noQuery, body: dismissalRequest },
+      replies: {
+        200: {
+          description: 'How many were dismissed.',
+          schema: z.strictObject({ dismissed: z.int(), next: paymentId.nullable() }),
+        },
+      },
+      errors: [],
+      handler: async ({ body, command }) => ({
+        status: 200,
+        body: { ...(await dismissUnmatched(toDismissal(body), command)) },
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:paymentId`,
+      name: 'getPayment',
+      tag: 'Payments',
+      summary: 'A callback, what has become of it, and what was decided on it and why',
+      description: 'By its id, or that of one of the things that it tells.',
+      access: accessMatrix.getPayment,
+      request: { params: z.object({ paymentId }), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The callback.', schema: paymentCallback } },
+      errors: [],
+      handler: async ({ params }) => {
+        const found = await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '');
+        if (found === null) throw new HttpError('not_found', 'there is no such payment');
+        const { notifications, decisions, ...rest } = found;
+        return {
+          status: 200,
+          body: { ...rest, notifications: [...notifications], decisions: [...decisions] },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/admin/orders/:orderId',
+      name: 'getAnyOrder',
+      tag: 'Payments',
+      summary: 'Anybody’s order, with its payments and what was decided on them and why',
+      description: 'By its id, or by its number.',
+      access: accessMatrix.getAnyOrder,
+      request: { params: z.object({ orderId: orderIdOrNumber }), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The order.', schema: orderForOperator } },
+      errors: [],
+      handler: async ({ params: { orderId } }) => {
+        const found = await orders.forOperator(orderId);
+        if (found === null) throw new HttpError('not_found', 'the order does not exist');
+        return {
+          status: 200,
+          body: { ...found, payments: [...found.payments], decisions: [...found.decisions] },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
       path: `${path}/:paymentId/resolve`,
       name: 'resolvePayment',
       tag: 'Payments',
@@ -92,6 +185,14 @@ export function makePaymentRoutes({
       },
     }),
   ];
+}
+
+export function toDismissal({
+  provider,
+  received_before: receivedBefore,
+  ...rest
+}: z.output<typeof dismissalRequest>): DismissUnmatchedInput {
+  return { ...rest, provider: provider ?? null, receivedBefore: new Date(receivedBefore) };
 }
 
 function toBody({ id, action, orderId, disposition }: PaymentResolution): z.output<typeof paymentResolution> {

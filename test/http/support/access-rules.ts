@@ -115,6 +115,9 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /admin/payments/unmatched': { who: 'operator' },
   'GET /admin/payments/review': { who: 'operator' },
   'POST /admin/payments/{}/resolve': { who: 'operator' },
+  'POST /admin/payments/unmatched/dismiss': { who: 'operator' },
+  'GET /admin/payments/{}': { who: 'operator' },
+  'GET /admin/orders/{}': { who: 'operator' },
 
   'GET /internal/peer-list': { who: 'agent' },
 };

@@ -230,13 +230,13 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
         ':storageId': project?.storageId ?? absentId,
         ':shareId': project?.shareId ?? absentId,
         ':assetId': project?.assetId ?? absentId,
-        ':paymentId': place === 'malformed id' ? 'not-an-id' : `standard-${'0'.repeat(64)}`,
       };
       let known = true;
       const path = pattern.replaceAll(/:\w+/g, (name) => {
         const id = ids[name];
         if (id !== undefined) return id;
         known = false;
+        if (name === ':paymentId' && place !== 'malformed id') return `standard-${'0'.repeat(64)}`;
         return place === 'malformed id' && !pattern.includes(':projectId') ? 'not-an-id' : absentId;
       });
       return { path, known };
