@@ -20,6 +20,9 @@ export const threadReport = z.object({
 });
 export type ThreadReport = z.infer<typeof threadReport>;
 
+/** A machine may have more cores than memory for as many threads. */
+const threadsMax = 16;
+
 /**
  * Tries the numbers from 0 to `count` in as many threads as there are cores, until one finds something wrong.
  * @param script a module that tries the share in its `workerData`, and posts its report
@@ -29,7 +32,7 @@ export async function spreadOverThreads(
   script: URL,
   { task, count, seed }: { readonly task: string; readonly count: number; readonly seed: number },
 ): Promise<ThreadReport> {
-  const step = Math.min(availableParallelism(), count);
+  const step = Math.min(availableParallelism(), threadsMax, count);
   const workers = Array.from(
     { length: step },
     (_, first) =>
