@@ -14,8 +14,8 @@ const codeOf = ({ status, json }: Answer): readonly [number, string | undefined]
 ];
 const dayMs = 86_400_000;
 
-async function startWithProject(t: ExecutionContext) {
-  const service = await startTestService(t);
+async function startWithProject(t: ExecutionContext, options: Parameters<typeof startTestService>[1] = {}) {
+  const service = await startTestService(t, options);
   const owner = await service.signUp('owner');
   const project = await service.makeProject(owner);
   const url = `/api/v1/projects/${project}`;
@@ -135,6 +135,19 @@ test('a key ends at its time, to the millisecond', async (t) => {
   t.is((await use(key)).status, 200);
   clock.advance(1);
   t.deepEqual(codeOf(await use(key)), [401, 'unauthorized']);
+});
+
+test('a key may ask so often: beyond that it is 429 and never 401, and another key is not held up', async (t) => {
+  const rates = { api_key: { limit: 2, seconds: 60 } };
+  const { issued, use, clock } = await startWithProject(t, { rates });
+  const [{ key }, { key: other }] = [await issued(), await issued()];
+  t.deepEqual([(await use(key)).status, (await use(key)).status], [200, 200]);
+  const refused = await use(key);
+  t.deepEqual(codeOf(refused), [429, 'rate_limited']);
+  t.is(refused.headers.get('retry-after'), '30');
+  t.is((await use(other)).status, 200);
+  clock.advance(30_000);
+  t.is((await use(key)).status, 200);
 });
 
 test('when a key may end: after now and within 365 days', async (t) => {

@@ -332,7 +332,7 @@ test('the agent secret: 503 while none is configured, then 401 unless it is one 
   }
 });
 
-test('a session and a key may ask so often and no oftener', async (t) => {
+test('a session may ask so often and no oftener', async (t) => {
   const http = await startTestHttp(t, {
     routes: [sessionRoute('passed')],
     rates: { session: { limit: 2, seconds: 60 } },
