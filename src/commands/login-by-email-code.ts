@@ -76,6 +76,8 @@ export function makeLoginByEmailCode({
     const issue = state.issue !== null && isOpen(state.issue, context.time) ? state.issue : null;
     const matches = compare(issue, emailDigest, code);
     if (issue === null) return null;
+    // The epoch of before the code was used: what ends sessions after that ends this one, too.
+    const { state: user } = await handler.load(userAggregate, issue.userId);
     // A right code is used up, and a wrong one counted, before anybody is told: the log decides which tries are among the five.
     await handler.handle(
       { aggregate: loginCodeAggregate, id: emailDigest },
@@ -84,9 +86,12 @@ export function makeLoginByEmailCode({
     );
     if (!matches) return null;
     const target = { aggregate: userAggregate, id: issue.userId };
-    await handler.handle(target, { type: 'ProveEmail', emailDigest }, context, { revokesAccess: true });
-    const { state: user } = await handler.load(userAggregate, issue.userId);
-    return user.status === 'registered' ? { userId: issue.userId, epoch: user.epoch } : null;
+    const proof = { type: 'ProveEmail', emailDigest } as const;
+    const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
+    if (user.status !== 'registered') return null;
+    // The first proof ends all sessions but the one that it begins.
+    const voided = events.some(({ type }) => type === 'CredentialsVoided');
+    return { userId: issue.userId, epoch: voided ? user.epoch + 1 : user.epoch };
   }
 
   function compare(issue: LoginCodeIssue | null, emailDigest: string, code: string): boolean {
