@@ -26,6 +26,8 @@ const writers = 12;
 const appendsPerWriter = 20;
 /** A round ends after so many milliseconds, however slow the machine is. */
 const roundMs = 8_000;
+/** Of one append that is to pass, when all is well. */
+const triesMax = 500;
 const streams = ['thing-a', 'thing-b', 'thing-c', 'thing-d', 'thing-e', 'thing-f'] as const;
 /** Back-off in a twentieth of its time: faults are as short here. */
 const clock: Clock = { now: () => realClock.now(), sleep: (ms, signal) => realClock.sleep(ms / 20, signal) };
@@ -152,10 +154,13 @@ async function writeOnce(store: EventStore, random: Random): Promise<Attempt> {
   return attempt;
 }
 
-/** Appends until that is acknowledged: one attempt of those returned is. */
+/** Appends until that is acknowledged: one attempt of those returned is. @throws Error when none is for far too long */
 async function writeOnceMore(store: EventStore, random: Random): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
-  while (attempts.at(-1)?.outcome !== 'acknowledged') attempts.push(await writeOnce(store, random));
+  while (attempts.at(-1)?.outcome !== 'acknowledged') {
+    if (attempts.length === triesMax) throw new Error('a store does not recover');
+    attempts.push(await writeOnce(store, random));
+  }
   return attempts;
 }
 

@@ -127,10 +127,10 @@ async function extendLedger(
   { key, writer, random }: { readonly key: string; readonly writer: number; readonly random: Random },
 ): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
-  const steps = 12;
+  const [steps, stepsMax] = [12, 1_000];
   const isApplied = (): boolean => attempts.some(({ outcome }) => outcome === 'applied');
   // A writer on a slow machine, or in much trouble, goes on until one of its entries is in.
-  for (let n = 0; n < steps || !isApplied(); n += 1) {
+  for (let n = 0; n < steps || (n < stepsMax && !isApplied()); n += 1) {
     const entry = `${writer}.${n}`;
     const record = await orUnavailable(store.get(key));
     if (record === 'unavailable') continue;

@@ -20,13 +20,16 @@ export async function openTestStores(
   return openStoresAt(t, url, options);
 }
 
-/** Stores in the URL's database, closed at the end of the test. */
+/** For tests that are not about time: a busy machine's server is slow. */
+const patient: MongoDbLimits = { openMs: 60_000, readMs: 60_000, writeMs: 60_000 };
+
+/** Stores in the URL's database, closed at the end of the test; as patient as can be unless their limits are given. */
 export async function openStoresAt(
   t: ExecutionContext,
   url: string,
   options: { readonly clock: Clock; readonly random?: Random; readonly limits?: MongoDbLimits },
 ): Promise<MongoDbStores> {
-  const stores = await openMongoDbStores({ url, random: Math.random, ...options });
+  const stores = await openMongoDbStores({ url, random: Math.random, limits: patient, ...options });
   t.teardown(stores.close);
   return stores;
 }
