@@ -26,7 +26,6 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     router.register(route.path, [route.method], route.serve(deps));
     routers.set(shape, router);
   }
-  const served = new Map([...routers].map(([shape, router]) => [shape, router.routes()]));
 
   const app = new Koa<HttpState>();
   // Whatever goes wrong after a reply has begun: mostly clients that left.
@@ -34,19 +33,26 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     logger.debug({ error: describeForLog(error) }, 'reply broken off');
   });
   app.use(makeObserve(deps));
-  // A router adds to the context what its type asks for.
-  app.use<HttpState, Pick<RouterContext<HttpState>, 'router' | 'params'>>(async (ctx, next) => {
-    const serve = served.get(shapeOf(ctx.path));
-    await (serve === undefined ? next() : serve(ctx, next));
-  });
-  app.use((ctx) => {
-    const matched = routers.get(shapeOf(ctx.path))?.match(ctx.path, ctx.method).path ?? [];
-    const methods = new Set(matched.flatMap((layer) => layer.methods));
-    if (methods.size === 0) throw new HttpError('not_found', 'there is nothing at this path');
-    const allow = [...methods].sort().join(', ');
-    throw new HttpError('method_not_allowed', `the path allows ${allow}`, { headers: { allow } });
+  // The routers match and take the path apart. What else they do before a route, which is for routes in a row, costs as much.
+  app.use(async (ctx, next) => {
+    const { path } = ctx;
+    const matched = routers.get(shapeOf(path))?.match(path, ctx.method);
+    const layer = matched?.pathAndMethod[0];
+    const serve = layer?.stack[0];
+    if (layer === undefined || serve === undefined) {
+      throw notServed(matched?.path.flatMap(({ methods }) => methods) ?? []);
+    }
+    const params = layer.params(path, layer.captures(path));
+    await serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next);
   });
   return app;
+}
+
+/** @param methods those that the path has; none where there is nothing at it */
+function notServed(methods: readonly string[]): HttpError {
+  if (methods.length === 0) return new HttpError('not_found', 'there is nothing at this path');
+  const allow = [...new Set(methods)].sort().join(', ');
+  return new HttpError('method_not_allowed', `the path allows ${allow}`, { headers: { allow } });
 }
 
 /**
