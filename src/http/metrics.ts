@@ -1,5 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { StoreDamaged, UndecodableEvent } from '../event-sourcing/errors.js';
 
 export interface RequestMeasurement {
   readonly method: string;
@@ -11,6 +12,8 @@ export interface RequestMeasurement {
 
 export interface HttpMetrics {
   observe(measurement: RequestMeasurement): void;
+  /** A request that ended in an `internal_error`, of which the log says more. */
+  failed(error: unknown): void;
   /** A connection that ended in a protocol error, or was refused because there were too many. */
   connectionRefused(reason: string): void;
 }
@@ -32,6 +35,13 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     labelNames: ['reason'],
     registers: [registry],
   });
+  const failures = new Counter({
+    name: 'stowage_http_failures_total',
+    help: 'Requests that ended in internal_error, by cause: an event that this version cannot read, a damaged store, a defect.',
+    labelNames: ['cause'],
+    registers: [registry],
+  });
+  for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
   // Looking a child up by its labels costs more than the observation itself.
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
@@ -45,8 +55,16 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
       }
       child.observe(durationMs / 1000);
     },
+    failed: (error) => {
+      failures.inc({ cause: causeOf(error) });
+    },
     connectionRefused: (reason) => {
       refused.inc({ reason });
     },
   };
+}
+
+function causeOf(error: unknown): string {
+  if (error instanceof UndecodableEvent) return 'undecodable_event';
+  return error instanceof StoreDamaged ? 'store_damaged' : 'defect';
 }

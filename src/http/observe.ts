@@ -53,7 +53,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
       checkRequestTarget(req);
       await next();
     } catch (error) {
-      answerError(ctx, error, logger);
+      answerError(ctx, error, deps);
     }
     if (closing()) ctx.set('connection', 'close');
     const durationMs = performance.now() - startedAt;
@@ -70,9 +70,14 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   };
 }
 
-function answerError(ctx: ParameterizedContext<HttpState>, error: unknown, logger: Logger): void {
+function answerError(
+  ctx: ParameterizedContext<HttpState>,
+  error: unknown,
+  { logger, metrics }: Pick<ObserveDeps, 'logger' | 'metrics'>,
+): void {
   const known = toHttpError(error);
   const { code, message, status, headers } = known ?? internalError;
+  if (known === null) metrics.failed(error);
   if (status >= 500) {
     const level = known === null ? 'error' : 'warn';
     logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');

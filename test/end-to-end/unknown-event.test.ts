@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
+import { pino } from 'pino';
 import { projections } from '../../projections/index.js';
 import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import { openStores } from '../support/embedded-directory.js';
@@ -52,6 +53,39 @@ test('an event of an unknown type stops its view alone, and says where it stands
     service.projections.statuses().filter(({ position }) => position === head).length;
   await until(() => atHead() === projections.length - 1);
   t.is(stopped().length, 1);
+});
+
+test('a request whose command meets such an event is refused, loudly and without saying what is in it', async (t) => {
+  // Given a project whose stream has gone on with it
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  let said = '';
+  const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
+  const log = { logger, flush: () => undefined };
+  const service = await startInProcess({ directory: directory.path, log });
+  t.teardown(() => service.close());
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', 'Correct-Horse-7');
+  const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
+  const projectId = textOf(made.json(), 'id');
+  t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 0'));
+  await service.services.eventStore.append(`project-${projectId}`, 0n, [unknown]);
+  // When somebody changes it
+  const reply = await client.send(`/api/v1/projects/${projectId}`, {
+    method: 'PATCH',
+    headers: { ...owner.headers, 'content-type': 'application/json' },
+    body: '{"name":"Movie"}',
+  });
+  // Then the caller hears nothing of the inside, and whoever runs the service hears where, and not what
+  t.is(reply.status, 500);
+  t.deepEqual(reply.json(), { code: 'internal_error', message: 'the service failed to answer' });
+  const line = said.split('\n').find((one) => one.includes('request failed')) ?? '';
+  t.regex(line, /"level":50,.*"name":"UndecodableEvent"/);
+  t.true(line.includes(`event type NodeTeleported (project-${projectId} at revision 1) is unknown`), line);
+  t.false(said.includes('canary-payload'));
+  t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 1'));
+  // and nothing has been appended.
+  t.is((await service.services.eventStore.read(`project-${projectId}`)).length, 2);
 });
 
 test('a process that starts on such an event stays unready, and its log says why', async (t) => {

@@ -18,6 +18,8 @@ export interface ServiceInProcess {
   /** All that is served. */
   readonly routes: readonly Route[];
   readonly projections: ProjectionRunner;
+  /** What `/metrics` would tell of its listener. */
+  readonly metrics: () => Promise<string>;
   /** Ends it; stores that were given stay open. */
   close(): Promise<void>;
 }
@@ -67,6 +69,7 @@ export async function startInProcess(options: {
     url: `http://127.0.0.1:${server.port}`,
     routes: http.routes,
     projections,
+    metrics: () => http.registry.metrics(),
     close: async () => {
       await server.close();
       await reactions.stop();
