@@ -3,6 +3,7 @@ import type { Clock } from './clock.js';
 import { StoreUnavailable } from './errors.js';
 import { type AnyProjection, collectionName } from './projection.js';
 import type { ReadModelStore } from './read-model-store.js';
+import { makeViewVersions } from './view-versions.js';
 
 const recordSchema = z.strictObject({
   /** The generation that readers use. */
@@ -32,8 +33,16 @@ export interface Generations {
   readonly projections: readonly AnyProjection[];
   /** Makes missing records and collections, then reads all. @throws StoreUnavailable */
   start(): Promise<void>;
-  /** Reads the registry again and makes collections of new generations. @throws StoreUnavailable */
+  /**
+   * Reads the registry again and makes collections of new generations.
+   * @throws StoreUnavailable; StoreDamaged when the views' collections were dropped under this process
+   */
   refresh(): Promise<void>;
+  /**
+   * Says that this process uses its versions of the views, and drops those that no process uses any more.
+   * @throws StoreUnavailable; StoreDamaged as above
+   */
+  tendVersions(): Promise<void>;
   /** @throws StoreUnavailable when the last read is older than 3 s: a switch may have been missed */
   record(projection: AnyProjection): GenerationRecord;
   /** The collection that readers use. @throws StoreUnavailable as above */
@@ -55,6 +64,7 @@ export function makeGenerations(deps: {
   readonly clock: Clock;
 }): Generations {
   const { projections, readModelStore, clock } = deps;
+  const versions = makeViewVersions(deps);
   const known = new Map<string, Known>();
   let reads = 0;
 
@@ -71,12 +81,16 @@ export function makeGenerations(deps: {
         };
         // Refused means that the record exists, which is what is wanted.
         await readModelStore.putRecord(recordName(projection), first, null);
+        await enterVersion(projection);
         await refreshOne(projection);
       }
     },
     refresh: async () => {
+      // First, for whoever was taken for gone must not serve what was dropped.
+      await versions.assertKept();
       await Promise.all(projections.map(refreshOne));
     },
+    tendVersions: () => versions.tend(),
     record: (projection) => fresh(projection).record,
     liveCollection: (projection) => fresh(projection).collections.live,
     fedCollections: (projection) => fresh(projection).collections.all,
@@ -89,6 +103,20 @@ export function makeGenerations(deps: {
       return version !== null;
     },
   };
+
+  /** Generations that were dropped while nobody used this version are never used again. */
+  async function enterVersion(projection: AnyProjection): Promise<void> {
+    for (;;) {
+      const through = await versions.enter(projection);
+      const { record, version } = await readRecord(projection);
+      if (through !== null && record.live <= through) {
+        const next = { ...record, live: through + 1, building: null, retiring: null, dropping: null };
+        await readModelStore.putRecord(recordName(projection), next, version);
+      } else if (await versions.take(projection, through)) {
+        return;
+      }
+    }
+  }
 
   function fresh(projection: AnyProjection): Known {
     const entry = known.get(projection.name);

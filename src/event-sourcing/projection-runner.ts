@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
-import { reasonOf, StoreUnavailable } from './errors.js';
+import { reasonOf, StoreDamaged, StoreUnavailable } from './errors.js';
 import type { Generations } from './generations.js';
 import type { AnyProjection } from './projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
@@ -43,8 +43,8 @@ export async function startProjections(
 ): Promise<ProjectionRunner> {
   const { generations, eventStore, clock } = deps;
   const stopping = new AbortController();
-  // One loop for each view listens, and one for the registry; Node takes more than ten for a leak.
-  setMaxListeners(generations.projections.length + 1, stopping.signal);
+  // One loop for each view listens, and two for the registry; Node takes more than ten for a leak.
+  setMaxListeners(generations.projections.length + 2, stopping.signal);
   const tasks = new Map<string, Task>();
   const startHead = await eventStore.head();
   await dropOrphanedGenerations(generations, deps.readModelStore);
@@ -65,6 +65,7 @@ export async function startProjections(
       await generations.refresh();
       adjustTasks();
     }),
+    eachSecond('the versions of views', () => generations.tendVersions()),
     ...generations.projections.map((projection) =>
       eachSecond(`the rebuild of ${projection.name}`, () => supervisor.carryOn(projection)),
     ),
@@ -91,6 +92,10 @@ export async function startProjections(
       try {
         await work();
       } catch (error) {
+        if (error instanceof StoreDamaged) {
+          events.onStopped(what, error);
+          return;
+        }
         // Readers notice by the age of the registry's last read.
         events.onRetry(what, error instanceof Error ? error : new Error(String(error)), 0);
       }

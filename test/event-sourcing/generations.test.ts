@@ -1,6 +1,10 @@
 import test from 'ava';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { type GenerationRecord, makeGenerations } from '../../src/event-sourcing/generations.js';
+import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import {
+  type GenerationRecord,
+  type Generations,
+  makeGenerations,
+} from '../../src/event-sourcing/generations.js';
 import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/rebuild.js';
 import { counterLabelsProjection, countersProjection } from '../support/counter-views.js';
@@ -49,6 +53,114 @@ test('another version of a view is another view', async (t) => {
     await process.start();
   }
   t.deepEqual((await store.collections()).toSorted(), ['counters@1.1', 'counters@2.1']);
+});
+
+/** Processes of two code versions over one store; each is what its loops do, one second after the other. */
+async function givenTwoVersions() {
+  const { store, clock } = given();
+  const makeVersion = async (version: number, readModelStore = store) => {
+    const process = makeGenerations({
+      projections: [{ ...countersProjection, version }],
+      readModelStore,
+      clock,
+    });
+    await process.start();
+    return process;
+  };
+  const run = async (seconds: number, processes: readonly Generations[]): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      await clock.advance(1_000);
+      for (const process of processes) {
+        await process.refresh();
+        await process.tendVersions();
+      }
+    }
+  };
+  const older = await makeVersion(1);
+  const newer = await makeVersion(2);
+  return { store, clock, makeVersion, run, older, newer };
+}
+
+test('collections of another version stay while a process uses them, and go ten minutes after the last one', async (t) => {
+  const { store, run, older, newer } = await givenTwoVersions();
+  await store.ensureCollection('foreign', []);
+  // While both run, as in a rolling upgrade
+  await run(1_500, [older, newer]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@1.1', 'counters@2.1', 'foreign']);
+  // and for ten minutes after the old one was heard of last.
+  await run(560, [newer]);
+  t.true((await store.collections()).includes('counters@1.1'));
+  await run(130, [newer]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@2.1', 'foreign']);
+  t.is(newer.liveCollection({ ...countersProjection, version: 2 }), 'counters@2.1');
+});
+
+test('a roll-back drops the newer version in the same way', async (t) => {
+  const { store, run, older } = await givenTwoVersions();
+  await run(700, [older]);
+  t.deepEqual(await store.collections(), ['counters@1.1']);
+});
+
+test('a process that was taken for gone ends when it comes back; one that starts builds a new generation', async (t) => {
+  const { store, makeVersion, run, older, newer } = await givenTwoVersions();
+  await run(700, [newer]);
+  await t.throwsAsync(older.refresh(), { instanceOf: StoreDamaged, message: /counters@1 .*start it again/ });
+  await t.throwsAsync(older.tendVersions(), { instanceOf: StoreDamaged });
+  t.throws(() => older.liveCollection(countersProjection), { instanceOf: StoreUnavailable });
+  const again = await makeVersion(1);
+  t.is(again.liveCollection(countersProjection), 'counters@1.2');
+  t.is(await requestRebuild(again, countersProjection, now), 3);
+  await run(700, [again, newer]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@1.2', 'counters@1.3', 'counters@2.1']);
+});
+
+test('a version that starts while it is being dropped builds a new generation', async (t) => {
+  const { store, makeVersion, run, newer } = await givenTwoVersions();
+  await run(590, [newer]);
+  let drops = 0;
+  const racing: ReadModelStore = {
+    ...store,
+    getRecord: async (name) => {
+      const found = await store.getRecord(name);
+      // Right after the process that starts has read that its version is in use.
+      if (name === 'in-use/counters@1' && (drops += 1) === 1) await run(100, [newer]);
+      return found;
+    },
+  };
+  const started = await makeVersion(1, racing);
+  t.true(drops > 1);
+  t.is(started.liveCollection(countersProjection), 'counters@1.2');
+  await run(100, [started, newer]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@1.2', 'counters@2.1']);
+});
+
+test('a process that could not look for a while watches ten minutes anew; one without such records is left alone', async (t) => {
+  const { store, clock, run, newer } = await givenTwoVersions();
+  await store.ensureCollection('counters@7.1', []);
+  await run(500, [newer]);
+  // Nobody could say anything meanwhile, neither the one nor the other.
+  await clock.advance(3_600_000);
+  await run(590, [newer]);
+  t.true((await store.collections()).includes('counters@1.1'));
+  await run(100, [newer]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@2.1', 'counters@7.1']);
+});
+
+test('a store that takes no writes does not keep a process from reading the registry', async (t) => {
+  const { store, clock, makeProcess } = given();
+  let full = false;
+  const refusing: ReadModelStore = {
+    ...store,
+    putRecord: (...change) =>
+      full ? Promise.reject(new StoreUnavailable('full')) : store.putRecord(...change),
+  };
+  const process = makeProcess(refusing);
+  await process.start();
+  full = true;
+  await clock.advance(600_000);
+  await t.throwsAsync(process.tendVersions(), { instanceOf: StoreUnavailable });
+  await t.notThrowsAsync(process.refresh());
+  t.is(process.liveCollection(countersProjection), 'counters@1.1');
 });
 
 test('a process that was not started knows no generation', (t) => {
