@@ -32,8 +32,8 @@ export function askInPipeline(
       const next = requests[replies.length];
       reject(new Error(`${why}, waiting for ${next?.method ?? ''} ${next?.path ?? ''}`));
     };
-    socket.setTimeout(10_000, () => {
-      fail('no answer within 10 s');
+    socket.setTimeout(60_000, () => {
+      fail('no answer within a minute');
     });
     socket.once('error', (error) => {
       fail(error.message);
