@@ -8,6 +8,7 @@ import { makeBackground } from '../../src/commands/background.js';
 import { makeSendEmailCode } from '../../src/commands/send-email-code.js';
 import { makeFindAccount } from '../../src/commands/find-account.js';
 import { makeVirtualClock } from '../event-sourcing/support/virtual-clock.js';
+import { totpCode } from '../support/authenticator-app.js';
 import { makeTestClock } from '../support/clock.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
@@ -340,10 +341,17 @@ test('Only so much goes on in the background', async (t) => {
 });
 
 test('Given an account that somebody else has registered, when the owner of the address proves it, then nothing of before opens it', async (t) => {
-  const { send, signIn, login, changePassword, next, sessions, refreshTokens, userId } = await given();
+  const { send, signIn, login, changePassword, next, sessions, refreshTokens, userId, ...commands } =
+    await given();
   const stranger = await login({ email, password, ...client }, next());
   const strangerSession = refreshTokens.verify(stranger.tokens.refresh_token)?.sessionId ?? '';
-  const { tokens } = await signIn((await send()) ?? '');
+  const { secret } = await commands.enrolTotp({ userId }, next());
+  const factor = { userId, sessionId: strangerSession, clientIp: client.clientIp };
+  await commands.confirmTotp({ ...factor, code: totpCode(secret, next().time) }, next());
+  t.true((await commands.users.access(userId))?.twoFactorEnabled);
+  const { user, tokens } = await signIn((await send()) ?? '');
+  t.like(user, { email_verified: true, two_factor_enabled: false });
+  t.false((await commands.users.access(userId))?.twoFactorEnabled);
   const epoch = (await sessions.access(strangerSession))?.epoch ?? -1;
   const session = { id: refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '', epoch: 1 };
   t.true(epoch < session.epoch, 'the session of before is of an older epoch');

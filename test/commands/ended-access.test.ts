@@ -12,12 +12,16 @@ const client = { clientIp: null, userAgent: null };
 
 /** A share; an owner, and an admin who is an auditor too and has issued an API key, and somebody in no project; all signed in. The last has been mailed a code. */
 async function given() {
-  let away = false;
+  /** What the names of the collections begin with that cannot be written; null: none. */
+  let away: string | null = null;
   const stores = await givenStores({
     mayLag: true,
     wrapDocuments: (store) => ({
       ...store,
-      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
+      write: (collection, writes) =>
+        away !== null && collection.startsWith(away)
+          ? Promise.reject(new StoreUnavailable('away'))
+          : store.write(collection, writes),
     }),
   });
   const commands = givenCommands(stores);
@@ -53,8 +57,8 @@ async function given() {
     share: { projectId: asset.projectId, shareId },
     /** The first event of an erasure, and none of what follows it. */
     eraseAdmin: () => stores.handler.handle(target, { type: 'Erase' }, next()),
-    loseDocuments: () => {
-      away = true;
+    loseDocuments: (of = '') => {
+      away = of;
     },
   };
 }
@@ -102,3 +106,13 @@ for (const [what, end] of Object.entries(endings)) {
     await t.throwsAsync(end(scene, scene.next()), { instanceOf: StoreUnavailable });
   });
 }
+
+test('Given documents of projects that cannot be written, then erasing who owns one alone is not acknowledged', async (t) => {
+  const { commands, alone, next, loseDocuments } = await given();
+  await commands.createProject({ ownerId: alone.userId, name: 'Diary' }, next());
+  loseDocuments('projects@');
+  await t.throwsAsync(commands.eraseUser(alone, next()), { instanceOf: StoreUnavailable });
+  t.truthy(await commands.users.access(alone.userId), 'nor has it gone on to the account');
+  loseDocuments('nothing');
+  await t.notThrowsAsync(commands.eraseUser(alone, next()));
+});

@@ -107,6 +107,18 @@ test('sessions are read page by page, past those that have ended', async (t) => 
   );
 });
 
+test('changes of a password are limited per client address, as signing in is', async (t) => {
+  const { signUp, post } = await startTestService(t, { rates: { login: { limit: 2, seconds: 60 } } });
+  const ada = await signUp('ada');
+  const change = () =>
+    post('/api/v1/auth/password', { current_password: 'wrong', new_password: newPassword }, ada);
+  t.deepEqual([(await change()).status, (await change()).status], [401, 401]);
+  const refused = await change();
+  t.is(refused.status, 429);
+  t.like(refused.json, { code: 'rate_limited' });
+  t.is(refused.headers.get('retry-after'), '30');
+});
+
 test('a session is ended by its user, and by nobody else', async (t) => {
   const service = await startTestService(t);
   const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
