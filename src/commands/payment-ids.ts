@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PaymentProviderName } from '../domain/payment.js';
 
 /** Names a callback: its stream's id. Platforms' keys may be of any shape and length, so it is a digest of one. */
@@ -33,5 +33,5 @@ export function parsePaymentId(id: string): PaymentId | null {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }

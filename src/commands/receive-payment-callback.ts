@@ -106,17 +106,19 @@ export function makeReceivePaymentCallback({
   ): Promise<void> {
     const id = callbackIdOf(name, verified.key);
     const received = recordOf(name, verified, receivedAt);
-    const { events } = await withinAppend(
+    const { events, revision } = await withinAppend(
       handler.handle(
         { aggregate: paymentCallbackAggregate, id },
         { type: 'Receive', callback: received },
         context,
-        { isUrgent: true, appendTries: 1 },
+        { leavesDocuments: true, guess: 'new', appendTries: 1 },
       ),
     );
     const types = events.map(({ type }) => type);
     if (types.includes('PaymentCallbackConflicted')) onConflict(id);
-    const settled = withinSettling(settlePayment.settle(id, stepContext(context, 'settle')));
+    const settled = withinSettling(
+      settlePayment.settle(id, stepContext(context, 'settle'), { seenAt: revision }),
+    );
     if (types.includes('PaymentCallbackReceived')) {
       // It is accepted: what could not be settled now is settled by the reaction.
       await settled.catch((error: unknown) => {

@@ -103,7 +103,7 @@ export function makeResolvePayment(deps: {
   }
 
   function settle(id: string, context: CommandContext, step: string): Promise<void> {
-    return settlePayment.settle(id, stepContext(context, step), 'written');
+    return settlePayment.settle(id, stepContext(context, step), { pace: 'written' });
   }
 
   async function resolveReview(

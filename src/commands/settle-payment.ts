@@ -1,6 +1,11 @@
-import type { CommandContext, CommandHandler, HandleOptions } from '../event-sourcing/command-handler.js';
+import type {
+  CommandContext,
+  CommandHandler,
+  Loaded,
+  LoadOptions,
+} from '../event-sourcing/command-handler.js';
 import { stepContext } from '../event-sourcing/ids.js';
-import type { Disposition, HoldReason, ReceivedCallback } from '../domain/payment-callback/events.js';
+import type { Disposition, HoldReason } from '../domain/payment-callback/events.js';
 import {
   type CallbackResolution,
   paymentCallbackAggregate,
@@ -17,6 +22,7 @@ import { transactionAggregate } from '../domain/transaction/transaction.js';
 import { notificationName, transactionStreamId } from './payment-ids.js';
 import { isRejection } from './rejections.js';
 import { holdReason, ignored, type Outcome, together, unlessResolved } from './settlement-outcome.js';
+import { lastOwed, type Notification, type Run, startRun, type Work } from './settlement-run.js';
 
 /**
  * Brings what a callback says to its order (DESIGN 3, Callbacks). Every step changes nothing when it is repeated, so any
@@ -27,42 +33,18 @@ export interface SettlePayment {
   isOwed(callbackId: string): Promise<boolean>;
   /**
    * Resolves once it is settled or held.
-   * @param pace `urgent`: nobody waits for views, as callbacks never do (DESIGN 4.5)
    * @throws StoreUnavailable, Overloaded
    */
-  settle(callbackId: string, context: CommandContext, pace?: 'urgent' | 'written'): Promise<void>;
+  settle(callbackId: string, context: CommandContext, options?: SettleOptions): Promise<void>;
   /** What waits for the transaction, which has been linked. @throws StoreUnavailable, Overloaded */
   settleParked(transaction: string, context: CommandContext): Promise<void>;
 }
 
-interface Notification {
-  readonly callbackId: string;
-  readonly callback: ReceivedCallback;
-  /** Names this notification in the order's events. */
-  readonly name: string;
-  readonly told: ReceivedCallback['notifications'][number];
-  /** What somebody has decided on the callback. */
-  readonly resolution: CallbackResolution | null;
-}
-
-/** A callback that is being settled. */
-interface Work {
-  readonly callbackId: string;
-  /** The revision at which it was looked at. */
-  readonly revision: bigint | null;
-  /** Whether somebody comes back to it until it is settled or held. */
-  readonly isOwed: boolean;
-  readonly notifications: readonly Notification[];
-  /** What has become of each notification so far. */
-  readonly outcomes: (Outcome | undefined)[];
-}
-
-/** One way through a callback and all that its links set free. */
-interface Run {
-  readonly context: CommandContext;
-  readonly options: HandleOptions;
-  /** By callback, in the order in which they were found. */
-  readonly works: Map<string, Work>;
+export interface SettleOptions {
+  /** `urgent`, where left out: nobody waits for views, as callbacks never do (DESIGN 4.5). */
+  readonly pace?: 'urgent' | 'written';
+  /** The callback's revision when it was last looked at: what came later need not be known. */
+  readonly seenAt?: bigint | null;
 }
 
 /** Where a notification goes. */
@@ -74,15 +56,25 @@ type Destination =
   /** Somebody has decided that it goes nowhere. */
   | { readonly kind: 'dismissed' };
 
+/** What the order and the transaction of a notification are to each other. */
+type Link =
+  | { readonly kind: 'linked'; readonly transaction: string; readonly revision: bigint | null }
+  /** No transaction is named. */
+  | { readonly kind: 'unnamed' }
+  | { readonly kind: 'mismatch'; readonly reason: 'merchant' | 'transaction_of_another_order' };
+
 export function makeSettlePayment({ handler }: { readonly handler: CommandHandler }): SettlePayment {
   return {
     isOwed: async (callbackId) => {
-      const { state } = await handler.load(paymentCallbackAggregate, callbackId);
+      // What has been settled stays so.
+      const suffices = ({ state }: Loaded<PaymentCallbackState>): boolean => isSettled(state);
+      const { state } = await handler.load(paymentCallbackAggregate, callbackId, { suffices });
       return isOwed(state);
     },
-    settle: async (callbackId, context, pace = 'urgent') => {
-      const run = startRun(context, { isUrgent: pace === 'urgent' });
-      await take(callbackId, run);
+    settle: async (callbackId, context, { pace = 'urgent', seenAt = null } = {}) => {
+      // A request's steps are of that request alone; a reaction's are those of the same reaction elsewhere.
+      const run = startRun(context, pace === 'urgent' ? { isUrgent: true, guess: 'remembered' } : {});
+      await take(callbackId, run, seenAt);
       await settleAll(run);
     },
     settleParked: async (transaction, context) => {
@@ -93,9 +85,10 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   };
 
   /** Has it settled with the others, unless that was done. */
-  async function take(callbackId: string, { works }: Run): Promise<void> {
+  async function take(callbackId: string, { works }: Run, seenAt: bigint | null = null): Promise<void> {
     if (works.has(callbackId)) return;
-    const { state, revision } = await handler.load(paymentCallbackAggregate, callbackId);
+    const loaded = await handler.load(paymentCallbackAggregate, callbackId, since(seenAt));
+    const { state, revision } = loaded;
     if (state.status === 'absent' || state.disposition !== null) return;
     const { callback, resolution } = state;
     const notifications = callback.notifications.map((told, index): Notification => {
@@ -104,9 +97,9 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     works.set(callbackId, { callbackId, revision, isOwed: isOwed(state), notifications, outcomes: [] });
   }
 
-  /** What came before the transaction was linked. */
-  async function takeParked(transaction: string, run: Run): Promise<void> {
-    const { state } = await handler.load(transactionAggregate, transaction);
+  /** What came before the transaction was linked; nothing is parked any more once it is. */
+  async function takeParked(transaction: string, run: Run, linkedAt: bigint | null = null): Promise<void> {
+    const { state } = await handler.load(transactionAggregate, transaction, since(linkedAt));
     for (const parked of state.parked) await take(parked, run);
   }
 
@@ -156,34 +149,31 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       fact: told.fact,
       at: new Date(told.at ?? callback.received_at),
     };
-    const mismatch = await findMismatch(notification, { orderId, order }, run);
-    const isKept = await tell(
+    const link = await linkTo({ orderId, order }, notification, run);
+    const reportedAt = await tell(
       orderId,
-      mismatch === null
-        ? { type: 'Report', report }
-        : { type: 'ReportMismatch', report, provider: callback.provider, reason: mismatch },
+      link.kind === 'mismatch'
+        ? { type: 'ReportMismatch', report, provider: callback.provider, reason: link.reason }
+        : { type: 'Report', report },
       run,
     );
-    if (mismatch === null && told.transaction_id !== null) {
-      await takeParked(transactionStreamId(callback.provider, told.transaction_id), run);
-    }
-    if (!isKept) return unlessResolved(resolution, 'order_full');
-    return { kind: 'settled', disposition: await dispositionIn(orderId, name), orderId };
+    if (link.kind === 'linked') await takeParked(link.transaction, run, link.revision);
+    if (reportedAt === 'full') return unlessResolved(resolution, 'order_full');
+    return { kind: 'settled', disposition: await dispositionIn(orderId, name, reportedAt), orderId };
   }
 
-  /** Whether the order keeps it: of one that has heard too much people decide first. */
+  /** @returns the order's revision since; `full`: of an order that has heard too much people decide first */
   async function tell(
     orderId: string,
     command: Extract<OrderCommand, { readonly report: ReportedFact }>,
     { context, options }: Run,
-  ): Promise<boolean> {
+  ): Promise<bigint | null | 'full'> {
     const target = { aggregate: orderAggregate, id: orderId };
     try {
       const step = stepContext(context, `${command.report.callback}/report`);
-      await handler.handle(target, command, step, options);
-      return true;
+      return (await handler.handle(target, command, step, options)).revision;
     } catch (error) {
-      if (isRejection(error, 'order_full')) return false;
+      if (isRejection(error, 'order_full')) return 'full';
       throw error;
     }
   }
@@ -225,23 +215,27 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     return orderId === null ? decided : { kind: 'order', orderId };
   }
 
-  /** Why it is not the order's, whatever it says; links its transaction to the order where it is. */
-  async function findMismatch(
-    { callback, told, name }: Notification,
+  /** Links its transaction to the order; or says why it is not the order's, whatever it says. */
+  async function linkTo(
     { orderId, order }: { readonly orderId: string; readonly order: PlacedOrder },
+    { callback, told, name }: Notification,
     { context, options }: Run,
-  ): Promise<'merchant' | 'transaction_of_another_order' | null> {
+  ): Promise<Link> {
     // An order is paid where it was said to be: another platform's payments are counted in other terms.
-    if (!callback.is_ours || order.provider !== callback.provider) return 'merchant';
-    if (told.transaction_id === null) return null;
-    const id = transactionStreamId(callback.provider, told.transaction_id);
+    if (!callback.is_ours || order.provider !== callback.provider) return mismatch('merchant');
+    if (told.transaction_id === null) return { kind: 'unnamed' };
+    const transaction = transactionStreamId(callback.provider, told.transaction_id);
     try {
-      const link = { type: 'Link', orderId } as const;
-      const target = { aggregate: transactionAggregate, id };
-      await handler.handle(target, link, stepContext(context, `${name}/link`), options);
-      return null;
+      const { revision } = await handler.handle(
+        { aggregate: transactionAggregate, id: transaction },
+        { type: 'Link', orderId },
+        stepContext(context, `${name}/link`),
+        // A payment is mostly the first that is heard of its transaction.
+        told.fact.kind === 'paid' && options.guess !== undefined ? { ...options, guess: 'new' } : options,
+      );
+      return { kind: 'linked', transaction, revision };
     } catch (error) {
-      if (isRejection(error, 'transaction_of_another_order')) return 'transaction_of_another_order';
+      if (isRejection(error, 'transaction_of_another_order')) return mismatch('transaction_of_another_order');
       throw error;
     }
   }
@@ -252,35 +246,38 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     return order;
   }
 
-  async function placedOrder(orderId: string): Promise<PlacedOrder | null> {
-    const { state } = await handler.load(orderAggregate, orderId);
+  /** What never changes of an order will do, where it need not be as it was at a revision. */
+  async function placedOrder(orderId: string, revision: bigint | null = 0n): Promise<PlacedOrder | null> {
+    const { state } = await handler.load(orderAggregate, orderId, since(revision));
     return state.status === 'placed' ? state : null;
   }
 
   /** As the order's log has it, so that a repetition after a crash finds what the first try has found. */
-  async function dispositionIn(orderId: string, name: string): Promise<Disposition> {
-    const { seen } = (await placedOrder(orderId)) ?? { seen: new Set<string>() };
+  async function dispositionIn(orderId: string, name: string, revision: bigint | null): Promise<Disposition> {
+    const { seen } = (await placedOrder(orderId, revision)) ?? { seen: new Set<string>() };
     if (seen.has(`PaymentMismatchFound/${name}`)) return 'mismatch';
     return [...seen].some((entry) => entry.endsWith(`/${name}`)) ? 'applied' : 'already_applied';
   }
 }
 
-function startRun(context: CommandContext, options: HandleOptions): Run {
-  return { context, options, works: new Map() };
+/** Whatever came after the revision need not be known; null: all that came is to be. */
+function since<State>(revision: bigint | null): LoadOptions<State> {
+  return revision === null
+    ? {}
+    : { suffices: (known) => known.revision !== null && known.revision >= revision };
+}
+
+function mismatch(reason: Extract<Link, { kind: 'mismatch' }>['reason']): Link {
+  return { kind: 'mismatch', reason };
+}
+
+function isSettled(state: PaymentCallbackState): boolean {
+  return state.status !== 'absent' && state.disposition !== null;
 }
 
 function isOwed(state: PaymentCallbackState): boolean {
   if (state.status === 'absent' || state.disposition !== null) return false;
   return state.held === null || state.resolution !== null;
-}
-
-/**
- * Those that are owed come last, and of them whoever was found first: the link that has set others free is theirs, and a crash before
- * that leaves somebody who comes back to the others.
- */
-function lastOwed({ works }: Run): readonly Work[] {
-  const backwards = [...works.values()].reverse();
-  return [...backwards.filter((work) => !work.isOwed), ...backwards.filter((work) => work.isOwed)];
 }
 
 function whyItWaits(

@@ -20,6 +20,14 @@ export interface HandleOptions {
   readonly revokesAccess?: boolean;
   /** Resolves as soon as the events are durable: the documents are written beside that, and nobody waits for them. */
   readonly isUrgent?: boolean;
+  /** Another command on the stream follows at once and writes the documents, or the projector does: this one leaves them. */
+  readonly leavesDocuments?: boolean;
+  /**
+   * What is remembered of the stream is decided on before that is read; `new`: where nothing is, that it does not exist. A wrong
+   * guess costs a try at the append. Only for commands that nobody repeats under their id with other content (sealed anew, say): a
+   * store takes a repeated append for the first one by its ids, and only a read tells what stands there.
+   */
+  readonly guess?: 'remembered' | 'new';
   /** Tries at the append; several when left out (see `appendDurably`). */
   readonly appendTries?: number;
 }
@@ -39,15 +47,23 @@ export interface Handled<Event extends DomainEvent> {
   readonly documents: ReadonlyMap<string, StoredDocument>;
 }
 
+export interface LoadOptions<State> {
+  /** Whether the stream will do as it is remembered, for what is asked of it does not change any more; else it is read. */
+  readonly suffices?: (remembered: Loaded<State>) => boolean;
+}
+
 /** Runs commands against aggregates: load, decide, append at the exact revision, write the documents through. */
 export interface CommandHandler {
   /** Reads a stream up to now and folds it. @throws StoreUnavailable, StoreDamaged, UndecodableEvent */
   load<State, Command, Event extends DomainEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
+    options?: LoadOptions<State>,
   ): Promise<Loaded<State>>;
   /**
-   * Loads, decides, appends; after a lost race loads and decides again (20 tries with jitter, then Overloaded).
+   * Loads, decides, appends; after a lost race loads and decides again (20 tries with jitter, then Overloaded). A guess
+   * stands if it leads to events and these to their place: only then is it certain that nothing was missing. That there is
+   * nothing to do, or a refusal, is decided on what was read.
    * @throws CommandRejected, PreconditionFailed, Overloaded, StoreUnavailable, EventTooLarge, StoreDamaged, UndecodableEvent
    */
   handle<State, Command, Event extends DomainEvent>(

@@ -5,19 +5,31 @@ import type { EventCodec } from './event-codec.js';
 export type Evolving<Event extends DomainEvent> = Recorded<Event> & { readonly recordedAt: Date };
 
 /** Pure decisions over one stream. No I/O, no clock, no randomness: those arrive in the command. */
-export interface Decider<State, Command, Event extends DomainEvent> {
+export interface Decider<
+  State,
+  Command,
+  Event extends DomainEvent,
+  Seen extends Recorded<Event> = Recorded<Event>,
+> {
   readonly initialState: State;
   /** The events that carry the command out; `[]` when it has been carried out already. @throws CommandRejected */
   decide(command: Command, state: State): readonly Event[];
-  evolve(state: State, event: Evolving<Event>): State;
+  // A property, not a method: what it asks of events is checked against what it is given.
+  readonly evolve: (state: State, event: Seen) => State;
 }
 
 /** A decider with the names it is stored under. A stream is `<category>-<id>`. */
-export interface Aggregate<State, Command, Event extends DomainEvent> {
+export type Aggregate<State, Command, Event extends DomainEvent> = {
   readonly category: string;
   readonly codec: EventCodec<Event>;
-  readonly decider: Decider<State, Command, Event>;
-}
+} & (
+  | { readonly followsStoreTime?: false; readonly decider: Decider<State, Command, Event> }
+  /** Its state depends on when the store recorded an event, so an event is folded only once it has been read back. */
+  | {
+      readonly followsStoreTime: true;
+      readonly decider: Decider<State, Command, Event, Evolving<Event>>;
+    }
+);
 
 /** The name of a stream, before the store's prefix. */
 export function streamName(category: string, id: string): string {

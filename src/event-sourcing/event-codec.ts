@@ -16,7 +16,7 @@ export type Upcaster = (data: JsonObject) => { readonly type: string; readonly d
 export interface EventCodec<Event extends DomainEvent> {
   readonly types: readonly string[];
   /** Checks the payload against its schema, so that nothing is stored that could not be read. @throws UndecodableEvent */
-  encode(event: Event): Pick<NewEvent, 'type' | 'data'>;
+  encode(event: Event): Event & Pick<NewEvent, 'type' | 'data'>;
   /** @throws UndecodableEvent naming type, stream and revision */
   decode(stored: StoredEvent): Recorded<Event> & { readonly recordedAt: Date };
 }
@@ -34,7 +34,10 @@ export function makeEventCodec<S extends Schemas>(
   const upcasterByType = new Map(Object.entries(upcasters));
   return {
     types: [...byType.keys(), ...upcasterByType.keys()],
-    encode: (event) => ({ type: event.type, data: parse(event.type, event.data, null) }),
+    encode: (event) => {
+      const encoded = { type: event.type, data: parse(event.type, event.data, null) };
+      return encoded as typeof encoded & EventOf<S>;
+    },
     decode: (stored) => {
       const { type, data } = upcasterByType.size === 0 ? stored : upcast(stored);
       const recorded = {

@@ -1,24 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import { appendDurably, defaultLimits } from './append-durably.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import type { CommandContext, CommandHandler, Handled, HandleOptions } from './command-handler.js';
-import { type Aggregate, streamName } from './decider.js';
+import { streamName } from './decider.js';
 import type { DocumentWriter } from './document-writer.js';
-import type { DomainEvent, NewEvent } from './domain-event.js';
-import { Overloaded, PreconditionFailed, WrongExpectedRevision } from './errors.js';
+import type { DomainEvent } from './domain-event.js';
+import { CommandRejected, Overloaded, PreconditionFailed, WrongExpectedRevision } from './errors.js';
 import type { EventStore } from './event-store.js';
-import { evolveDecoded, evolveDocument } from './fold-documents.js';
+import { type Encoded, type Folded, makeFoldedStreams, type Target } from './folded-streams.js';
 import { eventId } from './ids.js';
-import type { StoredDocument } from './read-model-store.js';
-import { readStream } from './read-stream.js';
 import { makeKeyedQueue } from './stream-queue.js';
-
-/** A stream folded as far as it was read from the store: its aggregate's state and its views' documents. */
-interface Folded<State> {
-  readonly state: State;
-  readonly revision: bigint | null;
-  readonly documents: ReadonlyMap<string, StoredDocument>;
-}
 
 const triesMax = 20;
 
@@ -31,13 +21,14 @@ export function makeCommandHandler(deps: {
   readonly cachedStreamsMax?: number;
 }): CommandHandler {
   const { eventStore, documentWriter, clock, random, cachedStreamsMax = 10_000 } = deps;
-  // Keyed by stream; a stream belongs to one aggregate, so the state is always of the type that its aggregate folds.
-  const cache = new LRUCache<string, Folded<unknown>>({ max: cachedStreamsMax });
+  const streams = makeFoldedStreams({ eventStore, documentWriter, streamsMax: cachedStreamsMax });
   const queued = makeKeyedQueue({ waitingMax: 1_000 });
 
   return {
-    load: async (aggregate, id) => {
-      const { state, revision } = await fold(aggregate, streamName(aggregate.category, id));
+    load: async (aggregate, id, { suffices = () => false } = {}) => {
+      const target = { aggregate, stream: streamName(aggregate.category, id) };
+      const known = streams.remembered(target);
+      const { state, revision } = known !== null && suffices(known) ? known : await streams.current(target);
       return { state, revision };
     },
     handle: ({ aggregate, id }, command, context, options = {}) => {
@@ -47,100 +38,110 @@ export function makeCommandHandler(deps: {
   };
 
   async function decideAndAppend<State, Command, Event extends DomainEvent>(
-    target: { readonly aggregate: Aggregate<State, Command, Event>; readonly stream: string },
+    target: Target<State, Command, Event>,
     command: Command,
     context: CommandContext,
     options: HandleOptions,
   ): Promise<Handled<Event>> {
-    const { aggregate, stream } = target;
+    const run: Run<State, Command, Event> = { target, command, context, options };
+    const guessed = await appendOnGuess(run);
+    if (guessed !== null) return guessed;
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       // 1. Load and fold. 2. Decide.
-      const before = await fold(aggregate, stream);
+      const before = await streams.current(target);
       if (options.expectedRevision !== undefined && options.expectedRevision !== before.revision) {
         throw new PreconditionFailed('the resource has changed since the revision named in If-Match');
       }
-      const events = aggregate.decider.decide(command, before.state);
-      const newEvents = events.map((event, index) =>
-        toNewEvent(aggregate, event, { stream, index, context }),
-      );
+      const events = target.aggregate.decider.decide(command, before.state);
       // 3. Append at the exact revision; another writer's event there means: load and decide again.
-      try {
-        if (newEvents.length > 0) {
-          const expected = before.revision ?? 'no-stream';
-          const { appendTries } = options;
-          const limits = appendTries === undefined ? undefined : { ...defaultLimits, tries: appendTries };
-          await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents, limits);
-        }
-      } catch (error) {
-        if (!(error instanceof WrongExpectedRevision)) throw error;
-        await clock.sleep(backoff(attempt, random, { first: 2, cap: 200 }));
-        continue;
-      }
-      // 4. Write the documents through. Also for a repetition: whoever came first may not have got this far.
-      const after = foldNew(aggregate, { ...before, stream }, newEvents);
-      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      if (options.isUrgent !== true) await written;
-      return { events, revision: after.revision, documents: after.documents };
+      const handled = await append(run, before, events);
+      if (handled !== null) return handled;
+      await clock.sleep(backoff(attempt, random, { first: 2, cap: 200 }));
     }
     throw new Overloaded(`a command lost ${triesMax} races for its stream`);
   }
 
-  /** The stream as it is now: what was folded before, brought up to date by reading only what follows. */
-  async function fold<State, Command, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Command, Event>,
-    stream: string,
-  ): Promise<Folded<State>> {
-    const cached = cache.get(stream) as Folded<State> | undefined;
-    let folded: Folded<State> = cached ?? {
-      state: aggregate.decider.initialState,
-      revision: null,
-      documents: new Map(),
-    };
-    const from = folded.revision === null ? 0n : folded.revision + 1n;
-    const following = await readStream(eventStore, stream, from);
-    if (following.length === 0) return folded;
-    const documents = new Map(folded.documents);
-    let { state, revision } = folded;
-    for (const event of following) {
-      state = aggregate.decider.evolve(state, aggregate.codec.decode(event));
-      revision = event.revision;
-      for (const view of documentWriter.viewsOf(aggregate.category)) {
-        documents.set(view.name, evolveDocument(view, documents.get(view.name) ?? null, event));
-      }
-    }
-    folded = { state, revision, documents };
-    cache.set(stream, folded);
-    return folded;
+  /** What the command comes to without reading, where that is certain: null leaves it to be decided on what is read. */
+  async function appendOnGuess<State, Command, Event extends DomainEvent>(
+    run: Run<State, Command, Event>,
+  ): Promise<Handled<Event> | null> {
+    const before = guess(run);
+    if (before === null) return null;
+    const { expectedRevision } = run.options;
+    if (expectedRevision !== undefined && expectedRevision !== before.revision) return null;
+    const events = decideOnGuess(run, before);
+    return events.length === 0 ? null : append(run, before, events);
   }
 
-  /**
-   * The documents after events that were just appended. They are not kept in the cache: the store's recorded time, which
-   * decisions may use, is known only when the events are read back.
-   */
-  function foldNew<State, Command, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Command, Event>,
-    before: Folded<State> & { readonly stream: string },
-    events: readonly NewEvent[],
-  ): Pick<Folded<State>, 'revision' | 'documents'> {
-    const documents = new Map(before.documents);
-    let revision = before.revision;
-    for (const event of events) {
-      revision = revision === null ? 0n : revision + 1n;
-      // Its payload has just been checked, so nothing is decoded.
-      const recorded = { ...event, stream: before.stream, revision, time: event.metadata.time };
-      for (const view of documentWriter.viewsOf(aggregate.category)) {
-        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, recorded));
+  function guess<State, Command, Event extends DomainEvent>({
+    target,
+    options,
+  }: Run<State, Command, Event>): Folded<State> | null {
+    if (options.guess === undefined) return null;
+    const known = streams.remembered(target);
+    if (known !== null) return known.hasGoneOn ? null : known;
+    const { initialState } = target.aggregate.decider;
+    return options.guess === 'new' ? { state: initialState, revision: null, documents: new Map() } : null;
+  }
+
+  /** @returns null when another event stands where these were to be */
+  async function append<State, Command, Event extends DomainEvent>(
+    { target, context, options }: Run<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Event[],
+  ): Promise<Handled<Event> | null> {
+    const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
+    try {
+      if (newEvents.length > 0) {
+        const { stream } = target;
+        const expected = before.revision ?? 'no-stream';
+        const { appendTries } = options;
+        const limits = appendTries === undefined ? undefined : { ...defaultLimits, tries: appendTries };
+        await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents, limits);
       }
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return null;
+      throw error;
     }
-    return { revision, documents };
+    // 4. Write the documents through. Also for a repetition: whoever came first may not have got this far.
+    const after = streams.appended(target, before, {
+      events: newEvents,
+      isKept: options.guess !== undefined,
+    });
+    if (after.documents.size > 0 && options.leavesDocuments !== true) {
+      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
+      if (options.isUrgent !== true) await written;
+    }
+    return { events, revision: after.revision, documents: after.documents };
+  }
+}
+
+/** A command on its way. */
+interface Run<State, Command, Event extends DomainEvent> {
+  readonly target: Target<State, Command, Event>;
+  readonly command: Command;
+  readonly context: CommandContext;
+  readonly options: HandleOptions;
+}
+
+/** What may be behind refuses nobody. */
+function decideOnGuess<State, Command, Event extends DomainEvent>(
+  { target, command }: Run<State, Command, Event>,
+  { state }: Folded<State>,
+): readonly Event[] {
+  try {
+    return target.aggregate.decider.decide(command, state);
+  } catch (error) {
+    if (error instanceof CommandRejected) return [];
+    throw error;
   }
 }
 
 function toNewEvent<State, Command, Event extends DomainEvent>(
-  aggregate: Aggregate<State, Command, Event>,
+  { aggregate, stream }: Target<State, Command, Event>,
   event: Event,
-  { stream, index, context }: { stream: string; index: number; context: CommandContext },
-): NewEvent {
+  { index, context }: { readonly index: number; readonly context: CommandContext },
+): Encoded<Event> {
   return {
     id: eventId(context.commandId, stream, index),
     ...aggregate.codec.encode(event),

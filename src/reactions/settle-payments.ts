@@ -18,6 +18,6 @@ export function makeSettlePayments({
     codec: paymentCallbackCodec,
     types: ['PaymentCallbackReceived', 'PaymentCallbackResolved'],
     asks: async (event) => ((await settlePayment.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, 'written'),
+    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, { pace: 'written' }),
   };
 }

@@ -6,6 +6,8 @@ import { shareAccessAggregate } from '../../src/domain/share-access/share-access
 import { shareAggregate } from '../../src/domain/share/share.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { TooManyAttempts } from '../../src/commands/rejections.js';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
@@ -60,8 +62,10 @@ test('nothing tells apart why a share does not open: the same words, store calls
   const soon = new Date(clock.now().getTime() + hourMs);
   const verify = (token: string) =>
     service.commands.verifyShare({ token, password: sharePassword, clientIp }, nextContext(stores));
-  const act = (target: Parameters<typeof appendEvents>[1], event: { type: string; data: object }) =>
-    appendEvents(handler, target, [event], clock.now());
+  const act = <State, Command, Event extends DomainEvent>(
+    target: { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string },
+    event: NoInfer<Event>,
+  ) => appendEvents(handler, target, [event], clock.now());
   const tokens: Record<string, string> = { unknown: 'x'.repeat(22), 'no token of ours': 'x/y' };
   const share = async (cause: string, terms: Parameters<typeof givenShare>[2] = {}) => {
     const asset = await givenAsset(service);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Aggregate } from '../../src/event-sourcing/decider.js';
 import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import { withDecide } from '../support/with-decide.js';
 import { runSchedule } from './session-schedules.js';
 import type { Sabotage } from './register-simulation.js';
 
@@ -63,8 +64,8 @@ const withoutExactRevision: Sabotage = (handler) => ({
     const { aggregate } = target;
     // Decides on what stood there before somebody else came.
     const stale = await handler.load(aggregate, target.id);
-    const decider = { ...aggregate.decider, decide: () => aggregate.decider.decide(command, stale.state) };
-    return handler.handle({ ...target, aggregate: { ...aggregate, decider } }, command, context, options);
+    const late = withDecide(aggregate, () => aggregate.decider.decide(command, stale.state));
+    return handler.handle({ ...target, aggregate: late }, command, context, options);
   },
 });
 

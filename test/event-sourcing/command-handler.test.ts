@@ -1,5 +1,6 @@
 import test from 'ava';
-import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { CommandHandler, Loaded } from '../../src/event-sourcing/command-handler.js';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
 import {
   CommandRejected,
   OutcomeUnknown,
@@ -11,7 +12,12 @@ import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import { eventId } from '../../src/event-sourcing/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
 import { makeSeededRandom } from '../support/clock.js';
-import { counterAggregate, type CounterCommand } from '../support/counter-aggregate.js';
+import {
+  counterAggregate,
+  type CounterCommand,
+  type CounterEvent,
+  type CounterState,
+} from '../support/counter-aggregate.js';
 import { makeMemoryEventStore } from '../support/memory-event-store.js';
 import { failNth, type FaultPlan, noFaults } from './support/faults.js';
 import { faultyEventStore } from './support/faulty-stores.js';
@@ -234,12 +240,125 @@ test('no more streams than told are kept in memory', async (t) => {
   );
 });
 
+/** When the store recorded each event of a counter; a command says how many it takes for known. */
+const times: Aggregate<readonly Date[], number, CounterEvent> = {
+  category: counterAggregate.category,
+  codec: counterAggregate.codec,
+  followsStoreTime: true,
+  decider: {
+    initialState: [],
+    decide: (known, recorded) =>
+      recorded.length === known ? [{ type: 'CounterOpened', data: { label: `${known}` } }] : [],
+    evolve: (recorded, event) => [...recorded, event.recordedAt],
+  },
+};
+
 test('decisions see when the store recorded an event, not when it was decided', async (t) => {
   const { handler, clock } = given();
   await clock.advance(60_000);
+  const expected: Date[] = [];
+  for (const n of [0, 1, 2]) {
+    await clock.advance(1_000);
+    await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), { guess: 'remembered' });
+    expected.push(clock.now());
+  }
+  t.deepEqual((await handler.load(times, 'c1')).state, expected);
+});
+
+test('what was appended is decided on without being read, save where the store’s time counts', async (t) => {
+  const { handler, reads, appends } = given();
+  const guess = { guess: 'remembered' } as const;
+  for (const n of [0, 1, 2]) await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), guess);
+  const [c2, c3] = [
+    { ...target, id: 'c2' },
+    { ...target, id: 'c3' },
+  ];
+  await handler.handle(c2, open, contextOf(0), guess);
+  for (const n of [1, 2]) await handler.handle(c2, add(n), contextOf(n), guess);
+  // What may stand there with other content under the same id is read back.
+  await handler.handle(c3, open, contextOf(0));
+  for (const n of [1, 2]) await handler.handle(c3, add(n), contextOf(n), guess);
+  t.deepEqual(
+    reads.map(({ stream, from }) => `${stream} from ${from}`),
+    ['c1 from 0', 'c1 from 0', 'c1 from 1', 'c2 from 0', 'c3 from 0', 'c3 from 0'].map(
+      (read) => `counter-${read}`,
+    ),
+  );
+  t.is(appends.length, 9, 'and none of them in vain');
+});
+
+test('a stream that is taken for new is not read; one that is not new after all is', async (t) => {
+  const { handler, makeHandler, reads, appends } = given();
+  const context = contextOf(0);
+  const handled = await handler.handle(target, open, context, { guess: 'new' });
+  t.deepEqual([handled.revision, reads.length, appends.length], [0n, 0, 1]);
+  // Refused, repeated and carried out: by what stands there, and not by the guess.
+  const other = makeHandler();
+  const added = await other.handle(target, add(1), contextOf(1), { guess: 'new' });
+  t.is(added.revision, 1n);
+  const again = await makeHandler().handle(target, open, contextOf(2), { guess: 'new' });
+  t.deepEqual([again.events, again.revision], [[], 1n]);
+  await t.throwsAsync(makeHandler().handle({ ...target, id: 'c2' }, add(1), contextOf(3), { guess: 'new' }), {
+    instanceOf: CommandRejected,
+  });
+});
+
+test('nothing is left undone or refused for what is remembered of a stream that has gone on', async (t) => {
+  const { handler, makeHandler, log } = given();
+  const other = makeHandler();
+  const guessing = (command: CounterCommand, n: number) =>
+    handler.handle(target, command, contextOf(n), { guess: 'remembered' });
+  await guessing(open, 0);
+  // What the other process did, this one does not do again.
+  await sendToCounter(other, 'c1', add(1, 5), 1);
+  t.deepEqual((await guessing(add(1, 5), 2)).events, []);
+  // What nobody needs to do, as far as it remembers, is looked at again.
+  await sendToCounter(other, 'c1', { type: 'Close' }, 3);
+  await t.throwsAsync(guessing(add(2), 4), { instanceOf: CommandRejected });
+  t.is((await log.read('counter-c1')).length, 3);
+  const reopened = { id: contextOf(9).commandId, type: 'CounterOpened', data: { label: 'b' } };
+  const [first] = await log.read('counter-c1');
+  if (first === undefined) throw new Error('the counter was opened');
+  await log.append('counter-c1', 2n, [{ ...reopened, metadata: first.metadata }]);
+  t.is((await guessing(add(2), 4)).revision, 4n);
+});
+
+test('a repetition with other content elsewhere is answered by what stands there', async (t) => {
+  const { handler, makeHandler } = given();
   await sendToCounter(handler, 'c1', open, 0);
-  const { state } = await handler.load(counterAggregate, 'c1');
-  t.deepEqual(state.changedAt, clock.now());
+  await handler.load(counterAggregate, 'c1');
+  // The same command, sealed anew as it were: the store knows it by its ids.
+  const other = makeHandler();
+  await sendToCounter(other, 'c1', add(1, 5), 1);
+  t.deepEqual((await sendToCounter(handler, 'c1', add(1, 7), 1)).events, []);
+  t.is((await handler.load(counterAggregate, 'c1')).state.total, 5);
+});
+
+test('what is remembered is loaded where the caller says that it will do', async (t) => {
+  const { handler, makeHandler, reads } = given();
+  await handler.handle(target, open, contextOf(0), { guess: 'new' });
+  await sendToCounter(makeHandler(), 'c1', add(1, 5), 1);
+  reads.length = 0;
+  const isOpen = { suffices: ({ state }: Loaded<CounterState>) => state.status === 'open' };
+  t.is((await handler.load(counterAggregate, 'c1', isOpen)).state.total, 0);
+  t.is(reads.length, 0);
+  const hasFive = { suffices: ({ state }: Loaded<CounterState>) => state.total === 5 };
+  t.is((await handler.load(counterAggregate, 'c1', hasFive)).state.total, 5);
+  t.is((await handler.load(counterAggregate, 'c2', isOpen)).revision, null);
+  t.is(reads.length, 2);
+});
+
+test('If-Match is held against the stream, not against what is remembered of it', async (t) => {
+  const { handler, makeHandler } = given();
+  await handler.handle(target, open, contextOf(0), { guess: 'new' });
+  await sendToCounter(makeHandler(), 'c1', add(1), 1);
+  const guess = 'remembered';
+  const error = { instanceOf: PreconditionFailed };
+  await t.throwsAsync(handler.handle(target, add(2), contextOf(2), { expectedRevision: 0n, guess }), error);
+  await sendToCounter(makeHandler(), 'c1', add(3), 3);
+  const handled = await handler.handle(target, add(4), contextOf(4), { expectedRevision: 2n, guess });
+  t.is(handled.revision, 3n);
+  await t.throwsAsync(handler.handle(target, add(5), contextOf(5), { expectedRevision: 2n, guess }), error);
 });
 
 test('If-Match lets a command run at the revision it names only', async (t) => {
@@ -301,13 +420,12 @@ test('an outcome that stays unknown is not called a success, and a repetition se
 });
 
 test('an event that cannot be decoded fails the commands of its stream, and of no other', async (t) => {
-  const { handler, log, appends } = given();
+  const { handler, log } = given();
   await sendToCounter(handler, 'c1', open, 0);
   const [example] = await log.read('counter-c1');
   if (example === undefined) throw new Error('the counter was opened');
   const unknown = { ...example, id: '00000000-0000-5000-8000-000000000001', type: 'CounterPainted' };
   await log.append('counter-c1', 0n, [unknown]);
-  appends.length = 0;
   await t.throwsAsync(sendToCounter(handler, 'c1', add(1), 1), {
     instanceOf: UndecodableEvent,
     message: /CounterPainted .*counter-c1 at revision 1/,
@@ -315,7 +433,7 @@ test('an event that cannot be decoded fails the commands of its stream, and of n
   await t.throwsAsync(handler.load(counterAggregate, 'c1'), { instanceOf: UndecodableEvent });
   await sendToCounter(handler, 'c2', open, 2);
   t.deepEqual(
-    appends.map(({ stream }) => stream),
-    ['counter-c2'],
+    await Promise.all(['counter-c1', 'counter-c2'].map(async (stream) => (await log.read(stream)).length)),
+    [2, 1],
   );
 });

@@ -77,6 +77,15 @@ test('whoever wrote reads what was written, in every view, though no projector r
   t.is(await totalOf(t, process, 'c1'), 5);
 });
 
+test('documents that a command leaves are written by the next one on its stream', async (t) => {
+  const { process, documents } = await given();
+  const target = { aggregate: counterAggregate, id: 'c1' };
+  await process.handler.handle(target, open, contextOf(0), { leavesDocuments: true });
+  t.is(await documents.get(live, 'c1'), null);
+  await sendToCounter(process.handler, 'c1', add(5), 1);
+  t.like(await documents.get(live, 'c1'), { revision: 1n, body: { total: 5, additions: 1 } });
+});
+
 test('the documents carry the time at which the command was decided', async (t) => {
   const { process, clock, documents } = await given();
   await clock.advance(60_000);

@@ -203,8 +203,8 @@ for (const name of paymentProvider.options) {
       for (const end of hanging.splice(0)) end();
     };
 
-    // Given a log that cannot be read or written, When the payment is told, Then it is not acknowledged
-    isRefused(await withLog({ read: fails }, sendNow), 'store_away', 'it cannot be read');
+    // Given a log that cannot be written, When the payment is told, Then it is not acknowledged
+    isRefused(await withLog({ read: fails, append: fails }, sendNow), 'store_away', 'it is away');
     isRefused(await withLog({ append: fails }, sendNow), 'store_away', 'it cannot be written');
     isRefused(await withLog({ append: breaks }, sendNow), 'broken', 'something that nobody foresaw');
 
@@ -227,6 +227,9 @@ for (const name of paymentProvider.options) {
     });
     t.is(commands.failures.length, 1);
     t.is(await statusOf(), 'created');
+
+    // Given that it is written and not read: what is told again may have come to nothing yet
+    isRefused(await withLog({ read: fails }, sendNow), 'store_away', 'it cannot be read');
 
     // When all is well again
     endHanging();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Aggregate, Evolving } from '../../src/event-sourcing/decider.js';
+import type { Aggregate } from '../../src/event-sourcing/decider.js';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import { type EventOf, makeEventCodec } from '../../src/event-sourcing/event-codec.js';
 
@@ -19,8 +19,6 @@ export interface CounterState {
   readonly total: number;
   /** The operations carried out, so that a repeated one decides nothing. */
   readonly operations: ReadonlySet<string>;
-  /** The store's time of the last event. */
-  readonly changedAt: Date | null;
 }
 
 export type CounterCommand =
@@ -33,23 +31,20 @@ const initialState: CounterState = {
   status: 'absent',
   total: 0,
   operations: new Set(),
-  changedAt: null,
 };
 
-function evolve(state: CounterState, event: Evolving<CounterEvent>): CounterState {
-  const changedAt = event.recordedAt;
+function evolve(state: CounterState, event: CounterEvent): CounterState {
   switch (event.type) {
     case 'CounterOpened':
-      return { ...state, status: 'open', changedAt };
+      return { ...state, status: 'open' };
     case 'CounterAdded':
       return {
         ...state,
         total: state.total + event.data.amount,
         operations: new Set([...state.operations, event.data.operation]),
-        changedAt,
       };
     case 'CounterClosed':
-      return { ...state, status: 'closed', changedAt };
+      return { ...state, status: 'closed' };
   }
 }
 

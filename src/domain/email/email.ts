@@ -73,5 +73,6 @@ function reserve(
 export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {
   category: emailCategory,
   codec: emailCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

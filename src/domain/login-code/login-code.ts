@@ -134,5 +134,6 @@ export function isOpen({ used, attemptsFailed, expiresAt }: LoginCodeIssue, now:
 export const loginCodeAggregate: Aggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent> = {
   category: loginCodeCategory,
   codec: loginCodeCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -129,5 +129,6 @@ function unknownToken(): never {
 export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {
   category: sessionCategory,
   codec: sessionCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -210,5 +210,6 @@ function open(state: ShareState): OpenShare {
 export const shareAggregate: Aggregate<ShareState, ShareCommand, ShareEvent> = {
   category: shareCategory,
   codec: shareCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -210,5 +210,6 @@ function existing(state: StorageState): ExistingStorage {
 export const storageAggregate: Aggregate<StorageState, StorageCommand, StorageEvent> = {
   category: storageCategory,
   codec: storageCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

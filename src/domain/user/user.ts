@@ -188,5 +188,6 @@ export function hasAddress(state: UserState, emailDigest: string): state is Regi
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent> = {
   category: userCategory,
   codec: userCodec,
+  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { hash, type KeyObject, verify } from 'node:crypto';
 import { at } from './parsing.js';
 import type {
   PaymentFact,
@@ -30,15 +30,13 @@ export function verified({
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
   const told = notifications.map(({ reference, fact }) => ({ reference, fact }));
   const fields = Object.entries(used).sort(([one], [other]) => (one < other ? -1 : 1));
-  const digest = createHash('sha256')
-    .update(JSON.stringify([fields, told]))
-    .digest('hex');
+  const digest = hash('sha256', JSON.stringify([fields, told]));
   return { kind: 'verified', callback: { ...callback, notifications, digest } };
 }
 
 /** The answer for a genuine message that cannot be read as a whole. Where it names no key, its bytes are its key. */
 export function verifiedUnreadable(field: string, content: Buffer, key?: string): Verification {
-  const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+  const digest = `sha256:${hash('sha256', content)}`;
   const reference: PaymentReference = { orderNumber: null, transactionId: null };
   return verified({
     key: key ?? `unreadable-${digest}`,

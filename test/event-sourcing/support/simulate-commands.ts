@@ -1,5 +1,5 @@
 import type { Random } from '../../../src/event-sourcing/clock.js';
-import type { CommandHandler } from '../../../src/event-sourcing/command-handler.js';
+import type { CommandHandler, HandleOptions } from '../../../src/event-sourcing/command-handler.js';
 import type { LogEvent } from '../../../src/event-sourcing/domain-event.js';
 import {
   CommandRejected,
@@ -127,6 +127,11 @@ async function revisionOf({ random, processes }: World, id: string): Promise<big
   }
 }
 
+function guessOf(chance: number): Pick<HandleOptions, 'guess'> {
+  if (chance < 0.3) return {};
+  return { guess: chance < 0.8 ? 'remembered' : 'new' };
+}
+
 async function send({ random, processes }: World, { n, id, command, seen }: Client): Promise<Outcome> {
   const process = processes[Math.floor(random() * processes.length)];
   if (process === undefined) throw new Error('there are processes');
@@ -135,7 +140,7 @@ async function send({ random, processes }: World, { n, id, command, seen }: Clie
       { aggregate: counterAggregate, id },
       command,
       contextOf(n),
-      seen === null ? {} : { expectedRevision: seen },
+      { ...(seen === null ? {} : { expectedRevision: seen }), ...guessOf(random()) },
     );
     return { kind: 'done', revision, appended: events.length };
   } catch (error) {

@@ -59,7 +59,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
   const append = <State, Command, Event extends DomainEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
-    events: readonly Event[],
+    events: readonly NoInfer<Event>[],
     time = clock.now(),
   ): Promise<void> => appendEvents(handler, { aggregate, id }, events, time);
 

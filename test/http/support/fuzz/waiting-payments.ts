@@ -41,7 +41,7 @@ export async function makeWaitingPayments(
     };
     const target = { aggregate: paymentCallbackAggregate, id };
     await handler.handle(target, { type: 'Receive', callback }, context());
-    await commands.settlePayment.settle(id, context(), 'written');
+    await commands.settlePayment.settle(id, context(), { pace: 'written' });
     ids.push(isHeld ? id : notificationName(id, 0));
   }
   return { orderId, ids };
