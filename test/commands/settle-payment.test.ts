@@ -4,12 +4,14 @@ import { orderNumber } from '../../src/domain/order/number.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import type { TransactionEvent } from '../../src/domain/transaction/events.js';
 import { parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/reaction.js';
 import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
 import { appendEvents } from '../support/append-events.js';
 import { orderId, otherTestId, userId } from '../support/examples/ids.js';
+import { given as givenAggregate } from '../support/given.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
@@ -87,10 +89,10 @@ async function given() {
       const { state } = await handler.load(paymentCallbackAggregate, idOf(key));
       return state.status === 'received' ? (state.disposition ?? state.held ?? 'owed') : state.status;
     },
-    react: async () => {
+    react: async (from = 0) => {
       const { events } = await eventStore.readAll({ after: null, limit: 1_000 });
       const reaction: AnyReaction = makeSettlePayments(world);
-      for (const stored of events) {
+      for (const stored of events.slice(from)) {
         const event = eventFor(reaction, stored);
         if (event === null) continue;
         if ((await reaction.asks(event)) === 'yes') await reaction.conclude(event, context(), undefined);
@@ -228,4 +230,28 @@ test('so much waits for one transaction and no more; what is beyond is held with
   // And what came before that is settled when it comes again
   await tell('late', [{ transaction: 't1', fact: dispute }]);
   t.is(await end('late'), 'applied');
+});
+
+test('a decision that was cut off is brought about by the reaction, from the decision alone', async (t) => {
+  const { failAt, idOf, tell, end, dismiss, react, ids } = await given();
+  // Given one that waits, of which the reaction has taken notice, and a decision on it that was cut off
+  await tell('held', [{ transaction: 't1', fact: dispute }]);
+  const before = (await ids()).length;
+  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('held')}` });
+  await t.throwsAsync(dismiss('held'), { instanceOf: StoreUnavailable });
+  failAt(null);
+  t.not(await end('held'), 'ignored');
+  // When the reaction comes to what happened since
+  await react(before);
+  // Then it is settled
+  t.is(await end('held'), 'ignored');
+});
+
+test('nothing is parked on a transaction that belongs to an order, or taken off it', (t) => {
+  const linked: TransactionEvent = { type: 'TransactionLinked', data: { order_id: orderId } };
+  for (const type of ['Park', 'Unpark'] as const) {
+    givenAggregate(transactionAggregate, linked)
+      .when({ type, callback: 'c1' })
+      .thenRejected(t, 'transaction_linked');
+  }
 });

@@ -87,6 +87,12 @@ test('A payment of another amount counts as what it was once it is applied, and 
   });
 });
 
+test('A payment of nothing that is applied stands: nothing of it can be given back', (t) => {
+  const applied = [report(paid(0), 'p'), resolve('p', 'apply')];
+  t.deepEqual(seen(after(...applied)), { status: 'paid', refunded: 0, due: true });
+  t.deepEqual(seen(after(...applied, report(refund(5), 'b'))), { status: 'paid', refunded: 0, due: true });
+});
+
 test('Of a payment in another currency the same part of the order’s amount is given back as of what was paid', (t) => {
   const applied = [report(paid(7_000, 'JPY'), 'p'), resolve('p', 'apply')];
   t.like(seen(after(...applied, report(refund(3_500, 'JPY'), 'b'))), {

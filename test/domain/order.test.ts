@@ -145,6 +145,9 @@ test('What was bought is granted while a capture stands, and grants and revocati
   t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
   const refunded = after(reportOf(paid), ...marks, reportOf(all, 'standard-c2', 1), ...marks);
   t.like(seen(refunded), { status: 'refunded', refunded: 999, due: false });
+  const captured = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
+  const fulfilled = given(orderAggregate, placed, ...captured, { type: 'OrderFulfilled', data: {} });
+  for (const mark of marks) fulfilled.when(mark).thenNothing(t);
   t.false(refunded.status === 'placed' && refunded.isGranted);
 });
 

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
+import { makeDismissUnmatched } from '../../src/commands/dismiss-unmatched.js';
 import { callbackIdOf } from '../../src/commands/payment-ids.js';
 import { registerPaymentMetrics } from '../../src/composition/metrics.js';
 import type { RecordedFact } from '../../src/domain/payment.js';
@@ -289,7 +290,7 @@ test('what was decided is shown to operators with the note and whose decision it
 });
 
 test('what is of other shops is dismissed many at a time: of one reason and platform, received before a time', async (t) => {
-  const { placeOrder, send, list, post, resolve, operator, stores } = await start(t);
+  const { placeOrder, send, list, post, resolve, operator, stores, commands } = await start(t);
   const { id: orderId } = await placeOrder();
   const foreign: string[] = [];
   for (let n = 0; n < 103; n += 1) {
@@ -331,4 +332,25 @@ test('what is of other shops is dismissed many at a time: of one reason and plat
     [unreadable],
   );
   t.deepEqual((await dismiss(ask)).json, { dismissed: 0, next: null });
+  // And what a list still shows though somebody has decided on it is left as it is
+  const { resolvePayment } = commands;
+  const stale = {
+    id: taken,
+    reason: 'unknown_order',
+    provider: 'standard',
+    received_at: before.toISOString(),
+  } as const;
+  const behind = makeDismissUnmatched({
+    resolvePayment,
+    paymentCallbacks: {
+      unmatched: () => Promise.resolve([{ ...stale, is_ours: true, notifications: [] } as const]),
+    },
+  });
+  const late = {
+    reason: 'unknown_order',
+    provider: null,
+    receivedBefore: new Date(before.getTime() + 1),
+  } as const;
+  const asked = { ...late, note: 'another note', after: null };
+  t.deepEqual(await behind(asked, givenContext(7_100, before, 'operator')), { dismissed: 0, next: null });
 });

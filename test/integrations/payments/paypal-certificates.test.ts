@@ -154,6 +154,31 @@ test('given a flood of made-up addresses, few requests leave, and what is known 
   t.is(kinds.filter((kind) => kind === 'unavailable').length, 500 - (asked.length - 1));
 });
 
+test('given requests that take long, two are on their way, four wait, and whoever comes then is told to come again', async (t) => {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { asked, http } = givenPayPal(() => answered.then(() => reply(404, '')));
+  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const kinds: string[] = [];
+  const all = Array.from({ length: 20 }, async (_none, index) => {
+    kinds.push((await find(`${address}${index}`, arrivesAt)).kind);
+    // Only when all others have been turned away, however long that takes.
+    if (kinds.length === 20 - 2 - 4) answer();
+  });
+  await Promise.all(all);
+  t.deepEqual(
+    kinds.slice(0, 14),
+    Array.from({ length: 14 }, () => 'unavailable'),
+  );
+  t.deepEqual(
+    kinds.slice(14),
+    Array.from({ length: 6 }, () => 'unknown'),
+  );
+  t.is(asked.length, 6);
+});
+
 /** A server in PayPal's place, over the real guard. */
 async function givenServer(t: ExecutionContext, body: string): Promise<OutgoingHttp> {
   const server = createServer((_request, response) => response.end(body));

@@ -117,3 +117,42 @@ test('given headers without their shape, no certificate is asked for', async (t)
     t.deepEqual(await strict.verify({ ...genuine, headers }), { kind: 'refused', reason: 'malformed' });
   }
 });
+
+test('given each end of a dispute, it is won or lost as PayPal says; amounts have as many decimals as their currency here', async (t) => {
+  const factsOf = async (event_type: string, resource_type: string, resource: object) => {
+    const { notifications } = await verifiedBy(
+      paypal,
+      callback(JSON.stringify({ id: 'WH-1', event_type, resource_type, resource })),
+    );
+    return notifications.map(({ fact }) => fact);
+  };
+  const about = { dispute_id: 'PP-1', disputed_transactions: [{ seller_transaction_id: 'C1' }] };
+  for (const [outcome_code, status] of [
+    ['RESOLVED_BUYER_FAVOUR', 'lost'],
+    ['ACCEPTED', 'lost'],
+    ['RESOLVED_SELLER_FAVOUR', 'won'],
+    ['CANCELED_BY_BUYER', 'won'],
+    ['DENIED', 'won'],
+    ['NONE', 'won'],
+  ] as const) {
+    const resource = { ...about, status: 'RESOLVED', dispute_outcome: { outcome_code } };
+    t.deepEqual(
+      await factsOf('CUSTOMER.DISPUTE.RESOLVED', 'dispute', resource),
+      [{ kind: 'dispute', disputeId: 'PP-1', status }],
+      outcome_code,
+    );
+  }
+  // PayPal writes forints and Taiwan dollars whole, ISO 4217 gives them hundredths.
+  for (const [value, currency_code, amount] of [
+    ['999', 'JPY', 999],
+    ['999', 'HUF', 99_900],
+    ['999', 'TWD', 99_900],
+    ['9.99', 'USD', 999],
+    ['9.990', 'KWD', 9_990],
+  ] as const) {
+    const resource = { id: 'C1', custom_id: order, amount: { value, currency_code } };
+    t.deepEqual(await factsOf('PAYMENT.CAPTURE.COMPLETED', 'capture', resource), [
+      { kind: 'paid', money: { amount, currency: currency_code } },
+    ]);
+  }
+});

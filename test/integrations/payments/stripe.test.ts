@@ -123,3 +123,40 @@ test('given no mode, events of both count', async (t) => {
     t.is((await verifiedBy(stripe, signed({ ...session, livemode }))).isOurs, livemode);
   }
 });
+
+test('given statuses that are rare, they mean what Stripe says that they mean', async (t) => {
+  const factOf = async (type: string, object: object) => {
+    const { notifications } = await verifiedBy(stripe, signed({ ...session, type, data: { object } }));
+    return notifications[0]?.fact;
+  };
+  const intent = { id: 'pi_1', payment_intent: 'pi_1', currency: 'usd' };
+  const refund = { ...intent, id: 're_1', amount: 300 };
+  for (const [status, expected] of [
+    ['pending', 'pending'],
+    ['requires_action', 'pending'],
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['canceled', 'failed'],
+  ]) {
+    t.like(
+      await factOf('refund.updated', { ...refund, status }),
+      { kind: 'refund', status: expected },
+      status,
+    );
+  }
+  for (const [status, expected] of [
+    ['warning_needs_response', 'open'],
+    ['warning_under_review', 'open'],
+    ['under_review', 'open'],
+    ['warning_closed', 'won'],
+    ['prevented', 'won'],
+    ['lost', 'lost'],
+  ]) {
+    const fact = await factOf('charge.dispute.closed', { ...intent, id: 'du_1', status });
+    t.deepEqual(fact, { kind: 'dispute', disputeId: 'du_1', status: expected } as typeof fact, status);
+  }
+  // What was asked for is not what has come.
+  t.deepEqual(await factOf('payment_intent.succeeded', { ...intent, amount: 999, amount_received: 500 }), {
+    ...{ kind: 'paid', money: { amount: 500, currency: 'USD' } },
+  });
+});
