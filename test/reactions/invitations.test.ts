@@ -8,6 +8,7 @@ import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
 } from '../../src/reactions/accept-invitations.js';
+import { makeFinishErasures } from '../../src/reactions/finish-erasure.js';
 import { makeRemoveErasedMembers } from '../../src/reactions/remove-erased-members.js';
 import { digest, otherProjectId, projectId, userId } from '../support/examples/ids.js';
 import { invitationId, memberId } from '../support/examples/project.js';
@@ -152,4 +153,21 @@ test('who is added while their account is erased does not stay', async (t) => {
   await serve(makeRemoveErasedMembers({ removeErasedMember }));
   t.is(await roleOfBob(), null);
   t.is(await projects.access(own.resource.id), null);
+});
+
+test('an erasure is finished once the views show all that went before it, and not by what they lack', async (t) => {
+  const { stores, target } = await givenBob();
+  await stores.handler.handle(target, { type: 'Erase' }, givenContext(4, at));
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  const last = events.at(-1);
+  const asks = (shown: boolean) => {
+    const reaction: AnyReaction = makeFinishErasures({
+      finishErasure: () => Promise.resolve(),
+      viewsShow: (position) => shown && position === last?.position,
+    });
+    const event = last === undefined ? null : eventFor(reaction, last);
+    return event === null ? null : reaction.asks(event);
+  };
+  t.is(await asks(false), 'not-yet');
+  t.is(await asks(true), 'yes');
 });

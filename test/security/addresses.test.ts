@@ -24,6 +24,7 @@ test('spellings of one address compare as equal', (t) => {
     t.not(parseEmailAddress(one), null);
     t.is(parseEmailAddress(one)?.canonical, parseEmailAddress(two)?.canonical);
   }
+  t.is(parseEmailAddress('Jose\u0301@example.com')?.address, 'Jos\u00e9@example.com', 'kept in NFC');
   t.not(parseEmailAddress('a.b@example.com')?.canonical, parseEmailAddress('ab@example.com')?.canonical);
 });
 
