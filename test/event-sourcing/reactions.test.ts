@@ -350,6 +350,7 @@ test('a mark that rests where it was found still knows its log', async (t) => {
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
+  await scene.readModels.dropCollection(markName({ name }));
   await scene.clock.run(second.stop());
   t.regex((await scene.readModels.loadCheckpoint(markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
   scene.log.restore(1);

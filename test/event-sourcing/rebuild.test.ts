@@ -343,3 +343,16 @@ test('what a crash left of earlier generations is dropped at start, and what is 
   await thenRebuilt(t, scene);
   await stopAll();
 });
+
+test('a process whose views were dropped, because it was taken for gone, stops and says so', async (t) => {
+  const scene = await given();
+  const { reports } = await scene.start();
+  const name = 'in-use/counters@1';
+  const inUse = await scene.documents.getRecord(name);
+  await scene.documents.putRecord(name, { dropped_through: 1 }, inUse?.version ?? null);
+  await scene.clock.advance(31_000);
+  const stopped = reports.filter((report) => report.startsWith('stopped the versions of views'));
+  t.is(stopped.length, 1);
+  t.regex(stopped[0] ?? '', /counters@1 was taken for unused and dropped.*start it again/);
+  await scene.stopAll();
+});

@@ -90,7 +90,7 @@ test.serial('a log that is put back to an older one while it is followed is noti
 test.serial(
   'a log that ends too early for a moment, as after a change of leaders, is waited for',
   async (t) => {
-    const { server, store } = await givenServer(t, {}, { limits: { pollMs: 10 } });
+    const { server, store } = await givenServer(t, {}, { limits: { pollMs: 10, shortLogMs: 60_000 } });
     const appended = await store.append(uniqueStream(), 'no-stream', makeEvents(3));
     const after = appended?.position ?? null;
     const last = server.log.records.at(-1);
