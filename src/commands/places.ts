@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../event-sourcing/clock.js';
 import { Overloaded, OutcomeUnknown } from '../event-sourcing/errors.js';
 import { makeKeyedBatches } from '../event-sourcing/keyed-batches.js';
+import { makeLru } from '../event-sourcing/lru.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
 import { entityId, instant } from '../domain/fields.js';
 
@@ -65,7 +65,7 @@ interface Picture {
 export function makePlaces({ stateStore, clock, name, max, shown, look, refuse }: PlacesDeps): Places {
   // Whoever loses a race has lost it to a place that was taken, so there are hardly more races than places.
   const triesMax = 2 * max;
-  const pictures = new LRUCache<string, Picture>({ max: picturesMax });
+  const pictures = makeLru<Picture>(picturesMax);
   const takeTogether = makeKeyedBatches({ waitingMax: 1_000, run: takeAll });
 
   return {

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { Aggregate } from './decider.js';
 import type { DocumentWriter } from './document-writer.js';
 import type { DomainEvent, NewEvent, Recorded, StoredEvent } from './domain-event.js';
 import type { EventStore } from './event-store.js';
 import { evolveDecoded, evolveDocument } from './fold-documents.js';
+import { makeLru } from './lru.js';
 import type { StoredDocument } from './read-model-store.js';
 import { readStream } from './read-stream.js';
 
@@ -56,7 +56,7 @@ export function makeFoldedStreams({
   readonly streamsMax: number;
 }): FoldedStreams {
   // Keyed by stream; a stream belongs to one aggregate, so the state is always of the type that its aggregate folds.
-  const cache = new LRUCache<string, Folded<unknown> & { readonly hasGoneOn: boolean }>({ max: streamsMax });
+  const cache = makeLru<Folded<unknown> & { readonly hasGoneOn: boolean }>(streamsMax);
 
   return { current, remembered, appended };
 

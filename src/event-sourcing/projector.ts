@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { fingerprintOf, loadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import { parseStreamName } from './decider.js';
@@ -6,6 +6,7 @@ import type { LogEvent, Position } from './domain-event.js';
 import { StoreUnavailable } from './errors.js';
 import type { EventStore, LogPage } from './event-store.js';
 import { foldEvents, foldWholeStream } from './fold-documents.js';
+import { makeLru } from './lru.js';
 import type { AnyProjection } from './projection.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from './read-model-store.js';
 
@@ -68,7 +69,7 @@ export async function runProjector(
   /** From the durable checkpoint on; nothing that this process remembered from before an error is used. */
   async function follow(): Promise<void> {
     const { logId, checkpoint } = await loadOwnCheckpoint(deps, collection, `the view ${collection}`);
-    const documents = new LRUCache<string, StoredDocument>({ max: cachedDocumentsMax });
+    const documents = makeLru<StoredDocument>(cachedDocumentsMax);
     let saved = checkpoint?.position ?? null;
     let done = saved;
     let fingerprint = checkpoint?.fingerprint;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { makeLru } from '../event-sourcing/lru.js';
 import type { ClientIp } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { errorBody } from './http-error.js';
@@ -98,7 +98,7 @@ interface Client {
 
 /** Addresses repeat, so finding and digesting one is remembered. */
 function makeIdentify({ clientIp, digestIp }: ObserveDeps) {
-  const known = new LRUCache<string, Client>({ max: 10_000 });
+  const known = makeLru<Client>(10_000);
   return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
     const forwarded = forwardedFor === undefined ? undefined : String(forwardedFor);
     const key = `${socketAddress ?? ''} ${forwarded ?? ''}`;

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../event-sourcing/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../event-sourcing/errors.js';
+import { makeLru } from '../event-sourcing/lru.js';
 import type { StateRecord, StateStore } from '../event-sourcing/state-store.js';
 import { DoesNotOpen, KeyMissing } from './errors.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
@@ -79,7 +79,7 @@ interface Cached {
 export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   const { stateStore, masterKeys, clock, randomBytes } = deps;
   const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
-  const cache = new LRUCache<string, Cached>({ max: deps.cacheEntriesMax ?? 10_000 });
+  const cache = makeLru<Cached>(deps.cacheEntriesMax ?? 10_000);
   const reads = new Map<string, Promise<FoundDataKey>>();
 
   function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { JWK } from 'jose';
 import { SignJWT, errors, exportJWK, jwtVerify } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../event-sourcing/clock.js';
+import { makeLru } from '../event-sourcing/lru.js';
 import { decodeBase64url } from '../keys/keyring.js';
 import type { Keyring } from '../keys/keyring.js';
 import { ed25519KeyPair } from './ed25519.js';
@@ -85,7 +85,7 @@ interface Verified {
 /** @see AccessTokens */
 export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
   const { keys, issuer, clock, makeId } = deps;
-  const cache = new LRUCache<string, Verified>({ max: deps.cacheEntriesMax ?? 10_000 });
+  const cache = makeLru<Verified>(deps.cacheEntriesMax ?? 10_000);
   const pairs = new Map<string, Ed25519KeyPair>();
 
   function pairOf(kid: string, seed: Buffer): Ed25519KeyPair {

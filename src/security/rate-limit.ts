@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../event-sourcing/clock.js';
+import { makeLru } from '../event-sourcing/lru.js';
 import type { RateLimit } from './gcra.js';
 import { gcraCount, gcraJudge } from './gcra.js';
 
@@ -165,7 +165,8 @@ interface ArrivalTable {
 }
 
 function makeArrivalTable(capacity: number): ArrivalTable {
-  const arrivals = new LRUCache<string, number>({ max: Math.max(1, Math.floor(capacity)) });
+  const keysMax = Math.max(1, Math.floor(capacity));
+  const arrivals = makeLru<number>(keysMax);
 
   function leastRecent(count: number): readonly string[] {
     const oldest: string[] = [];
@@ -182,7 +183,7 @@ function makeArrivalTable(capacity: number): ArrivalTable {
       arrivals.set(id, arrivalMs);
     },
     makeRoom: (count, nowMs) => {
-      const fits = () => arrivals.size + count <= arrivals.max;
+      const fits = () => arrivals.size + count <= keysMax;
       if (fits()) return true;
       for (const id of leastRecent(evictionProbesMax)) {
         if ((arrivals.peek(id) ?? nowMs) <= nowMs) arrivals.delete(id);
