@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { isExplained } from './cli/explained.js';
 import { withOperator } from './cli/operator.js';
 import { rewrapAll } from './cli/rewrap.js';
-import { ConfigProblem, readConfig } from './config.js';
+import { readConfig } from './config.js';
 import type { ControlReply } from './control/protocol.js';
 import type { JsonValue } from './event-sourcing/domain-event.js';
-import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
-import { KeyProblem } from './keys/errors.js';
 
 type Input = Readonly<Record<string, JsonValue>>;
 
@@ -243,14 +242,4 @@ function print(reply: ControlReply): void {
 function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
   return Number(text);
-}
-
-/** Errors whose message is a sentence for the operator. */
-function isExplained(error: unknown): error is Error {
-  return (
-    error instanceof ConfigProblem ||
-    error instanceof KeyProblem ||
-    error instanceof StoreUnavailable ||
-    error instanceof StoreDamaged
-  );
 }

@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** Cost of new password hashes; the production parameters when left out. */
   readonly passwordScrypt?: ScryptParameters;
+  /** How old the last read of the views' registry may be; as `makeGenerations` says when left out. */
+  readonly registry?: { readonly staleAfterMs: number };
   /** Opened by the caller, who also closes them; what the configuration names when left out. */
   readonly stores?: Stores;
   /** The payment platforms; what the configuration names when left out. */
@@ -116,7 +118,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       makeId: randomUUID,
     });
-    const generations = makeGenerations({ projections, readModelStore, clock });
+    const generations = makeGenerations({ projections, readModelStore, clock, ...options.registry });
     const documentWriter = makeDocumentWriter({
       generations,
       readModelStore,

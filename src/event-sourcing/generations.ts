@@ -43,7 +43,7 @@ export interface Generations {
    * @throws StoreUnavailable; StoreDamaged as above
    */
   tendVersions(): Promise<void>;
-  /** @throws StoreUnavailable when the last read is older than 3 s: a switch may have been missed */
+  /** @throws StoreUnavailable when the last read is too old: a switch may have been missed */
   record(projection: AnyProjection): GenerationRecord;
   /** The collection that readers use. @throws StoreUnavailable as above */
   liveCollection(projection: AnyProjection): string;
@@ -56,14 +56,16 @@ export interface Generations {
   ): Promise<boolean>;
 }
 
-const staleAfterMs = 3_000;
+const staleAfterMsDefault = 3_000;
 
+/** @param deps.staleAfterMs how old the last read may be (milliseconds); 3 s when left out */
 export function makeGenerations(deps: {
   readonly projections: readonly AnyProjection[];
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
+  readonly staleAfterMs?: number;
 }): Generations {
-  const { projections, readModelStore, clock } = deps;
+  const { projections, readModelStore, clock, staleAfterMs = staleAfterMsDefault } = deps;
   const versions = makeViewVersions(deps);
   const known = new Map<string, Known>();
   let reads = 0;
@@ -123,7 +125,10 @@ export function makeGenerations(deps: {
     const ageMs = entry === undefined ? Infinity : clock.now().getTime() - entry.readAtMs;
     // A negative age means that the clock was set back: how old the read is, nobody knows.
     if (entry === undefined || ageMs < 0 || ageMs > staleAfterMs) {
-      throw new StoreUnavailable(`the registry of the view ${projection.name} could not be read for 3 s`);
+      const seconds = staleAfterMs / 1_000;
+      throw new StoreUnavailable(
+        `the registry of the view ${projection.name} could not be read for ${seconds} s`,
+      );
     }
     return entry;
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { isExplained } from '../../src/cli/explained.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { openStores } from '../support/embedded-directory.js';
 import { startInProcess } from '../support/service-in-process.js';
@@ -42,29 +43,15 @@ test.after.always(async () => {
   for (const directory of [await template, await other, await empty]) await directory.remove();
 });
 
-const stops: Readonly<Record<string, Stop>> = {
+/** Starts that fail while the stores and the keys are opened: seen here as what the start throws, whose message is the sentence. */
+const refusals: Readonly<Record<string, Stop>> = {
   'a log whose header is damaged': {
     given: (_, directory) => overwrite(directory, 'events.db', () => 0, 0xff),
     says: [/events\.db is damaged/, /restore events\.db from a backup/],
   },
-  'a log that is damaged in the middle, once it is read': {
-    given: async (_, directory) => {
-      await overwrite(directory, 'events.db', (bytes) => bytes.indexOf('node-one'), 'N'.charCodeAt(0));
-      await rm(join(directory, 'read-models.db'));
-    },
-    says: [/events\.db is damaged: the event at sequence 1/, /restore events\.db from a backup/],
-  },
   'a log that has lost its last events': {
     given: (_, directory) => writeFile(join(directory, 'events.db.mark'), '0000000000000009 dbdcd3c0'),
     says: [/events\.db is damaged: it ends at 1 and had reached 9/, /restore events\.db from a backup/],
-  },
-  "another log than the views' checkpoints name": {
-    given: async (_, directory) => cp(join((await other).path, 'events.db'), join(directory, 'events.db')),
-    says: [/has followed the log .*, but the configured log is/, /delete the read models/],
-  },
-  'an older log than the views and reactions have followed, also once it has grown further than they were': {
-    given: restoreOlderLog,
-    says: [/has passed an event of the stream node-\S+ .*older one/, /delete the read models/],
   },
   'no keys.json beside data': {
     given: (_, directory) => rm(join(directory, 'keys.json')),
@@ -78,12 +65,34 @@ const stops: Readonly<Record<string, Stop>> = {
     given: (_, directory) => chmod(join(directory, 'keys.json'), 0o644),
     says: [/can be read or changed by others/, /chmod 600/],
   },
-  'EventStoreDB without keys': {
-    environment: { EVENTSTOREDB_URL: 'esdb://127.0.0.1:1?tls=false' },
-    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
-  },
   'MongoDB without keys': {
     environment: { MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' },
+    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
+  },
+  'a key that is none': {
+    environment: { MASTER_KEYS: 'canary-not-a-key' },
+    says: [/MASTER_KEYS, entry 1: not of the form kid:base64url/],
+  },
+};
+
+const stops: Readonly<Record<string, Stop>> = {
+  'a log that is damaged in the middle, once it is read': {
+    given: async (_, directory) => {
+      await overwrite(directory, 'events.db', (bytes) => bytes.indexOf('node-one'), 'N'.charCodeAt(0));
+      await rm(join(directory, 'read-models.db'));
+    },
+    says: [/events\.db is damaged: the event at sequence 1/, /restore events\.db from a backup/],
+  },
+  "another log than the views' checkpoints name": {
+    given: async (_, directory) => cp(join((await other).path, 'events.db'), join(directory, 'events.db')),
+    says: [/has followed the log .*, but the configured log is/, /delete the read models/],
+  },
+  'an older log than the views and reactions have followed, also once it has grown further than they were': {
+    given: restoreOlderLog,
+    says: [/has passed an event of the stream node-\S+ .*older one/, /delete the read models/],
+  },
+  'EventStoreDB without keys': {
+    environment: { EVENTSTOREDB_URL: 'esdb://127.0.0.1:1?tls=false' },
     says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
   },
   'a configuration with several problems': {
@@ -95,22 +104,38 @@ const stops: Readonly<Record<string, Stop>> = {
     },
     says: [/PORT must/, /PUBLIC_URL must/, /LOG_LEVEL must be fatal, error/, /TRUSTED_PROXIES must/],
   },
-  'a key that is none': {
-    environment: { MASTER_KEYS: 'canary-not-a-key' },
-    says: [/MASTER_KEYS, entry 1: not of the form kid:base64url/],
-  },
 };
+
+for (const [title, { given, environment = {}, says }] of Object.entries(refusals)) {
+  test.serial(`the start is refused with a sentence: ${title}`, async (t) => {
+    const directory = await givenDirectory(t, given);
+    const starting = async (): Promise<void> => {
+      const service = await startInProcess({ directory, environment });
+      await service.close();
+    };
+    const error = await t.throwsAsync(starting);
+    t.true(isExplained(error), error.stack ?? '');
+    for (const pattern of says) t.regex(error.message, pattern);
+    t.notRegex(error.message, /canary|\n\s+at /);
+  });
+}
 
 for (const [title, { given, environment = {}, says }] of Object.entries(stops)) {
   test.serial(`serve stops with a sentence: ${title}`, async (t) => {
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    if (given !== undefined) {
-      for (const file of files) await cp(join((await template).path, file), join(directory.path, file));
-      await given(t, directory.path);
-    }
-    await assertStops(t, { directory: directory.path, environment, says });
+    const directory = await givenDirectory(t, given);
+    await assertStops(t, { directory, environment, says });
   });
+}
+
+/** An empty directory, or a copy of the template that was tampered with. */
+async function givenDirectory(t: ExecutionContext, given: Stop['given']): Promise<string> {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  if (given !== undefined) {
+    for (const file of files) await cp(join((await template).path, file), join(directory.path, file));
+    await given(t, directory.path);
+  }
+  return directory.path;
 }
 
 test.serial('serve stops with a sentence: a port that is in use', async (t) => {

@@ -1,18 +1,17 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/errors.js';
 import { parseEntries } from '../../src/stores/embedded/event-rows.js';
 import { openConnection } from '../../src/stores/embedded/database.js';
-import type { EmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import { makeEvent, readLog } from '../contracts/event-store-fixtures.js';
-import { makeDirectory, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
 
-/** A closed data directory with three streams of three events each, appended in turn. */
-async function givenLog(t: ExecutionContext): Promise<string> {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
-  const stores = await openStores(directory);
+const template = makeDirectory();
+
+/** Three streams of three events each, appended in turn, and a record of state. */
+test.before(async () => {
+  const stores = await openStores(template.directory);
   const { eventStore, stateStore } = stores;
   for (const round of [0, 1, 2]) {
     for (const stream of ['thing-a', 'thing-b', 'thing-c']) {
@@ -22,17 +21,30 @@ async function givenLog(t: ExecutionContext): Promise<string> {
   }
   await stateStore.compareAndSet('key/1', null, { wrapped: 'marker of a key' });
   await stores.close();
+});
+
+test.after.always(() => {
+  template.remove();
+});
+
+/** A closed data directory with a log. */
+function givenLog(t: ExecutionContext): string {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  cpSync(template.directory, directory, { recursive: true });
   return directory;
 }
 
-async function opened(
+const ignore = (): void => undefined;
+
+/** What was opened, closed with the test. */
+async function closing<Opened extends { close(): Promise<void> }>(
   t: ExecutionContext,
-  directory: string,
-  onFatal: (error: Error) => void = () => undefined,
-): Promise<EmbeddedStores> {
-  const stores = await openStores(directory, { onFatal });
-  t.teardown(() => stores.close());
-  return stores;
+  opening: Promise<Opened>,
+): Promise<Opened> {
+  const opened = await opening;
+  t.teardown(() => opened.close());
+  return opened;
 }
 
 /** Changes the last letter of a text in a file. */
@@ -56,10 +68,11 @@ const damaged = { instanceOf: StoreDamaged, message: /restore events\.db from a 
 test.serial(
   'a changed byte of an event is damage and ends the use of the log: nothing is added to it',
   async (t) => {
-    const directory = await givenLog(t);
+    const directory = givenLog(t);
     falsify(join(directory, 'events.db'), 'marker thing-b 1');
     const fatal: Error[] = [];
-    const { eventStore, stateStore } = await opened(t, directory, (error) => fatal.push(error));
+    const onFatal = (error: Error) => fatal.push(error);
+    const { eventStore, stateStore } = await closing(t, openStores(directory, { onFatal }));
     t.is((await eventStore.read('thing-a')).length, 3);
     await t.throwsAsync(eventStore.read('thing-b'), damaged);
     await t.throwsAsync(eventStore.read('thing-a'), damaged);
@@ -70,9 +83,9 @@ test.serial(
 );
 
 test.serial('a follower of the log meets the damage where it is', async (t) => {
-  const directory = await givenLog(t);
+  const directory = givenLog(t);
   falsify(join(directory, 'events.db'), 'marker thing-b 1');
-  const { eventStore } = await opened(t, directory);
+  const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
   const controller = new AbortController();
   const following = eventStore.subscribe({ after: null, signal: controller.signal });
   await t.throwsAsync(async () => following[Symbol.asyncIterator]().next(), damaged);
@@ -85,9 +98,9 @@ const changes = {
 };
 for (const [what, sql] of Object.entries(changes)) {
   test.serial(`it is damage when ${what}`, async (t) => {
-    const directory = await givenLog(t);
+    const directory = givenLog(t);
     change(directory, sql);
-    const { eventStore } = await opened(t, directory);
+    const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
     await t.throwsAsync(async () => {
       await readLog(eventStore, null);
       await eventStore.read('thing-b', { limit: 2 });
@@ -119,22 +132,22 @@ const refusedAtOpening: Record<string, (directory: string) => void> = {
 };
 for (const [what, damage] of Object.entries(refusedAtOpening)) {
   test.serial(`a log that ${what} is not opened`, async (t) => {
-    const directory = await givenLog(t);
+    const directory = givenLog(t);
     damage(directory);
-    await t.throwsAsync(openStores(directory), damaged);
+    await t.throwsAsync(openLog(directory), damaged);
     // The directory is given up again: the next start must get as far.
-    await t.throwsAsync(openStores(directory), damaged);
+    await t.throwsAsync(openLog(directory), damaged);
   });
 }
 
 test.serial('a log of a newer format says to run the newer version', async (t) => {
-  const directory = await givenLog(t);
+  const directory = givenLog(t);
   change(directory, 'PRAGMA user_version = 9');
-  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message: /Run the newer version/ });
+  await t.throwsAsync(openLog(directory), { instanceOf: StoreDamaged, message: /Run the newer version/ });
 });
 
 test.serial('a log that was replaced by an older one is noticed by whoever read further', async (t) => {
-  const { eventStore } = await opened(t, await givenLog(t));
+  const { eventStore } = await closing(t, openLog(givenLog(t), { onFatal: ignore }));
   await t.throwsAsync(eventStore.readAll({ after: '0000000000000010', limit: 1 }), {
     instanceOf: StoreDamaged,
     message: /replaced by an older one/,
@@ -142,15 +155,15 @@ test.serial('a log that was replaced by an older one is noticed by whoever read 
 });
 
 test.serial('a changed byte of a state record is damage', async (t) => {
-  const directory = await givenLog(t);
+  const directory = givenLog(t);
   falsify(join(directory, 'state.db'), 'marker of a key');
-  const { stateStore } = await opened(t, directory);
+  const { stateStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
   const message = /restore state\.db from a backup/;
   await t.throwsAsync(stateStore.get('key/1'), { instanceOf: StoreDamaged, message });
 });
 
 test.serial('damaged read models say that they can be built anew', async (t) => {
-  const directory = await givenLog(t);
+  const directory = givenLog(t);
   writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));
   const message = /delete read-models\.db; the next start builds it anew/;
   await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });

@@ -8,11 +8,38 @@ import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js'
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/transactions.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
-import { makeDirectory, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
 
 // SQLite takes a damaged frame of its write-ahead log for the log's end, so an end that is missing must be noticed by us.
 
 type File = 'events.db' | 'state.db';
+
+/** One file of a directory, opened with no more of the others than must be. */
+interface OpenedFile {
+  /** Acknowledges something of this name. */
+  add(name: string): Promise<unknown>;
+  has(name: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const openers: Readonly<Record<File, (directory: string) => Promise<OpenedFile>>> = {
+  'events.db': async (directory) => {
+    const log = await openLog(directory);
+    return {
+      add: (name) => log.eventStore.append(`thing-${name}`, 'no-stream', [makeEvent()]),
+      has: async (name) => (await log.eventStore.read(`thing-${name}`)).length === 1,
+      close: () => log.close(),
+    };
+  },
+  'state.db': async (directory) => {
+    const documents = await openDocuments(directory);
+    return {
+      add: (name) => documents.stateStore.compareAndSet(`key/${name}`, null, { wrapped: 'a key' }),
+      has: async (name) => (await documents.stateStore.get(`key/${name}`)) !== null,
+      close: () => documents.close(),
+    };
+  },
+};
 
 /** What a killed process leaves behind: the files as they stand while the stores are open. */
 const leftBehind = [
@@ -80,6 +107,8 @@ const losses: Readonly<Record<string, (wal: string) => void>> = {
 };
 
 for (const file of ['events.db', 'state.db'] as const) {
+  const open = openers[file];
+
   for (const [what, damage] of Object.entries(losses)) {
     test.serial(`${file}: ${what} hides nothing that was acknowledged`, async (t) => {
       // Given what a killed process left
@@ -95,19 +124,17 @@ for (const file of ['events.db', 'state.db'] as const) {
   test.serial(`${file}: a copy without its write-ahead log is not taken for whole`, async (t) => {
     // Given a directory in which everything stands in the database itself, and one that went on from there
     const directory = givenKilled(t);
-    await (await openStores(directory)).close();
+    await (await open(directory)).close();
     const older = readFileSync(join(directory, file));
-    const stores = await openStores(directory);
-    await stores.eventStore.append('thing-later', 'no-stream', [makeEvent()]);
-    await stores.stateStore.compareAndSet('key/later', null, {});
-    await stores.close();
+    const opened = await open(directory);
+    await opened.add('later');
+    await opened.close();
     // When the older file is put in its place
     writeFileSync(join(directory, file), older);
     // Then it is refused until the mark is deleted, as the sentence says
     await refuses(t, directory, file);
     rmSync(join(directory, `${file}.mark`));
-    const again = await openStores(directory);
-    await again.close();
+    await (await open(directory)).close();
   });
 
   test.serial(`${file}: a mark that is behind, empty or missing costs nothing`, async (t) => {
@@ -117,10 +144,9 @@ for (const file of ['events.db', 'state.db'] as const) {
       const before = readFileSync(path, 'latin1');
       if (mark === null) rmSync(path);
       else writeFileSync(path, mark);
-      const stores = await openStores(directory);
-      t.is((await stores.eventStore.read('thing-3')).length, 1);
-      t.not(await stores.stateStore.get('key/3'), null);
-      await stores.close();
+      const opened = await open(directory);
+      t.true(await opened.has('3'));
+      await opened.close();
       t.is(readFileSync(path, 'latin1'), before);
     }
   });
@@ -129,7 +155,7 @@ for (const file of ['events.db', 'state.db'] as const) {
     for (const mark of ['0000000000000001 00000000', '000000000000000', 'x'.repeat(25), 'x'.repeat(60)]) {
       const directory = givenKilled(t);
       writeFileSync(join(directory, `${file}.mark`), mark);
-      await t.throwsAsync(openStores(directory), {
+      await t.throwsAsync(open(directory), {
         instanceOf: StoreDamaged,
         message: new RegExp(`${file}\\.mark is damaged\\. Delete it`),
       });
@@ -147,7 +173,7 @@ test.serial('what a killed process left is opened whole, and goes on', async (t)
 });
 
 async function refuses(t: ExecutionContext, directory: string, file: File): Promise<void> {
-  const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged });
+  const error = await t.throwsAsync(openers[file](directory), { instanceOf: StoreDamaged });
   t.regex(error.message, new RegExp(`^${file} is damaged: it ends at \\d and had reached \\d`));
   t.regex(error.message, new RegExp(`restore ${file} from a backup.*delete ${file}\\.mark`));
 }

@@ -10,18 +10,28 @@ import { eventsFormat, readModelsFormat, stateFormat } from '../../src/stores/em
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeEvent, makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/document-writes.js';
-import { makeDirectory, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
 import { settableClock } from '../support/settable-clock.js';
 
+type Overrides = Partial<EmbeddedStoresOptions>;
+
 /** Opens stores in a new directory; faults and limits are what the test is about. */
-async function given(t: ExecutionContext, overrides: Partial<EmbeddedStoresOptions> = {}) {
+async function givenOpen<Opened extends { close(): Promise<void> }>(
+  t: ExecutionContext,
+  open: (directory: string, overrides: Overrides) => Promise<Opened>,
+  overrides: Overrides = {},
+) {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
   const fatal: Error[] = [];
-  const stores = await openStores(directory, { onFatal: (error) => fatal.push(error), ...overrides });
-  t.teardown(() => stores.close());
-  return { directory, fatal, ...stores };
+  const opened = await open(directory, { onFatal: (error) => fatal.push(error), ...overrides });
+  t.teardown(() => opened.close());
+  return { directory, fatal, ...opened };
 }
+
+const givenStores = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openStores, overrides);
+const givenLog = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openLog, overrides);
+const givenDocuments = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openDocuments, overrides);
 
 const commitFails = (overrides: Partial<Fault>): Fault => ({
   file: 'events',
@@ -32,7 +42,7 @@ const commitFails = (overrides: Partial<Fault>): Fault => ({
 });
 
 test.serial('a data directory is made for its user alone, and has one owner at a time', async (t) => {
-  const stores = await given(t);
+  const stores = await givenStores(t);
   const { directory } = stores;
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.regex(stores.sqliteVersion, /^3\.\d+\.\d+$/);
@@ -86,7 +96,7 @@ test.serial('a directory that cannot be locked is not said to be in use', async 
 });
 
 test.serial('a directory that cannot be made is refused with a sentence', async (t) => {
-  const { directory } = await given(t);
+  const { directory } = await givenStores(t);
   const error = await t.throwsAsync(openStores(join(directory, 'events.db', 'data')), {
     instanceOf: StoreUnavailable,
   });
@@ -94,7 +104,7 @@ test.serial('a directory that cannot be made is refused with a sentence', async 
 });
 
 test.serial('a store that was closed refuses reads and writes', async (t) => {
-  const stores = await given(t);
+  const stores = await givenStores(t);
   const { eventStore, readModelStore, stateStore } = stores;
   await stores.close();
   await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StoreUnavailable });
@@ -106,7 +116,7 @@ test.serial('a store that was closed refuses reads and writes', async (t) => {
 });
 
 test.serial('appends asked for at once share a transaction: the second commit never comes', async (t) => {
-  const { eventStore } = await given(t, { faults: [commitFails({ n: 2, code: 'SQLITE_FULL' })] });
+  const { eventStore } = await givenLog(t, { faults: [commitFails({ n: 2, code: 'SQLITE_FULL' })] });
   const streams = Array.from({ length: 200 }, (_, index) => `thing-${index}`);
   await Promise.all(streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))));
   t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 200);
@@ -116,7 +126,7 @@ test.serial('appends asked for at once share a transaction: the second commit ne
 test.serial(
   'a full disk refuses what does not fit, keeps what is there, and takes what fits later',
   async (t) => {
-    const { eventStore, fatal } = await given(t, { pageCountMax: 40 });
+    const { eventStore, fatal } = await givenLog(t, { pageCountMax: 40 });
     await eventStore.append('thing-1', 'no-stream', makeEvents(1));
     const large = makeEvent({ data: { text: 'x'.repeat(200_000) } });
     const error = await t.throwsAsync(eventStore.append('thing-1', 0n, [large]), {
@@ -133,7 +143,7 @@ test.serial(
 test.serial(
   'a failed sync of the log is never tried again: everything is refused and the process is told to end',
   async (t) => {
-    const { eventStore, fatal } = await given(t, {
+    const { eventStore, fatal } = await givenLog(t, {
       faults: [commitFails({ n: 2, code: 'SQLITE_IOERR_FSYNC' })],
     });
     await eventStore.append('thing-1', 'no-stream', makeEvents(1));
@@ -150,7 +160,9 @@ test.serial(
 );
 
 test.serial('a thread that ends takes the store with it, and the process is told to end', async (t) => {
-  const { eventStore, fatal } = await given(t, { faults: [commitFails({ code: 'A fault of the program' })] });
+  const { eventStore, fatal } = await givenLog(t, {
+    faults: [commitFails({ code: 'A fault of the program' })],
+  });
   await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
     instanceOf: OutcomeUnknown,
   });
@@ -162,7 +174,7 @@ test.serial(
   'an append that hangs is unknown, one that waits behind it is not written, and the first can be repeated',
   async (t) => {
     const writeLimitMs = 800;
-    const { eventStore } = await given(t, {
+    const { eventStore } = await givenLog(t, {
       writeLimitMs,
       faults: [commitFails({ when: 'hang', hangMs: 3 * writeLimitMs })],
     });
@@ -187,7 +199,7 @@ test.serial(
 );
 
 test.serial('too many writes that wait are refused', async (t) => {
-  const { stateStore } = await given(t, {
+  const { stateStore } = await givenDocuments(t, {
     faults: [commitFails({ file: 'state', when: 'hang', hangMs: 300 })],
   });
   const value = 'x'.repeat(1024 * 1024);
@@ -204,7 +216,7 @@ test.serial(
   'a document written by a commit that seemed to fail is seen, and the change token tells',
   async (t) => {
     const view = 'things@1.1';
-    const { readModelStore } = await given(t, {
+    const { readModelStore } = await givenDocuments(t, {
       faults: [commitFails({ file: 'read-models', n: 3, when: 'after', code: 'SQLITE_FULL' })],
     });
     await readModelStore.ensureCollection(view, []);
@@ -220,7 +232,7 @@ test.serial(
 );
 
 test.serial('an index that a collection gets later covers the documents it has', async (t) => {
-  const { readModelStore } = await given(t);
+  const { readModelStore } = await givenDocuments(t);
   const view = 'things@1.1';
   const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
   const query = { where: { field: 'owner', equals: 'ada' }, limit: 9 };
@@ -232,7 +244,7 @@ test.serial('an index that a collection gets later covers the documents it has',
 });
 
 test.serial('what a dropped collection left behind is removed along with later writes', async (t) => {
-  const { directory, readModelStore } = await given(t);
+  const { directory, readModelStore } = await givenDocuments(t);
   await readModelStore.ensureCollection('old@1.1', ['owner']);
   const writes = Array.from({ length: 500 }, (_, index) =>
     wholeFold(`a${index}`, 0n, { owner: `o${index}` }),
@@ -249,7 +261,7 @@ test.serial('what a dropped collection left behind is removed along with later w
 
 test.serial('expired state records are removed along with later writes', async (t) => {
   const clock = settableClock();
-  const { directory, stateStore } = await given(t, { clock });
+  const { directory, stateStore } = await givenDocuments(t, { clock });
   const expiresAt = new Date(clock.now().getTime() + 1_000);
   for (let index = 0; index < 30; index += 1)
     await stateStore.compareAndSet(`a/${index}`, null, 1, { expiresAt });

@@ -44,6 +44,9 @@ export interface TestHttp {
   readonly ask: (path: string, options?: AskOptions) => Promise<Answer>;
 }
 
+/** Client and server share one thread: on a busy machine a request may arrive late, and that is no slow client. */
+export const patientLimits: Partial<ServerLimits> = { headersTimeout: 60_000, requestTimeout: 60_000 };
+
 /** Starts the shell around routes, with what tests leave out made harmless; it ends with the test. */
 export async function startTestHttp(
   t: ExecutionContext,
@@ -87,15 +90,16 @@ export async function startTestHttp(
     ...http,
     host: '127.0.0.1',
     port: 0,
-    ...(limits && { limits }),
+    limits: { ...patientLimits, ...limits },
   });
   t.teardown(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
   let document: Promise<OpenApiDocument> | undefined;
   const readDocument = (): Promise<OpenApiDocument> => {
-    document ??= fetch(`${origin}/openapi.json`).then(
-      (response) => response.json() as Promise<OpenApiDocument>,
-    );
+    document ??= fetch(`${origin}/openapi.json`).then(async (response) => {
+      t.is(response.status, 200, 'the document');
+      return parseDocument(await response.text());
+    });
     return document;
   };
   return {
@@ -131,6 +135,15 @@ export async function startTestHttp(
       return { ...reply, json: isJson && text !== '' ? (JSON.parse(text) as unknown) : null };
     },
   };
+}
+
+const documents = new Map<string, OpenApiDocument>();
+
+/** The same object for the same text: what checks replies against a document is made once for all services of a file. */
+function parseDocument(text: string): OpenApiDocument {
+  const known = documents.get(text) ?? (JSON.parse(text) as OpenApiDocument);
+  documents.set(text, known);
+  return known;
 }
 
 /** Nobody has an account, a session or a project. */

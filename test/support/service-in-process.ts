@@ -10,6 +10,7 @@ import type { Route } from '../../src/http/route.js';
 import { startHttpServer } from '../../src/http/server.js';
 import type { Log } from '../../src/log.js';
 import type { ScryptParameters } from '../../src/security/scrypt.js';
+import { patientLimits } from './http-app.js';
 
 /** The whole service within the test's process, with cheap password hashes and no limit that a test could reach. */
 export interface ServiceInProcess {
@@ -23,6 +24,9 @@ export interface ServiceInProcess {
   /** Ends it; stores that were given stay open. */
   close(): Promise<void>;
 }
+
+/** A busy machine may give a process no time for longer than the 3 s after which a service trusts the registry no more. */
+const registry = { staleAfterMs: 60_000 };
 
 /** The cheapest that scrypt allows. */
 const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
@@ -51,7 +55,11 @@ export async function startInProcess(options: {
     ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
     limits: { ...unlimited, ...limits },
   };
-  const services = await openServices(config, { passwordScrypt: cheapScrypt, ...serviceOptions });
+  const services = await openServices(config, {
+    passwordScrypt: cheapScrypt,
+    registry,
+    ...serviceOptions,
+  });
   await services.generations.start();
   const ignore = (): void => undefined;
   const projections = await startProjections(services, {
@@ -63,7 +71,7 @@ export async function startInProcess(options: {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
   });
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
-  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0 });
+  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
   return {
     services,
     url: `http://127.0.0.1:${server.port}`,

@@ -1,0 +1,13 @@
+import { ConfigProblem } from '../config.js';
+import { StoreDamaged, StoreUnavailable } from '../event-sourcing/errors.js';
+import { KeyProblem } from '../keys/errors.js';
+
+/** Errors whose message is a sentence for the operator. */
+export function isExplained(error: unknown): error is Error {
+  return (
+    error instanceof ConfigProblem ||
+    error instanceof KeyProblem ||
+    error instanceof StoreUnavailable ||
+    error instanceof StoreDamaged
+  );
+}
