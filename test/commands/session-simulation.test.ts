@@ -1,7 +1,7 @@
 import test from 'ava';
 import { runSchedule } from '../deep/session-schedules.js';
 
-const schedules = 150;
+const schedules = 60;
 
 test(`Refreshes, sign-ins, revocations and password changes beside each other: ${schedules} schedules`, async (t) => {
   const tally = new Map<string, number>();

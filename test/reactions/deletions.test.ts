@@ -5,7 +5,7 @@ import { simulateDeletions } from './support/simulate-deletions.js';
 
 test('whatever is created while its project is deleted or its asset removed, nothing of it stays', async (t) => {
   const sum = { late: 0, deleted: 0, crashes: 0 };
-  for (let seed = 1; seed <= 60; seed += 1) {
+  for (let seed = 1; seed <= 25; seed += 1) {
     const { problem, ...told } = await simulateDeletions(seed);
     t.is(problem, null, `seed ${seed}`);
     sum.late += told.late;
@@ -13,5 +13,5 @@ test('whatever is created while its project is deleted or its asset removed, not
     sum.crashes += told.crashes;
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.late > 5 && sum.deleted > 30 && sum.crashes > 20);
+  t.true(sum.late > 2 && sum.deleted > 12 && sum.crashes > 8);
 });

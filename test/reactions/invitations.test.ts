@@ -20,7 +20,7 @@ import { simulateInvitations } from './support/simulate-invitations.js';
 
 test('whatever the order in which people are invited and prove their addresses, they become members', async (t) => {
   const sum = { invited: 0, accepted: 0, crashes: 0 };
-  for (let seed = 1; seed <= 100; seed += 1) {
+  for (let seed = 1; seed <= 40; seed += 1) {
     const { problem, invited, accepted, crashes } = await simulateInvitations(seed);
     t.is(problem, null, `seed ${seed}`);
     sum.invited += invited;
@@ -28,7 +28,7 @@ test('whatever the order in which people are invited and prove their addresses, 
     sum.crashes += crashes;
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.accepted > 30 && sum.crashes > 2 && sum.invited > sum.accepted);
+  t.true(sum.accepted > 12 && sum.crashes > 0 && sum.invited > sum.accepted);
 });
 
 test('each invitation is accepted by a command of its own, the same whenever it is repeated', async (t) => {

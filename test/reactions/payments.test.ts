@@ -5,7 +5,7 @@ import { simulateHistory } from './support/simulate-payments.js';
 
 test('whatever the order, however often and whatever crashes, the same messages end alike', async (t) => {
   const sum = { crashes: 0, granted: 0, held: 0, review: 0 };
-  for (let seed = 1; seed <= 100; seed += 1) {
+  for (let seed = 1; seed <= 40; seed += 1) {
     const { problem, told } = await simulateHistory(seed, { ways: 2 });
     t.is(problem, null, `seed ${seed}`);
     for (const { orders, held, crashes } of told) {
@@ -16,5 +16,5 @@ test('whatever the order, however often and whatever crashes, the same messages 
     }
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.crashes > 150 && sum.granted > 50 && sum.held > 50 && sum.review > 50);
+  t.true(sum.crashes > 60 && sum.granted > 20 && sum.held > 20 && sum.review > 20);
 });

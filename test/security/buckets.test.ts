@@ -147,8 +147,11 @@ test('every named limit holds in every stretch of a virtual day, for each client
           const buckets = ipBuckets(`2001:db8:${network}:${host}::1`);
           for (let index = 0; index < burst; index += 1) {
             if (!limiter.check(name, buckets).allowed) continue;
-            for (const { key } of buckets)
-              passed.set(key, [...(passed.get(key) ?? []), clock.now().getTime()]);
+            for (const { key } of buckets) {
+              const times = passed.get(key) ?? [];
+              times.push(clock.now().getTime());
+              passed.set(key, times);
+            }
           }
         }
         return [...passed].every(([key, times]) => {

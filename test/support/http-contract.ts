@@ -81,7 +81,7 @@ function breachesOfHeaders(document: OpenApiDocument, response: Json, { headers 
     const header = resolve(document, ref as Json);
     const value = headers.get(name);
     if (value === null) return header['required'] === true ? [`header ${name} is missing`] : [];
-    const fits = z.fromJSONSchema(header['schema'] as Json).safeParse(value).success;
+    const fits = madeOnce(header['schema'] as Json, z.fromJSONSchema).safeParse(value).success;
     return fits ? [] : [`header ${name} does not fit its schema: ${value}`];
   });
 }
@@ -96,19 +96,19 @@ function breachesOfBody(document: OpenApiDocument, response: Json, reply: Receiv
   if (content[mediaType] === undefined) return [`content type ${type} is not documented`];
   const schema = content[mediaType]['schema'] as Json;
   const value: unknown = mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
-  const result = jsonSchema(document, schema).safeParse(value);
+  const result = madeOnce(schema, (found) => makeJsonSchema(document, found)).safeParse(value);
   return result.success ? [] : [`the body does not fit its schema: ${z.prettifyError(result.error)}`];
 }
 
 const made = new WeakMap<Json, z.ZodType>();
 
-/** The document's schema as one that checks: its references point into components, JSON Schema's into `$defs`. */
-function jsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
-  const known = made.get(schema) ?? makeJsonSchema(document, schema);
+function madeOnce(schema: Json, make: (schema: Json) => z.ZodType): z.ZodType {
+  const known = made.get(schema) ?? make(schema);
   made.set(schema, known);
   return known;
 }
 
+/** The document's schema as one that checks: its references point into components, JSON Schema's into `$defs`. */
 function makeJsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
   const whole = { ...schema, $defs: document.components.schemas };
   return z.fromJSONSchema(

@@ -39,7 +39,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
         ? stored === undefined || stored.revision < document.revision
         : stored?.revision === foldedFrom;
     if (!allowed) return 'refused';
-    target.documents.set(document.id, structuredClone(document));
+    target.documents.set(document.id, frozen(structuredClone(document)));
     target.changes += 1;
     return 'applied';
   }
@@ -58,17 +58,15 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       return Promise.resolve();
     },
     collections: async () => Promise.resolve([...collections.keys()]),
-    get: async (name, id) => Promise.resolve(structuredClone(collection(name).documents.get(id) ?? null)),
+    get: async (name, id) => Promise.resolve(collection(name).documents.get(id) ?? null),
     getMany: async (name, ids) => {
       const { documents } = collection(name);
-      return Promise.resolve([...new Set(ids)].flatMap((id) => structuredClone(documents.get(id) ?? [])));
+      return Promise.resolve([...new Set(ids)].flatMap((id) => documents.get(id) ?? []));
     },
     find: async (name, query) => {
       if (query.where !== undefined && collections.get(name)?.indexes.has(query.where.field) === false)
         throw new Error(`${name} has no index ${query.where.field}`);
-      return Promise.resolve(
-        structuredClone(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit)),
-      );
+      return Promise.resolve(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit));
     },
     sum: async (name, { where, field, after }) => {
       const query = { where, limit: Infinity, ...(after === undefined ? {} : { after }) };
@@ -83,11 +81,9 @@ export function makeMemoryReadModelStore(): ReadModelStore {
     },
     scan: async (name, { after, limit }) =>
       Promise.resolve(
-        structuredClone(
-          inOrder(name)
-            .filter(({ id }) => after === undefined || compareIds(id, after) > 0)
-            .slice(0, limit),
-        ),
+        inOrder(name)
+          .filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+          .slice(0, limit),
       ),
     write: async (name, writes) => {
       if (new Set(writes.map((write) => write.document.id)).size < writes.length)
@@ -147,4 +143,13 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 /** Ids sort as their UTF-8 bytes. */
 function compareIds(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Documents are handed out as they are kept: whoever would change one fails. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) frozen(part);
+  }
+  return value;
 }

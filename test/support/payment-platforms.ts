@@ -44,11 +44,13 @@ const certificates = 'https://api.paypal.com/v1/notifications/certs';
 
 /** The six platforms with keys of their own, told apart by the name. */
 export function makePaymentPlatforms(name: string): Readonly<Record<PaymentProviderName, PaymentPlatform>> {
+  // One for the three that sign with one: making it takes longer than anything else here.
+  const keys = makeRsaKeys();
   return {
     stripe: stripe(`whsec_TestOnly${name.padStart(16, '0')}`),
-    wechatpay: wechatpay(`TestOnly${name.padStart(24, '0')}`, makeRsaKeys()),
-    alipay: alipay(makeRsaKeys()),
-    paypal: paypal(makeRsaKeys()),
+    wechatpay: wechatpay(`TestOnly${name.padStart(24, '0')}`, keys),
+    alipay: alipay(keys),
+    paypal: paypal(keys),
     standard: standard(`whsec_${Buffer.from(name.padStart(24, '0')).toString('base64')}`),
     epay: epay(`TestOnly${name.padStart(24, '0')}`),
   };

@@ -22,13 +22,13 @@ for (const name of paymentProvider.options) {
     const judge = await makeJudge(name, givenProvider(t, name), file);
     const next = makeMutants(file, makeSeededRandom(1));
     let accepted = 0;
-    for (let count = 0; count < 400; count += 1) {
+    for (let count = 0; count < 150; count += 1) {
       const verdict = await judge(next());
       if (verdict.problem !== null) return t.fail(verdict.problem);
       if (verdict.accepted) accepted += 1;
     }
     // Some changes change nothing that counts; most do.
-    t.true(accepted < 200, `${accepted} were accepted`);
+    t.true(accepted < 75, `${accepted} were accepted`);
     return undefined;
   });
 }
