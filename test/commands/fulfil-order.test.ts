@@ -1,6 +1,7 @@
 import test from 'ava';
 import { orderAggregate, type OrderCommand } from '../../src/domain/order/order.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
+import { makeFulfilOrders } from '../../src/reactions/fulfil-orders.js';
 import { orderId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
@@ -66,9 +67,22 @@ async function givenPaidOrder() {
     after = hook;
   };
   const isOwed = () => world.fulfilOrder.isOwed(orderId);
+  const newest = async () => (await eventStore.read(`order-${orderId}`)).at(-1)?.type;
   const ids = async () => (await eventStore.readAll({ after: null, limit: 100 })).events.map(({ id }) => id);
   return {
-    ...{ handler, projectId, report, fulfil, isEntitled, marks, beforeAppend, afterAppend, isOwed, ids },
+    ...{
+      handler,
+      projectId,
+      report,
+      fulfil,
+      isEntitled,
+      marks,
+      beforeAppend,
+      afterAppend,
+      isOwed,
+      newest,
+      ids,
+    },
   };
 }
 
@@ -86,6 +100,22 @@ test('what a paid order gives a project is granted, and taken back when all of i
   t.true(await fulfil());
   t.false(await isEntitled());
   t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked']);
+});
+
+test('whatever changes what is owed is an event that the reaction follows', async (t) => {
+  const { report, fulfil, isOwed, newest } = await givenPaidOrder();
+  const { types } = makeFulfilOrders({
+    fulfilOrder: { isOwed: () => Promise.resolve(true), fulfil: () => Promise.resolve() },
+  });
+  const followed = new Set<string>(types);
+  const dispute = { kind: 'dispute', dispute_id: 'd1' } as const;
+  const reports = [paid, { ...dispute, status: 'lost' }, { ...dispute, status: 'won' }, refunded] as const;
+  for (const [n, fact] of reports.entries()) {
+    await report(`c${n + 1}`, fact, n);
+    t.true(await isOwed(), fact.kind);
+    t.true(followed.has(String(await newest())), `${fact.kind} is recorded as ${await newest()}`);
+    await fulfil();
+  }
 });
 
 test('a project that is deleted can be given nothing, and owes nothing', async (t) => {
