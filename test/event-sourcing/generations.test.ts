@@ -208,7 +208,7 @@ test('a reading of the registry that was overtaken by a later one is not put bac
   const process = makeProcess({
     ...store,
     getRecord: async (name) => {
-      const waits = slow;
+      const waits = slow && name === record;
       const found = await store.getRecord(name);
       if (waits) await clock.sleep(500);
       return found;
@@ -217,6 +217,7 @@ test('a reading of the registry that was overtaken by a later one is not put bac
   await process.start();
   slow = true;
   const overtaken = process.refresh();
+  await clock.advance(0);
   slow = false;
   await requestRebuild(process, countersProjection, now);
   await clock.run(overtaken);
