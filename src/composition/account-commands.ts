@@ -51,7 +51,12 @@ export function makeAccountCommands(deps: {
   const secondFactors = makeSecondFactors({
     ...deps,
     tries: makeGuardedTries({ ...deps, name: 'two-factor', limits: signInThrottle }),
-    accountTries: makeGuardedTries({ ...deps, name: 'two-factor-account', limits: accountCodeThrottle }),
+    accountTries: makeGuardedTries({
+      ...deps,
+      name: 'two-factor-account',
+      limits: accountCodeThrottle,
+      onSuccess: 'withdraw',
+    }),
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
   const finishEmailChange = makeFinishEmailChange(deps);

@@ -33,8 +33,8 @@ export const signInThrottle: ThrottleLimits = {
 
 /**
  * Codes of one account's second factor, of all clients together: 30 free failures, then a minute doubling to 15; one is forgotten
- * every 15 minutes. At most 34 and 96 a day pass, each right with a chance of 3 in a million (NIST SP 800-63B, "Rate Limiting",
- * wants failures bounded for an account, wherever they come from).
+ * every 15 minutes, and no success forgets any. At most 34 and 96 a day pass, each right with a chance of 3 in a million (NIST SP
+ * 800-63B, "Rate Limiting", wants failures bounded for an account, wherever they come from).
  */
 export const accountCodeThrottle: ThrottleLimits = {
   free: 30,

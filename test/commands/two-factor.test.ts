@@ -262,8 +262,32 @@ test('Thirty failures of many clients slow down codes of the account, blame nobo
   t.is(await outcomeOf(right()), 'TooManyAttempts', 'guesses count on');
   stores.clock.advance(60_000);
   t.truthy(await right());
+  // which gives whoever guesses no more than the one that was due
   stores.clock.advance(30_000);
-  for (let n = 0; n < 30; n += 1) t.is(await guess(n % 15), 'second_factor_refused');
+  t.is(await guess(20), 'second_factor_refused');
+  t.is(await guess(21), 'TooManyAttempts');
+});
+
+test('While codes of the account wait, the wait for a client of its own failures goes by', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const pass = (client: number, typed: string) =>
+    outcomeOf(
+      passSecondFactor({ ...caller, clientIp: `198.51.100.${client}`, factor: { code: typed } }, context()),
+    );
+  const [owner, wrong] = [200, () => otherThan(code())];
+  // Given an owner who has mistyped until the wait is 16 s, and has waited
+  for (let failure = 1; failure <= 9; failure += 1) {
+    t.is(await pass(owner, wrong()), 'second_factor_refused');
+    stores.clock.advance(16_000);
+  }
+  // and others who have used up what is free, so that the account waits a minute
+  for (let n = 0; n < 21; n += 1) t.is(await pass(n % 15, wrong()), 'second_factor_refused');
+  // When the owner is put off for the last time just before it is over
+  stores.clock.advance(59_000);
+  t.is(await pass(owner, code()), 'TooManyAttempts');
+  stores.clock.advance(1_000);
+  // Then a second later nothing is left to wait for
+  t.is(await pass(owner, code()), 'passed');
 });
 
 test('A session that has ended is not strengthened', async (t) => {

@@ -4,7 +4,7 @@ import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js
 import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeDigests } from '../../src/keys/digests.js';
-import { signInThrottle } from '../../src/security/failure-throttle.js';
+import { accountCodeThrottle, signInThrottle } from '../../src/security/failure-throttle.js';
 import { makeGuardedTries, TryPutOff } from '../../src/security/guarded-tries.js';
 import { openStateStore } from '../../src/stores/embedded/state-store.js';
 import { makeTestClock } from '../support/clock.js';
@@ -98,6 +98,64 @@ test('what was not decided is no failure; what was thrown otherwise may tell of 
     }
     t.is((await tries.run(ada, right)).outcome, outcome, error.name);
   }
+});
+
+test('a try at which nothing was decided leaves the wait as it was', async (t) => {
+  const { tries, clock, stateStore } = given();
+  for (let index = 0; index < 5; index += 1) await tries.run(ada, wrong);
+  clock.advance(1_000);
+  await tries.run(ada, wrong);
+  const [before] = await stateStore.list('', { limit: 1 });
+  clock.advance(10_000);
+  const putOff = new TryPutOff(60);
+  const meet = () => tries.run(ada, () => Promise.reject(putOff));
+  for (let index = 0; index < 3; index += 1) await t.throwsAsync(meet, { is: putOff });
+  const [after] = await stateStore.list('', { limit: 1 });
+  t.deepEqual([after?.value, after?.expiresAt], [before?.value, before?.expiresAt]);
+  t.is((await tries.run(ada, right)).outcome, 'passed');
+});
+
+test('what failed while nothing was decided counts on, and its wait', async (t) => {
+  const { tries, clock, stateStore, make } = given();
+  for (let index = 0; index < 3; index += 1) await tries.run(ada, wrong);
+  clock.advance(10_000);
+  const away = new StoreUnavailable('away');
+  const undecided = async () => {
+    clock.advance(1_000);
+    t.is((await make('login').run(ada, wrong)).outcome, 'failed');
+    throw away;
+  };
+  await t.throwsAsync(tries.run(ada, undecided), { is: away });
+  const [record] = await stateStore.list('', { limit: 1 });
+  t.deepEqual(record?.value, { failures: 4, last_at: clock.now().toISOString() });
+});
+
+test('where a success withdraws its own try only, no success of the owner gives others more guesses', async (t) => {
+  const clock = makeTestClock();
+  const stateStore = makeMemoryStateStore({ clock });
+  const digests = makeDigests(Buffer.alloc(32, 1));
+  const limits = accountCodeThrottle;
+  const tries = makeGuardedTries({
+    name: 'account',
+    limits,
+    stateStore,
+    digests,
+    clock,
+    onSuccess: 'withdraw',
+  });
+  const account = { subject: 'ada', clientIp: null };
+  const guesses = [0, 0, 0];
+  let passed = 0;
+  const minutesOfDay = 24 * 60;
+  for (let minute = 0; minute < guesses.length * minutesOfDay; minute += 1) {
+    // The owner comes first, whenever a code is not put off; then somebody guesses until that is.
+    if ((await tries.run(account, right)).outcome === 'passed') passed += 1;
+    const today = Math.floor(minute / minutesOfDay);
+    while ((await tries.run(account, wrong)).outcome === 'failed') guesses[today] = (guesses[today] ?? 0) + 1;
+    clock.advance(60_000);
+  }
+  t.true(passed >= 3 * 96, `${passed} right codes`);
+  t.deepEqual(guesses, [128, 96, 96]);
 });
 
 test('who is not admitted is not checked, and nothing is written; who has to wait is not asked', async (t) => {
