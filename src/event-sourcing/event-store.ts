@@ -31,6 +31,11 @@ export const maxAppendBytes = 512 * 1024;
  * every adapter passes the same suite.
  */
 export interface EventStore {
+  /**
+   * How long what was in the log before may be missing from it and come back, in milliseconds: a leader that has been
+   * replaced, and has not heard of it, answers from a shorter log. 0 where a log has no leaders.
+   */
+  readonly shortLogMs: number;
   /** Identifies this log for as long as it lives; checkpoints carry it. */
   logId(): Promise<string>;
   /**

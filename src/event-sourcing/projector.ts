@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { fingerprintOf, loadOwnCheckpoint } from './checkpoints.js';
+import { fingerprintOf, makeLoadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import { parseStreamName } from './decider.js';
 import type { LogEvent, Position } from './domain-event.js';
@@ -50,6 +50,7 @@ export async function runProjector(
   const { eventStore, readModelStore, clock, random } = deps;
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
+  const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
   let attempt = 0;
   // Kept from one subscription to the next, so that also those that end early get somewhere.
   let savedAtMs = clock.now().getTime();
@@ -68,7 +69,7 @@ export async function runProjector(
 
   /** From the durable checkpoint on; nothing that this process remembered from before an error is used. */
   async function follow(): Promise<void> {
-    const { logId, checkpoint } = await loadOwnCheckpoint(deps, collection, `the view ${collection}`);
+    const { logId, checkpoint } = await loadOwnCheckpoint();
     const documents = makeLru<StoredDocument>(cachedDocumentsMax);
     let saved = checkpoint?.position ?? null;
     let done = saved;
@@ -88,7 +89,7 @@ export async function runProjector(
         if (page.atHead) {
           await writing;
           // Other writers, such as commands, go first from here on: memory would lag behind them.
-          // (Clearing costs by capacity, not by content.)
+          // (Clearing costs by the most that it ever held, and so is left out where it is empty.)
           if (documents.size > 0) documents.clear();
         }
       }

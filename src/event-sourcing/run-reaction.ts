@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { fingerprintOf, loadOwnCheckpoint } from './checkpoints.js';
+import { fingerprintOf, makeLoadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import type { DomainEvent, LogEvent, Position } from './domain-event.js';
 import { StoreUnavailable } from './errors.js';
@@ -143,14 +143,15 @@ export function runReaction(
 
   /** Follows the log, from the durable mark at first and from the last event taken after whatever interrupts it. */
   async function follow(): Promise<void> {
+    const loadOwnCheckpoint = makeLoadOwnCheckpoint(
+      deps,
+      markName(reaction),
+      `the reaction ${reaction.name}`,
+    );
     let started = false;
     for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
       try {
-        const { checkpoint } = await loadOwnCheckpoint(
-          deps,
-          markName(reaction),
-          `the reaction ${reaction.name}`,
-        );
+        const { checkpoint } = await loadOwnCheckpoint();
         if (!started) {
           saved = checkpoint?.position ?? null;
           mark = makeLowWaterMark(saved);

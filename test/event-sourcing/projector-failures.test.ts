@@ -1,4 +1,5 @@
 import test from 'ava';
+import { makeLoadOwnCheckpoint } from '../../src/event-sourcing/checkpoints.js';
 import { StoreDamaged, StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/errors.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
@@ -67,6 +68,71 @@ for (const [title, grow] of Object.entries(olderLogs)) {
     t.deepEqual(await storedDocuments(scene.documents, collection), documents);
   });
 }
+
+/** A log whose leader has changed: while `deposed` answers, its streams end where it heard of them last. */
+function givenLeaders(log: Scene['log']) {
+  let deposed = false;
+  const eventStore: EventStore = {
+    ...log,
+    shortLogMs: 10_000,
+    read: (...asked) => (deposed ? Promise.resolve([]) : log.read(...asked)),
+  };
+  return {
+    eventStore,
+    depose: (is: boolean) => {
+      deposed = is;
+    },
+  };
+}
+
+test('a view that asks a leader which was replaced for what others have followed waits for the new one', async (t) => {
+  const scene = await givenProjector();
+  await scene.catchUp();
+  const { eventStore, depose } = givenLeaders(scene.log);
+  depose(true);
+  const { stop, retries, progress } = scene.run({ eventStore });
+  await scene.clock.advance(9_000);
+  t.true(retries.length > 0);
+  for (const retry of retries) t.regex(retry, /counters@1\.1 has passed an event .* does not hold$/);
+  depose(false);
+  await scene.clock.until(() => progress.at(-1)?.atHead === true, 20_000);
+  await stop();
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('an event that stays missing for ten seconds was never there; another one in its place says so at once', async (t) => {
+  const scene = await givenProjector();
+  await scene.catchUp();
+  const { eventStore, depose } = givenLeaders(scene.log);
+  depose(true);
+  const missing = scene.run({ eventStore });
+  const from = scene.clock.now().getTime();
+  await t.throwsAsync(scene.clock.run(missing.ended), { instanceOf: StoreDamaged, message: /older one/ });
+  t.true(scene.clock.now().getTime() - from >= 10_000);
+  depose(false);
+  scene.log.restore(15);
+  await scene.clock.advance(1_000);
+  await writeCounters(scene.log, { counters: 5, additions: 3, more: true });
+  const replaced = scene.run({ eventStore });
+  await t.throwsAsync(scene.clock.run(replaced.ended), { instanceOf: StoreDamaged, message: /another one/ });
+  t.deepEqual(replaced.retries, []);
+});
+
+test('what is missing again counts from then', async (t) => {
+  const scene = await givenProjector();
+  await scene.catchUp();
+  const { eventStore, depose } = givenLeaders(scene.log);
+  const deps = { eventStore, readModelStore: scene.documents, clock: scene.clock };
+  const load = makeLoadOwnCheckpoint(deps, collection, 'the view');
+  for (let time = 0; time < 3; time += 1) {
+    depose(true);
+    await t.throwsAsync(load(), { instanceOf: StoreUnavailable });
+    await scene.clock.advance(9_000);
+    await t.throwsAsync(load(), { instanceOf: StoreUnavailable });
+    depose(false);
+    t.truthy((await load()).checkpoint);
+  }
+});
 
 test('a log that grew by nothing but streams of others is still the same', async (t) => {
   const scene = await givenProjector();

@@ -6,6 +6,7 @@ import { makeEvent, makeEvents, readLog, uniqueStream } from '../contracts/event
 import { givenServer } from '../support/eventstoredb-server/given-server.js';
 import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
 import { makeProposed } from '../support/eventstoredb-server/proposed.js';
+import { settableClock } from '../support/settable-clock.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);
 
@@ -88,20 +89,50 @@ test.serial('a log that is put back to an older one while it is followed is noti
 });
 
 test.serial(
+  'a record of ours that is gone from where it was read last is noticed; one of others may be scavenged',
+  async (t) => {
+    for (const ours of [true, false]) {
+      const { server, store } = await givenServer(t);
+      // Given a log that was read up to its last record
+      await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+      const stream = `${ours ? 'test' : 'foreign'}.${uniqueStream()}`;
+      server.log.append(stream, 'no-stream', [makeProposed({})]);
+      const { cursor } = await store.readAll({ after: null, limit: 10 });
+      // When that is gone, and another one stands behind its place
+      server.log.append('foreign.later', 'no-stream', [makeProposed({})]);
+      server.log.scavenge(stream);
+      // Then only a record of others may be
+      const reading = store.readAll({ after: cursor, limit: 10 });
+      if (ours)
+        await t.throwsAsync(reading, { instanceOf: StoreDamaged, message: /another record is there/ });
+      else t.true((await reading).atHead);
+    }
+  },
+);
+
+test.serial(
   'a log that ends too early for a moment, as after a change of leaders, is waited for',
   async (t) => {
-    const { server, store } = await givenServer(t, {}, { limits: { pollMs: 10, shortLogMs: 60_000 } });
+    const clock = settableClock();
+    const { server, store } = await givenServer(t, {}, { clock, limits: { shortLogMs: 10_000 } });
     const appended = await store.append(uniqueStream(), 'no-stream', makeEvents(3));
     const after = appended?.position ?? null;
     const last = server.log.records.at(-1);
     if (last === undefined) return t.fail();
+    const tooShort = { name: 'StoreUnavailable', message: /ends before/ };
+    // Each time counts from when it began.
+    for (let time = 0; time < 3; time += 1) {
+      server.log.restore(server.log.records.length - 1);
+      await t.throwsAsync(store.readAll({ after, limit: 10 }), tooShort);
+      clock.advance(9_999);
+      await t.throwsAsync(store.readAll({ after, limit: 10 }), tooShort);
+      server.log.append(last.stream, last.revision - 1n, [last]);
+      t.true((await store.readAll({ after, limit: 10 })).atHead);
+    }
     server.log.restore(server.log.records.length - 1);
-    await t.throwsAsync(store.readAll({ after, limit: 10 }), {
-      name: 'StoreUnavailable',
-      message: /ends before/,
-    });
-    server.log.append(last.stream, last.revision - 1n, [last]);
-    t.true((await store.readAll({ after, limit: 10 })).atHead);
+    await t.throwsAsync(store.readAll({ after, limit: 10 }), tooShort);
+    clock.advance(10_000);
+    await t.throwsAsync(store.readAll({ after, limit: 10 }), { instanceOf: StoreDamaged });
   },
 );
 

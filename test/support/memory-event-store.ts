@@ -26,6 +26,7 @@ export function makeMemoryEventStore(deps: {
   const logId = '00000000-0000-4000-8000-000000000001';
 
   const store: MemoryEventStore = {
+    shortLogMs: 0,
     logId: () => Promise.resolve(logId),
     read: (stream, { from = 0n, limit = 500 } = {}) =>
       Promise.resolve(

@@ -63,6 +63,7 @@ export function makeEmbeddedEventStore(deps: {
   });
 
   return {
+    shortLogMs: 0,
     logId: () => Promise.resolve(log.logId),
     read: (stream, { from = 0n, limit = 500 } = {}) =>
       answer(() => reader.readStream(streamPrefix + stream, from, limit).map(withoutPrefix)),

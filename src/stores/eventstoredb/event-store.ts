@@ -74,10 +74,11 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const credentials = parsed.settings.credentials ?? nobody;
   const calls = makeCalls(limits);
   const reads = makeReads(client, credentials);
-  const sameLog = makeSameLog({ clock, graceMs: limits.shortLogMs, isOurs });
+  const sameLog = makeSameLog({ clock, shortLogMs: limits.shortLogMs, isOurs });
   const appendOnce = makeAppend(client, { reads, credentials, deadlineMs: limits.callMs });
 
   const store: EventStore = {
+    shortLogMs: limits.shortLogMs,
     logId: () => logId(),
     read: async (stream, { from = 0n, limit = 500, signal } = {}) => {
       if (limit <= 0) return [];

@@ -40,7 +40,8 @@ function verdict(error: unknown): Error | null {
       `stream ${error.streamName} was deleted on the server, which this service never does; restore the log from a backup`,
     );
   }
-  // The server's words (RpcExceptions.cs, from 23.10 on); before, it says only that something went wrong.
+  // The server's words (RpcExceptions.cs, from 23.10 on); before, it says only that something went wrong. It looks only up to
+  // what is indexed, which a majority has (AllReader.cs), so a leader that has been replaced does not say so of a healthy log.
   if (error instanceof Error && error.message.includes('read from an invalid position')) {
     return new StoreDamaged(
       'a reader of the EventStoreDB log has been at a place where no record begins: the log was replaced by an older one. ' +

@@ -2,6 +2,7 @@ import type { AllStreamRecordedEvent } from '@eventstore/db-client';
 import type { Clock } from '../../event-sourcing/clock.js';
 import type { Position } from '../../event-sourcing/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { makeShortLog } from '../../event-sourcing/short-log.js';
 import { formatPosition } from './positions.js';
 
 export interface SameLog {
@@ -15,18 +16,18 @@ export interface SameLog {
 /**
  * Notices a server whose log was replaced by an older one. A read from a position begins with the record there: none
  * means that the log ends before it, and another one than this process has read there that it went another way since.
- * @param graceMs how long a log that ends too early is waited for: a leader that has been replaced, and has not heard of it,
+ * @param shortLogMs how long a log that ends too early is waited for: a leader that has been replaced, and has not heard of it,
  * answers so for a moment
  */
 export function makeSameLog(deps: {
   readonly clock: Clock;
-  readonly graceMs: number;
+  readonly shortLogMs: number;
   readonly isOurs: (record: AllStreamRecordedEvent) => boolean;
 }): SameLog {
-  const { clock, graceMs, isOurs } = deps;
+  const { clock, shortLogMs, isOurs } = deps;
+  const shortLog = makeShortLog({ clock, waitMs: shortLogMs });
   /** The last record of the last read. */
   let known: { readonly position: Position; readonly id: string; readonly isOurs: boolean } | null = null;
-  let shortSinceMs: number | null = null;
 
   return {
     check: (after, records) => {
@@ -40,7 +41,7 @@ export function makeSameLog(deps: {
             throw replaced(after, 'another record is there');
         }
       }
-      shortSinceMs = null;
+      shortLog.whole();
       const last = records.at(-1);
       if (last === undefined) return;
       known = { position: formatPosition(last.position), id: last.id, isOurs: isOurs(last) };
@@ -48,9 +49,7 @@ export function makeSameLog(deps: {
   };
 
   function endsBefore(after: Position): Error {
-    const nowMs = clock.now().getTime();
-    shortSinceMs ??= nowMs;
-    if (nowMs - shortSinceMs >= graceMs) return replaced(after, 'the log ends before it');
+    if (shortLog.isLasting()) return replaced(after, 'the log ends before it');
     return new StoreUnavailable(`the event store's log ends before ${after}, which it has reached already`);
   }
 }

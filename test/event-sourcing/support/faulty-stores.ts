@@ -15,6 +15,7 @@ export function faultyEventStore(
   const { clock, random, pageSize } = deps;
   const call = makeFaultyCall(deps);
   const faulty: EventStore = {
+    shortLogMs: store.shortLogMs,
     logId: () => call('logId', () => store.logId()),
     read: (stream, options) => call('read', () => store.read(stream, options), { signal: options?.signal }),
     append: async (stream, expected, events, options) => {

@@ -35,6 +35,9 @@ export interface ServerLog {
   /** Deletes a stream for ever, as an operator might: later reads and appends are refused. */
   tombstone(stream: string): void;
   isTombstoned(stream: string): boolean;
+  /** Takes all that a stream holds away for ever, as a scavenge does: what was there may still be read from. */
+  scavenge(stream: string): void;
+  isScavenged(position: bigint): boolean;
   /** Puts the log back to what it was when it had so many records, as a restored backup does. */
   restore(count: number): void;
   /** Makes appends whose ids are known already answer as if they were not, as after a scavenge. */
@@ -51,6 +54,7 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
   const records: LogRecord[] = [];
   const streams = new Map<string, LogRecord[]>();
   const tombstones = new Set<string>();
+  const scavenged = new Set<bigint>();
   const listeners = new Set<() => void>();
   let comparesIds = true;
   let end = 0n;
@@ -63,6 +67,14 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
       tombstones.add(stream);
     },
     isTombstoned: (stream) => tombstones.has(stream),
+    scavenge: (stream) => {
+      for (const record of streams.get(stream) ?? []) {
+        scavenged.add(record.position);
+        records.splice(records.indexOf(record), 1);
+      }
+      streams.delete(stream);
+    },
+    isScavenged: (position) => scavenged.has(position),
     restore: (count) => {
       for (const record of records.splice(count)) {
         const left = (streams.get(record.stream) ?? []).filter(({ position }) => position < record.position);

@@ -112,7 +112,7 @@ function recordsOfAll({ log }: ServerContext, options: ReadReq.Options): readonl
 function isInsideRecord({ log }: ServerContext, options: ReadReq.Options): boolean {
   const position = BigInt(options.getAll()?.getPosition()?.getCommitPosition() ?? '0');
   const next = log.records[lowerBound(log.records, position)];
-  return next !== undefined && next.position !== position;
+  return next !== undefined && next.position !== position && !log.isScavenged(position);
 }
 
 /** The index of the first record at or after the position. */
