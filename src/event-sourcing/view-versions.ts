@@ -73,7 +73,11 @@ export function makeViewVersions(deps: {
   async function beat(): Promise<void> {
     const atMs = clock.now().getTime();
     await Promise.all(
-      [...own].map(async (name) => put(name, { dropped_through: null }, await readOwn(name))),
+      [...own].map(async (name) => {
+        const isWritten = await put(name, { dropped_through: null }, await readOwn(name));
+        // Another process of this version was first, and it is in use; or one of another version, and it is dropped.
+        if (!isWritten) await readOwn(name);
+      }),
     );
     beatAtMs = atMs;
   }

@@ -114,6 +114,34 @@ test('a process that was taken for gone ends when it comes back; one that starts
   t.deepEqual((await store.collections()).toSorted(), ['counters@1.2', 'counters@1.3', 'counters@2.1']);
 });
 
+test('a process that is taken for gone while it says that it is not ends at once', async (t) => {
+  // Given a process that has been away for long, and says so again just as its version is dropped
+  const { store, clock, makeVersion, run, newer } = await givenTwoVersions();
+  let races = false;
+  const late = await makeVersion(1, {
+    ...store,
+    putRecord: async (...change) => {
+      if (races) await run(100, [newer]);
+      races = false;
+      return store.putRecord(...change);
+    },
+  });
+  await run(590, [newer]);
+  // When it is refused
+  races = true;
+  // Then it does not take itself for heard of
+  await t.throwsAsync(late.tendVersions(), {
+    instanceOf: StoreDamaged,
+    message: /counters@1 .*start it again/,
+  });
+  t.deepEqual(await store.collections(), ['counters@2.1']);
+  // and one that another process of its version was ahead of goes on.
+  const [again, other] = [await makeVersion(1), await makeVersion(1)];
+  await clock.advance(60_000);
+  await Promise.all([again.tendVersions(), other.tendVersions()]);
+  await t.notThrowsAsync(again.refresh());
+});
+
 test('a version that starts while it is being dropped builds a new generation', async (t) => {
   const { store, makeVersion, run, newer } = await givenTwoVersions();
   await run(590, [newer]);
