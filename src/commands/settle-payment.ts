@@ -18,7 +18,7 @@ import {
   type PlacedOrder,
   type ReportedFact,
 } from '../domain/order/order.js';
-import { transactionAggregate } from '../domain/transaction/transaction.js';
+import { isUnparked, transactionAggregate } from '../domain/transaction/transaction.js';
 import { notificationName, transactionStreamId } from './payment-ids.js';
 import { isRejection } from './rejections.js';
 import { holdReason, ignored, type Outcome, together, unlessResolved } from './settlement-outcome.js';
@@ -194,7 +194,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     const id = transactionStreamId(callback.provider, told.transaction_id);
     const target = { aggregate: transactionAggregate, id };
     const { state } = await handler.load(transactionAggregate, id);
-    if (state.unparked.has(callbackId)) return decided;
+    if (isUnparked(state, callbackId)) return decided;
     if (state.orderId !== null) return { kind: 'order', orderId: state.orderId };
     const [type, step] = resolution === null ? (['Park', 'park'] as const) : (['Unpark', 'unpark'] as const);
     try {

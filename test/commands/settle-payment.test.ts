@@ -5,7 +5,7 @@ import type { OrderEvent } from '../../src/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import type { TransactionEvent } from '../../src/domain/transaction/events.js';
-import { parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
+import { isUnparked, parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/reaction.js';
 import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
@@ -245,6 +245,30 @@ test('a decision that was cut off is brought about by the reaction, from the dec
   await react(before);
   // Then it is settled
   t.is(await end('held'), 'ignored');
+});
+
+test('a decision makes no room for others on its transaction, and is possible whatever waits there', (t) => {
+  const callbackOf = (n: number): string => callbackIdOf('standard', `p${n}`);
+  const parked = Array.from({ length: parkedMax }, (_, n) => {
+    return { type: 'CallbackParked', data: { callback: callbackOf(n) } } as const;
+  });
+  // Given as much as may wait, of which some was decided on, as was what never found room
+  const decided = [0, 1, parkedMax, parkedMax + 1].map((n) => {
+    return { type: 'CallbackUnparked', data: { callback: callbackOf(n) } } as const;
+  });
+  const transaction = givenAggregate(transactionAggregate, ...parked, ...decided);
+  t.is(transaction.state.parked.size, parkedMax - 2);
+  // Then nothing new waits, and what was decided on is known
+  transaction.when({ type: 'Park', callback: 'new' }).thenRejected(t, 'transaction_full');
+  for (const { data } of decided) {
+    t.true(isUnparked(transaction.state, data.callback));
+    transaction.when({ type: 'Park', callback: data.callback }).thenNothing(t);
+  }
+  t.false(isUnparked(transaction.state, callbackOf(2)));
+  // and more can be decided on.
+  for (const callback of [callbackOf(2), 'new']) {
+    transaction.when({ type: 'Unpark', callback }).then(t, { type: 'CallbackUnparked', data: { callback } });
+  }
 });
 
 test('nothing is parked on a transaction that belongs to an order, or taken off it', (t) => {
