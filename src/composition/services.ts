@@ -31,7 +31,7 @@ import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
 import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
-import { makeHashPool } from '../security/hash-pool.js';
+import { type HashPool, makeHashPool } from '../security/hash-pool.js';
 import { makePasswords } from '../security/passwords.js';
 import { makeSharePasswords, shareQueueMax } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** Cost of new password hashes; the production parameters when left out. */
   readonly passwordScrypt?: ScryptParameters;
+  /** Where passwords of accounts are hashed; closed with the services. One with two threads when left out. */
+  readonly hashPool?: HashPool;
   /** How old the last read of the views' registry may be; as `makeGenerations` says when left out. */
   readonly registry?: { readonly staleAfterMs: number };
   /** Opened by the caller, who also closes them; what the configuration names when left out. */
@@ -145,7 +147,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     });
     const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
     const scryptParameters = parametersOf(options);
-    const pool = makeHashPool();
+    const pool = hashPoolOf(options);
     const passwords = makePasswords({
       peppers: keyRings.pepper,
       pool,
@@ -224,6 +226,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
 
 function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
+}
+
+function hashPoolOf({ hashPool }: ServiceOptions): HashPool {
+  return hashPool ?? makeHashPool();
 }
 
 function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders {

@@ -9,6 +9,7 @@ import { defaultLimits } from '../../src/http/limits.js';
 import type { Route } from '../../src/http/route.js';
 import { startHttpServer } from '../../src/http/server.js';
 import type { Log } from '../../src/log.js';
+import type { HashPool } from '../../src/security/hash-pool.js';
 import type { ScryptParameters } from '../../src/security/scrypt.js';
 import { patientLimits } from './http-app.js';
 
@@ -47,6 +48,8 @@ export async function startInProcess(options: {
   readonly clock?: Clock;
   /** Cheap when left out. */
   readonly passwordScrypt?: ScryptParameters;
+  /** That of every service when left out. */
+  readonly hashPool?: HashPool;
   /** Further variables of the configuration. */
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {
