@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/errors.js';
@@ -57,8 +57,8 @@ function falsify(path: string, text: string): void {
   writeFileSync(path, bytes);
 }
 
-function change(directory: string, sql: string): void {
-  const connection = openConnection(join(directory, 'events.db'));
+function change(directory: string, sql: string, fileName = 'events.db'): void {
+  const connection = openConnection(join(directory, fileName));
   connection.execute(sql);
   connection.close();
 }
@@ -143,7 +143,18 @@ for (const [what, damage] of Object.entries(refusedAtOpening)) {
 test.serial('a log of a newer format says to run the newer version', async (t) => {
   const directory = givenLog(t);
   change(directory, 'PRAGMA user_version = 9');
-  await t.throwsAsync(openLog(directory), { instanceOf: StoreDamaged, message: /Run the newer version/ });
+  await t.throwsAsync(openLog(directory), { instanceOf: StoreDamaged, message: /Run the newer version\.$/ });
+});
+
+test.serial('read models of a newer format may be deleted instead, and are built anew', async (t) => {
+  const directory = givenLog(t);
+  change(directory, 'PRAGMA user_version = 9', 'read-models.db');
+  const message =
+    /Run the newer version\. To go on with this one: .*delete read-models\.db; .*builds it anew/;
+  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+  rmSync(join(directory, 'read-models.db'));
+  const { readModelStore } = await closing(t, openStores(directory, { onFatal: ignore }));
+  t.deepEqual(await readModelStore.collections(), []);
 });
 
 test.serial('a log that was replaced by an older one is noticed by whoever read further', async (t) => {

@@ -83,8 +83,10 @@ function check(
   }: { readonly id: number; readonly version: number; readonly found: readonly string[] },
 ): void {
   if (id === applicationId && version > format.version) {
+    const canBeMadeAnew = format.withoutItsEnd === null;
     throw new StoreDamaged(
-      `${format.fileName} has format ${version}, this program knows up to ${format.version}. Run the newer version.`,
+      `${format.fileName} has format ${version}, this program knows up to ${format.version}. Run the newer version.` +
+        (canBeMadeAnew ? ` To go on with this one: ${format.remedy}.` : ''),
     );
   }
   if (id !== applicationId || version !== format.version || found.join(';') !== format.schema.join(';')) {
