@@ -189,6 +189,7 @@ pass 'as a user and an agent' "$scratch/somebody.toml" "${without_endings[@]}" "
 FUZZ_TOKEN=$(access_token owner)
 FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 node dist/src/cli.js project grant "$FUZZ_PROJECT" allow_s3
+node dist/src/cli.js user verify owner@example.org
 node dist/src/cli.js operator grant owner@example.org
 credential=fuzz-canary-secret-key
 FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \

@@ -12,7 +12,7 @@ export interface PlatformRoleInput {
  * Makes the user with this address an operator or an auditor, or takes that from them, in every process before it returns;
  * once more changes nothing.
  * @returns the user's id
- * @throws CommandRejected invalid_request, user_not_found; taking away: StoreUnavailable while documents cannot be written
+ * @throws CommandRejected invalid_request, user_not_found; granting: address_not_proved; taking away: StoreUnavailable while documents cannot be written
  */
 export type ChangePlatformRole = (input: PlatformRoleInput, context: CommandContext) => Promise<string>;
 

@@ -17,6 +17,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   session_ended: 'invalid_token',
   password_changed: 'invalid_credentials',
   address_changed: 'conflict',
+  address_not_proved: 'conflict',
   email_change_not_pending: 'invalid_credentials',
   address_unchanged: 'email_taken',
   email_change_too_soon: 'too_many_attempts',

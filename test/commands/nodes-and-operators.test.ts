@@ -112,20 +112,26 @@ test('A removed node is gone from the list and cannot be changed', async (t) => 
 });
 
 test('A user becomes an operator by address, which authentication sees at once', async (t) => {
-  const { register, grantPlatformRole, users } = await given();
+  const { register, grantPlatformRole, verifyEmail, users } = await given();
   const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
   const { user } = await register(person, givenContext(1, at));
   const grant = { email: 'ADA@example.com', role: 'operator' } as const;
+  // but not before the address is proved, for anybody can register it
+  const refused = await t.throwsAsync(grantPlatformRole(grant, operator(2)), { instanceOf: CommandRejected });
+  t.is(refused.code, 'address_not_proved');
+  t.regex(refused.message, /stowage user verify/);
+  await verifyEmail({ email: 'ada@example.com' }, operator(9));
   t.is(await grantPlatformRole(grant, operator(2)), user.id);
   await grantPlatformRole(grant, operator(3));
   t.like(await users.access(user.id), { platformRoles: ['operator'] });
 });
 
 test('A platform role is taken away again, which authentication sees at once; the other one stays', async (t) => {
-  const { register, grantPlatformRole, revokePlatformRole, users } = await given();
+  const { register, grantPlatformRole, revokePlatformRole, verifyEmail, users } = await given();
   const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
   const { user } = await register(person, givenContext(1, at));
   const email = 'ADA@example.com';
+  await verifyEmail({ email }, operator(9));
   await grantPlatformRole({ email, role: 'operator' }, operator(2));
   await grantPlatformRole({ email, role: 'auditor' }, operator(3));
   t.is(await revokePlatformRole({ email, role: 'operator' }, operator(4)), user.id);

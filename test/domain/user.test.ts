@@ -4,6 +4,7 @@ import { holdsAddress, userAggregate, type UserState } from '../../src/domain/us
 import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
   capacityGranted,
+  emailVerified,
   operatorGranted,
   operatorRevoked,
   register,
@@ -33,16 +34,28 @@ test('A registration that has happened cannot be abandoned', (t) => {
 });
 
 test('A platform role is granted once', (t) => {
-  given(userAggregate, userRegistered)
+  given(userAggregate, userRegistered, emailVerified)
     .when({ type: 'GrantPlatformRole', role: 'operator' })
     .then(t, operatorGranted);
+  given(userAggregate, userRegistered, emailVerified, operatorGranted)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .thenNothing(t);
+});
+
+test('A platform role is not granted where nobody has proved the address; one that was granted before can be taken', (t) => {
+  given(userAggregate, userRegistered)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .thenRejected(t, 'address_not_proved');
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'operator' })
+    .then(t, operatorRevoked);
 });
 
 test('A platform role that is held can be revoked, and granted again', (t) => {
   given(userAggregate, userRegistered, operatorGranted)
     .when({ type: 'RevokePlatformRole', role: 'operator' })
     .then(t, operatorRevoked);
-  given(userAggregate, userRegistered, operatorGranted, operatorRevoked)
+  given(userAggregate, userRegistered, emailVerified, operatorGranted, operatorRevoked)
     .when({ type: 'GrantPlatformRole', role: 'operator' })
     .then(t, operatorGranted);
 });
@@ -71,7 +84,7 @@ test('A user holds the address that was registered, and no other', (t) => {
 
 test('The first proof of an address by a mailed code voids what was set up without one', (t) => {
   const prove = { type: 'ProveEmail', emailDigest: digest } as const;
-  const verified = { type: 'EmailVerified', data: { email_digest: digest } } as const;
+  const verified = emailVerified;
   const voided = { type: 'CredentialsVoided', data: {} } as const;
   given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
   const { state } = given(userAggregate, userRegistered, verified, voided);
@@ -135,7 +148,6 @@ function noticesAfterEach(
 }
 
 test('The same thing is told three times an hour, where nobody has proved the address three times a day', (t) => {
-  const emailVerified: UserEvent = { type: 'EmailVerified', data: { email_digest: digest } };
   // Given a password that is changed every 10 minutes for more than a day
   const changes = Array.from({ length: 150 }, () => passwordChanged);
   const told = (...before: readonly UserEvent[]): readonly number[] => [

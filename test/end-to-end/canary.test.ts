@@ -169,8 +169,13 @@ async function goWholePath(t: ExecutionContext, client: ServiceClient, directory
   const storages = `/api/v1/projects/${projectId}/storages`;
   const grant = await runCli(directory, ['project', 'grant', projectId, 'allow_s3']);
   t.is(grant.code, 0, grant.stderr);
-  const operator = await runCli(directory, ['operator', 'grant', email]);
-  t.is(operator.code, 0, operator.stderr);
+  for (const command of [
+    ['user', 'verify', email],
+    ['operator', 'grant', email],
+  ]) {
+    const done = await runCli(directory, command);
+    t.is(done.code, 0, done.stderr);
+  }
   const headers = {
     ...owner.headers,
     'idempotency-key': 'canary-key',

@@ -130,7 +130,7 @@ test('without mail only those are added who need none', async (t) => {
 });
 
 test('every member sees the others’ nicknames; addresses are for admins and owners', async (t) => {
-  const { join, add, list, owner, commands, stores, get, path, signUp } = await startTeam(t);
+  const { join, add, list, owner, commands, stores, get, path, signUp, verify } = await startTeam(t);
   await add('invited', 'viewer');
   const joined = {
     admin: await join('admin', 'admin'),
@@ -146,6 +146,7 @@ test('every member sees the others’ nicknames; addresses are for admins and ow
     );
   }
   const auditor = await signUp('auditor');
+  await verify('auditor');
   const context = { commandId: joined.admin.id, causationId: '', correlationId: '', actor: 'operator' };
   await commands.grantPlatformRole(
     { email: 'auditor@example.com', role: 'auditor' },

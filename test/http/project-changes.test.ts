@@ -97,6 +97,7 @@ test('once it is demanded, whoever has no second factor is refused from the next
   const { patch, get, post, url, owner, clock, join: joinAs, signUp, commands } = scene;
   const viewer = await joinAs('viewer', 'viewer');
   const auditor = await signUp('auditor');
+  await scene.verify('auditor');
   const grant = { email: 'auditor@example.com', role: 'auditor' } as const;
   await commands.grantPlatformRole(grant, givenContext(7_001, clock.now()));
   const key = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);

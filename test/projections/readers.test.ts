@@ -81,6 +81,8 @@ test('A user whose key was destroyed reads as erased', async (t) => {
 test('Authentication finds epoch, roles and second factor of a user', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
+  const { emailDigest } = register;
+  await run(stores, [userAggregate, userId], { type: 'VerifyEmail', emailDigest });
   await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
   const reader = makeUserReader(stores);
   t.deepEqual(await reader.access(userId), {

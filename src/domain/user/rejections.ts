@@ -13,6 +13,8 @@ export type UserRejection =
   | 'password_changed'
   /** The user has another address now. */
   | 'address_changed'
+  /** Nobody has proved that the address is the user's. */
+  | 'address_not_proved'
   /** No change of address is under way, or another one is; or its time is over. */
   | 'email_change_not_pending'
   /** The address asked for is the one that the user has. */

@@ -63,8 +63,7 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       if (!registered(state).capacity.has(command.source)) return [];
       return [{ type: 'CapacityRevoked', data: { source: command.source } }];
     case 'GrantPlatformRole':
-      if (registered(state).platformRoles.has(command.role)) return [];
-      return [{ type: 'PlatformRoleGranted', data: { role: command.role } }];
+      return grantPlatformRole(command.role, registered(state));
     case 'RevokePlatformRole':
       if (!registered(state).platformRoles.has(command.role)) return [];
       return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
@@ -101,6 +100,18 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RemoveTotp':
       return decideTotp(command, registered(state));
   }
+}
+
+/** Only where the address is proved: else whoever registered it first would have what is meant for the person it belongs to. */
+function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly UserEvent[] {
+  if (user.platformRoles.has(role)) return [];
+  if (!user.emailVerified) {
+    return rejectUser(
+      'address_not_proved',
+      'nobody has proved this address; have its owner sign in by a code mailed there, or run `stowage user verify <email>` first',
+    );
+  }
+  return [{ type: 'PlatformRoleGranted', data: { role } }];
 }
 
 function register(

@@ -30,6 +30,10 @@ export const capacityGranted = {
 } as const satisfies UserEvent;
 
 export const registrationAbandoned = { type: 'RegistrationAbandoned', data: {} } as const satisfies UserEvent;
+export const emailVerified = {
+  type: 'EmailVerified',
+  data: { email_digest: digest },
+} as const satisfies UserEvent;
 export const operatorGranted = {
   type: 'PlatformRoleGranted',
   data: { role: 'operator' },
