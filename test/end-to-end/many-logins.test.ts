@@ -77,7 +77,7 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
   t.true(served.appends >= 3, `${served.appends} appends were acknowledged while hashes were being made`);
   // A thread that hashes itself answers a check only between hashes, and each check takes several turns of its loop.
   t.true(
-    served.health >= made / 2,
+    served.health >= made / 6,
     `${served.health} health checks were answered in the time of ${made} hashes`,
   );
   const [passed, overloaded] = [countBy(replies, 200), countBy(replies, 503)];
