@@ -4,6 +4,7 @@ import type {
   Loaded,
   LoadOptions,
 } from '../event-sourcing/command-handler.js';
+import { Overloaded, PreconditionFailed } from '../event-sourcing/errors.js';
 import { stepContext } from '../event-sourcing/ids.js';
 import type { Disposition, HoldReason } from '../domain/payment-callback/events.js';
 import {
@@ -63,6 +64,8 @@ type Link =
   | { readonly kind: 'unnamed' }
   | { readonly kind: 'mismatch'; readonly reason: 'merchant' | 'transaction_of_another_order' };
 
+const holdTriesMax = 20;
+
 export function makeSettlePayment({ handler }: { readonly handler: CommandHandler }): SettlePayment {
   return {
     isOwed: async (callbackId) => {
@@ -89,7 +92,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     if (works.has(callbackId)) return;
     const loaded = await handler.load(paymentCallbackAggregate, callbackId, since(seenAt));
     const { state, revision } = loaded;
-    if (state.status === 'absent' || state.disposition !== null) return;
+    if (state.status === 'absent' || revision === null || state.disposition !== null) return;
     const { callback, resolution } = state;
     const notifications = callback.notifications.map((told, index): Notification => {
       return { callbackId, callback, name: notificationName(callbackId, index), told, resolution };
@@ -120,7 +123,7 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
   }
 
   async function conclude(work: Work, { context, options }: Run): Promise<void> {
-    const { callbackId, revision } = work;
+    const { callbackId } = work;
     const target = { aggregate: paymentCallbackAggregate, id: callbackId };
     const outcomes = work.outcomes.filter((outcome) => outcome !== undefined);
     const reason = holdReason(outcomes);
@@ -129,9 +132,31 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
       await handler.handle(target, command, stepContext(context, `${callbackId}/settle`), options);
       return;
     }
-    // Of several things that it tells each may hold it in turn, so a reason may come again.
-    const step = stepContext(context, `${callbackId}/hold/${revision}`);
-    await handler.handle(target, { type: 'Hold', reason }, step, options);
+    await hold(work, reason, { context, options });
+  }
+
+  /**
+   * Of several things that it tells each may hold it in turn, so a reason may come again: each is a command of its own for the
+   * revision that it is decided on, and stands there or nowhere. Another process may have held it since for a reason of its own.
+   */
+  async function hold(
+    { callbackId, revision }: Pick<Work, 'callbackId' | 'revision'>,
+    reason: HoldReason,
+    { context, options }: Pick<Run, 'context' | 'options'>,
+  ): Promise<void> {
+    const target = { aggregate: paymentCallbackAggregate, id: callbackId };
+    let expectedRevision = revision;
+    for (let attempt = 0; attempt < holdTriesMax; attempt += 1) {
+      const step = stepContext(context, `${callbackId}/hold/${expectedRevision}`);
+      try {
+        await handler.handle(target, { type: 'Hold', reason }, step, { ...options, expectedRevision });
+        return;
+      } catch (error) {
+        if (!(error instanceof PreconditionFailed)) throw error;
+      }
+      expectedRevision = (await handler.load(paymentCallbackAggregate, callbackId)).revision ?? revision;
+    }
+    throw new Overloaded(`a callback changed ${holdTriesMax} times while it was held`);
   }
 
   async function settleOne(notification: Notification, run: Run): Promise<Outcome> {

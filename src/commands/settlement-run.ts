@@ -18,7 +18,7 @@ export interface Notification {
 export interface Work {
   readonly callbackId: string;
   /** The revision at which it was looked at. */
-  readonly revision: bigint | null;
+  readonly revision: bigint;
   /** Whether somebody comes back to it until it is settled or held. */
   readonly isOwed: boolean;
   readonly notifications: readonly Notification[];

@@ -18,3 +18,8 @@ test('whatever the order, however often and whatever crashes, the same messages 
   t.log(JSON.stringify(sum));
   t.true(sum.crashes > 60 && sum.granted > 20 && sum.held > 20 && sum.review > 20);
 });
+
+test('a callback that two processes hold at once, each for a reason of its own, is held by two events', async (t) => {
+  // The history in which both made one and the same event of it.
+  t.is((await simulateHistory(374054865, { ways: 4 })).problem, null);
+});
