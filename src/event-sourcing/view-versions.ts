@@ -48,7 +48,7 @@ export function makeViewVersions(deps: {
   readonly clock: Clock;
 }): ViewVersions {
   const { projections, readModelStore, clock } = deps;
-  const own = new Set(projections.map(versionOf));
+  const own = projections.map(versionOf);
   const sightings = new Map<string, { version: string; sinceMs: number; lookedMs: number }>();
   let beatAtMs = -Infinity;
   let lookedAtMs = -Infinity;
@@ -62,7 +62,7 @@ export function makeViewVersions(deps: {
     },
     assertKept: async () => {
       const ageMs = clock.now().getTime() - beatAtMs;
-      if (ageMs < 0 || ageMs >= unheardMs) await Promise.all([...own].map(readOwn));
+      if (ageMs < 0 || ageMs >= unheardMs) await Promise.all(own.map(readOwn));
     },
     tend: async () => {
       if (isDue(beatAtMs)) await beat();
@@ -73,7 +73,7 @@ export function makeViewVersions(deps: {
   async function beat(): Promise<void> {
     const atMs = clock.now().getTime();
     await Promise.all(
-      [...own].map(async (name) => {
+      own.map(async (name) => {
         const isWritten = await put(name, { dropped_through: null }, await readOwn(name));
         // Another process of this version was first, and it is in use; or one of another version, and it is dropped.
         if (!isWritten) await readOwn(name);
@@ -95,7 +95,7 @@ export function makeViewVersions(deps: {
     const generationsByName = new Map<string, number[]>();
     for (const collection of await readModelStore.collections()) {
       const [, name, generation] = /^(.+@\d+)\.(\d+)$/.exec(collection) ?? [];
-      if (name === undefined || own.has(name)) continue;
+      if (name === undefined) continue;
       generationsByName.set(name, [...(generationsByName.get(name) ?? []), Number(generation)]);
     }
     for (const [name, generations] of generationsByName) await dropIfUnused(name, generations);

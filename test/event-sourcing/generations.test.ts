@@ -58,11 +58,12 @@ test('another version of a view is another view', async (t) => {
 /** Processes of two code versions over one store; each is what its loops do, one second after the other. */
 async function givenTwoVersions() {
   const { store, clock } = given();
-  const makeVersion = async (version: number, readModelStore = store) => {
+  const makeVersion = async (version: number, deps: Partial<Parameters<typeof makeGenerations>[0]> = {}) => {
     const process = makeGenerations({
       projections: [{ ...countersProjection, version }],
-      readModelStore,
+      readModelStore: store,
       clock,
+      ...deps,
     });
     await process.start();
     return process;
@@ -119,11 +120,13 @@ test('a process that is taken for gone while it says that it is not ends at once
   const { store, clock, makeVersion, run, newer } = await givenTwoVersions();
   let races = false;
   const late = await makeVersion(1, {
-    ...store,
-    putRecord: async (...change) => {
-      if (races) await run(100, [newer]);
-      races = false;
-      return store.putRecord(...change);
+    readModelStore: {
+      ...store,
+      putRecord: async (...change) => {
+        if (races) await run(100, [newer]);
+        races = false;
+        return store.putRecord(...change);
+      },
     },
   });
   await run(590, [newer]);
@@ -155,7 +158,7 @@ test('a version that starts while it is being dropped builds a new generation', 
       return found;
     },
   };
-  const started = await makeVersion(1, racing);
+  const started = await makeVersion(1, { readModelStore: racing });
   t.true(drops > 1);
   t.is(started.liveCollection(countersProjection), 'counters@1.2');
   await run(100, [started, newer]);
@@ -172,6 +175,91 @@ test('a process that could not look for a while watches ten minutes anew; one wi
   t.true((await store.collections()).includes('counters@1.1'));
   await run(100, [newer]);
   t.deepEqual((await store.collections()).toSorted(), ['counters@2.1', 'counters@7.1']);
+});
+
+test('a version whose process says that it runs, just as it is to be dropped, stays', async (t) => {
+  // Given a process that was not heard of for ten minutes
+  const { store, makeVersion, run, older } = await givenTwoVersions();
+  let comesBack = false;
+  const looking = await makeVersion(2, {
+    readModelStore: {
+      ...store,
+      getRecord: async (name) => {
+        const found = await store.getRecord(name);
+        if (comesBack && name === 'in-use/counters@1') {
+          comesBack = false;
+          await older.tendVersions();
+        }
+        return found;
+      },
+    },
+  });
+  await run(590, [looking]);
+  // When it is heard of after another has looked, and before that one says that it is dropped
+  comesBack = true;
+  await run(100, [looking]);
+  // Then it is not
+  t.false(comesBack);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@1.1', 'counters@2.1']);
+});
+
+test('of a version that was dropped, a generation that was made since is there for whoever starts', async (t) => {
+  // Given a process that was paused while it made a generation, and was taken for gone meanwhile
+  const { store, clock, makeVersion, run, newer } = await givenTwoVersions();
+  const paused = await makeVersion(1, {
+    readModelStore: {
+      ...store,
+      ensureCollection: async (collection, indexes) => {
+        if (collection === 'counters@1.2') await clock.sleep(720_000);
+        await store.ensureCollection(collection, indexes);
+      },
+    },
+  });
+  const announcing = requestRebuild(paused, countersProjection, now);
+  await run(710, [newer]);
+  t.deepEqual(await store.collections(), ['counters@2.1']);
+  // When it has made it, and others look again
+  await run(100, [newer]);
+  await announcing;
+  // Then they leave it
+  t.deepEqual((await store.collections()).toSorted(), ['counters@1.2', 'counters@2.1']);
+  t.is((await makeVersion(1)).liveCollection(countersProjection), 'counters@1.2');
+});
+
+/** A process of a third version, beside `givenTwoVersions`, whose clock is set back by an hour after a minute. */
+async function givenSetBack() {
+  const scene = await givenTwoVersions();
+  const { clock, makeVersion, run } = scene;
+  let behindMs = 0;
+  const own = { ...clock, now: () => new Date(clock.now().getTime() - behindMs) };
+  const setBack = await makeVersion(3, { clock: own });
+  await run(60, [setBack]);
+  behindMs = 3_600_000;
+  return { ...scene, setBack };
+}
+
+test('a process whose clock was set back goes on to say that it runs', async (t) => {
+  const { store, run, newer, setBack } = await givenSetBack();
+  await run(700, [newer, setBack]);
+  t.deepEqual((await store.collections()).toSorted(), ['counters@2.1', 'counters@3.1']);
+  await t.notThrowsAsync(setBack.refresh());
+});
+
+test('a process whose clock was set back drops what nobody has used for ten minutes since', async (t) => {
+  const { store, run, setBack } = await givenSetBack();
+  await run(590, [setBack]);
+  t.is((await store.collections()).length, 3);
+  await run(100, [setBack]);
+  t.deepEqual(await store.collections(), ['counters@3.1']);
+});
+
+test('a process whose clock was set back hears that it was taken for gone', async (t) => {
+  const { run, newer, setBack } = await givenSetBack();
+  await run(700, [newer]);
+  await t.throwsAsync(setBack.refresh(), {
+    instanceOf: StoreDamaged,
+    message: /counters@3 .*start it again/,
+  });
 });
 
 test('a store that takes no writes does not keep a process from reading the registry', async (t) => {

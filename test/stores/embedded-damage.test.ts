@@ -157,6 +157,21 @@ test.serial('read models of a newer format may be deleted instead, and are built
   t.deepEqual(await readModelStore.collections(), []);
 });
 
+test.serial('a log that loses its end while it is open is not taken for a shorter one', async (t) => {
+  // Given an open log, to which an event was added
+  const directory = givenLog(t);
+  const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
+  await eventStore.append('thing-d', 'no-stream', [makeEvent()]);
+  // When the file loses that event and the one before
+  change(directory, 'DELETE FROM events WHERE sequence > 8');
+  // Then nobody is told that the log ends there
+  await t.throwsAsync(eventStore.head(), {
+    instanceOf: StoreDamaged,
+    message: /its last 2 events are missing/,
+  });
+  await t.throwsAsync(eventStore.readAll({ after: null, limit: 100 }), damaged);
+});
+
 test.serial('a log that was replaced by an older one is noticed by whoever read further', async (t) => {
   const { eventStore } = await closing(t, openLog(givenLog(t), { onFatal: ignore }));
   await t.throwsAsync(eventStore.readAll({ after: '0000000000000010', limit: 1 }), {
