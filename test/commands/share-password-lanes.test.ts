@@ -10,6 +10,7 @@ import { makeSharePasswords } from '../../src/security/share-passwords.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
 import { givenStores } from '../support/given-stores.js';
+import { simulateGuessing } from '../support/simulate-guessing.js';
 
 /** Places in the pool: two threads, and a queue of 128. */
 const placesMax = 130;
@@ -120,4 +121,10 @@ test('an owner is told of guessing also where it could not be told at first', as
   // Then
   const events = await stores.eventStore.read(`share-${id}`, { from: 0n, limit: 10 });
   t.is(events.filter(({ type }) => type === 'ShareVerificationThrottled').length, 1);
+});
+
+test('for a day, ten addresses that guess never stop the right password from elsewhere', async (t) => {
+  // test/deep lets a thousand guess.
+  await simulateGuessing(t, 10);
+  t.pass();
 });

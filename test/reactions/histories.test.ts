@@ -1,11 +1,25 @@
 import test from 'ava';
+import { simulateDeletions } from './support/simulate-deletions.js';
 import { simulateHistory } from './support/simulate-payments.js';
 
-// A few histories of those that `test/deep` tries by the hundred thousand.
+// A few histories of those that `test/deep` tries by the thousand.
+
+test('whatever is created while its project is deleted or its asset removed, nothing of it stays', async (t) => {
+  const sum = { late: 0, deleted: 0, crashes: 0 };
+  for (let seed = 1; seed <= 8; seed += 1) {
+    const { problem, ...told } = await simulateDeletions(seed);
+    t.is(problem, null, `seed ${seed}`);
+    sum.late += told.late;
+    sum.deleted += told.deleted;
+    sum.crashes += told.crashes;
+  }
+  t.log(JSON.stringify(sum));
+  t.true(sum.late > 0 && sum.deleted > 4 && sum.crashes > 2);
+});
 
 test('whatever the order, however often and whatever crashes, the same messages end alike', async (t) => {
   const sum = { crashes: 0, granted: 0, held: 0, review: 0 };
-  for (let seed = 1; seed <= 40; seed += 1) {
+  for (let seed = 1; seed <= 10; seed += 1) {
     const { problem, told } = await simulateHistory(seed, { ways: 2 });
     t.is(problem, null, `seed ${seed}`);
     for (const { orders, held, crashes } of told) {
@@ -16,7 +30,7 @@ test('whatever the order, however often and whatever crashes, the same messages 
     }
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.crashes > 60 && sum.granted > 20 && sum.held > 20 && sum.review > 20);
+  t.true(sum.crashes > 15 && sum.granted > 5 && sum.held > 5 && sum.review > 5);
 });
 
 test('a callback that two processes hold at once, each for a reason of its own, is held by two events', async (t) => {

@@ -1,0 +1,30 @@
+import test from 'ava';
+import { runEmailChangeSchedule } from '../deep/email-change-schedules.js';
+import { runSchedule as runSessionSchedule } from '../deep/session-schedules.js';
+
+// A few schedules of each kind. The long campaigns, and the proofs that they find mistakes, are in test/deep.
+
+const schedules = 20;
+
+for (const [what, run, met] of [
+  [
+    'an address belongs to one user, however it changes hands',
+    runEmailChangeSchedule,
+    ['change confirmed', 'reaction finish-email-change', 'crash after an append'],
+  ],
+  [
+    'what ends sessions beats the refreshes, sign-ins and password changes beside it',
+    runSessionSchedule,
+    ['refresh passed', 'refused after an ending', 'password passed', 'late write'],
+  ],
+] as const) {
+  test(`${what}: ${schedules} schedules`, async (t) => {
+    const tally = new Map<string, number>();
+    for (let seed = 1; seed <= schedules; seed += 1) {
+      const problem = await run(seed, { tally });
+      if (problem !== null) return t.fail(`seed ${seed}: ${problem}`);
+    }
+    for (const part of met) t.true((tally.get(part) ?? 0) > 0, `the schedules never met: ${part}`);
+    return undefined;
+  });
+}
