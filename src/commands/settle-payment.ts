@@ -8,20 +8,19 @@ import { Overloaded, PreconditionFailed } from '../event-sourcing/errors.js';
 import { stepContext } from '../event-sourcing/ids.js';
 import type { Disposition, HoldReason } from '../domain/payment-callback/events.js';
 import {
-  type CallbackResolution,
   paymentCallbackAggregate,
   type PaymentCallbackState,
 } from '../domain/payment-callback/payment-callback.js';
-import { parseOrderNumber } from '../domain/order/number.js';
 import {
   orderAggregate,
   type OrderCommand,
   type PlacedOrder,
   type ReportedFact,
 } from '../domain/order/order.js';
-import { isUnparked, transactionAggregate } from '../domain/transaction/transaction.js';
+import { transactionAggregate } from '../domain/transaction/transaction.js';
 import { notificationName, transactionStreamId } from './payment-ids.js';
 import { isRejection } from './rejections.js';
+import { makeFindDestination, whyItWaits } from './settlement-destination.js';
 import { holdReason, ignored, type Outcome, together, unlessResolved } from './settlement-outcome.js';
 import { lastOwed, type Notification, type Run, startRun, type Work } from './settlement-run.js';
 
@@ -48,15 +47,6 @@ export interface SettleOptions {
   readonly seenAt?: bigint | null;
 }
 
-/** Where a notification goes. */
-type Destination =
-  /** The order itself, where it has been looked for already. */
-  | { readonly kind: 'order'; readonly orderId: string; readonly order?: PlacedOrder }
-  /** `isFull`: not even on its transaction, for which so much waits already. */
-  | { readonly kind: 'waits'; readonly isFull?: true }
-  /** Somebody has decided that it goes nowhere. */
-  | { readonly kind: 'dismissed' };
-
 /** What the order and the transaction of a notification are to each other. */
 type Link =
   | { readonly kind: 'linked'; readonly transaction: string; readonly revision: bigint | null }
@@ -67,6 +57,7 @@ type Link =
 const holdTriesMax = 20;
 
 export function makeSettlePayment({ handler }: { readonly handler: CommandHandler }): SettlePayment {
+  const findDestination = makeFindDestination({ handler, placedOrder });
   return {
     isOwed: async (callbackId) => {
       // What has been settled stays so.
@@ -203,43 +194,6 @@ export function makeSettlePayment({ handler }: { readonly handler: CommandHandle
     }
   }
 
-  /**
-   * The order that it names or whose transaction it is. Else it waits, parked on the transaction, or goes where somebody has
-   * decided. A link and a decision meet at the transaction: the one that came first there stands, for whoever settles this.
-   */
-  async function findDestination(
-    { callbackId, callback, name, told, resolution }: Notification,
-    { context, options }: Run,
-  ): Promise<Destination> {
-    const byNumber = told.order_number === null ? null : parseOrderNumber(told.order_number);
-    const numbered = byNumber === null ? null : await placedOrder(byNumber);
-    if (byNumber !== null && numbered !== null) return { kind: 'order', orderId: byNumber, order: numbered };
-    const decided = destinationOf(resolution);
-    if (told.transaction_id === null) return decided;
-    const id = transactionStreamId(callback.provider, told.transaction_id);
-    const target = { aggregate: transactionAggregate, id };
-    const { state } = await handler.load(transactionAggregate, id);
-    if (isUnparked(state, callbackId)) return decided;
-    if (state.orderId !== null) return { kind: 'order', orderId: state.orderId };
-    const [type, step] = resolution === null ? (['Park', 'park'] as const) : (['Unpark', 'unpark'] as const);
-    try {
-      const command = { type, callback: callbackId };
-      await handler.handle(target, command, stepContext(context, `${name}/${step}`), options);
-      return decided;
-    } catch (error) {
-      return await destinationAfter(error, id, decided);
-    }
-  }
-
-  /** Where it goes that was not to be parked, or taken off, there. */
-  async function destinationAfter(refusal: unknown, id: string, decided: Destination): Promise<Destination> {
-    if (isRejection(refusal, 'transaction_full')) return { kind: 'waits', isFull: true };
-    // It was linked a moment ago, and whoever did so has not seen this callback among those that wait.
-    if (!isRejection(refusal, 'transaction_linked')) throw refusal;
-    const { orderId } = (await handler.load(transactionAggregate, id)).state;
-    return orderId === null ? decided : { kind: 'order', orderId };
-  }
-
   /** Links its transaction to the order; or says why it is not the order's, whatever it says. */
   async function linkTo(
     { orderId, order }: { readonly orderId: string; readonly order: PlacedOrder },
@@ -303,18 +257,4 @@ function isSettled(state: PaymentCallbackState): boolean {
 function isOwed(state: PaymentCallbackState): boolean {
   if (state.status === 'absent' || state.disposition !== null) return false;
   return state.held === null || state.resolution !== null;
-}
-
-function whyItWaits(
-  { isFull }: Extract<Destination, { kind: 'waits' }>,
-  { order_number: number }: Notification['told'],
-): HoldReason {
-  if (isFull === true) return 'transaction_full';
-  return number === null ? 'unlinked_transaction' : 'unknown_order';
-}
-
-function destinationOf(resolution: CallbackResolution | null): Destination {
-  if (resolution === null) return { kind: 'waits' };
-  const { orderId } = resolution;
-  return orderId === null ? { kind: 'dismissed' } : { kind: 'order', orderId };
 }
