@@ -137,6 +137,17 @@ test('a conflict after an unknown outcome is a success when our events stand the
   t.deepEqual(await idsInLog(store), ourIds);
 });
 
+test('it is one too in a stream that was there before', async (t) => {
+  const { append, store } = given([
+    'appended',
+    'lost acknowledgement',
+    new WrongExpectedRevision(stream, 1n),
+  ]);
+  await append('no-stream', newEvents(2, [3, 4]));
+  t.is(await append(1n), 3n);
+  t.deepEqual((await idsInLog(store)).slice(2), ourIds);
+});
+
 test('it is one too when others have appended after ours', async (t) => {
   const { append, store } = given(['lost acknowledgement', new WrongExpectedRevision(stream, 'no-stream')]);
   const written = append('no-stream');

@@ -157,6 +157,20 @@ test('the reply waits for the documents no longer than 2 s', async (t) => {
 const revoking = { revokesAccess: true };
 const target = { aggregate: counterAggregate, id: 'c1' };
 
+test('the reply to an urgent command does not wait for them at all', async (t) => {
+  const { process, breakDown, clock, documents } = await given();
+  await process.handler.handle(target, open, contextOf(0), { isUrgent: true });
+  await clock.advance(0);
+  t.like(await documents.get(live, 'c1'), { revision: 0n });
+  breakDown('hang', 'write');
+  const startMs = clock.now().getTime();
+  const handled = await clock.run(process.handler.handle(target, add(1), contextOf(1), { isUrgent: true }));
+  t.is(handled.revision, 1n);
+  t.is(clock.now().getTime(), startMs);
+  await clock.advance(2_000);
+  t.is(process.reports.length, 1);
+});
+
 for (const fault of ['before', 'hang'] as const) {
   test(`what takes access away is unavailable until its documents are written, and a repetition heals it: ${fault}`, async (t) => {
     const { process, breakDown, clock, log } = await given();

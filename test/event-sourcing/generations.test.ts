@@ -340,6 +340,25 @@ test('a reading of the registry that was overtaken by a later one is not put bac
   t.deepEqual(process.fedCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
 });
 
+test('how old a reading of the registry is counts from when it began', async (t) => {
+  const { store, makeProcess, clock } = given();
+  let slow = false;
+  const process = makeProcess({
+    ...store,
+    getRecord: async (name) => {
+      const found = await store.getRecord(name);
+      if (slow && name === record) await clock.sleep(2_500);
+      return found;
+    },
+  });
+  await process.start();
+  slow = true;
+  await clock.run(process.refresh());
+  t.is(process.liveCollection(countersProjection), 'counters@1.1');
+  await clock.advance(600);
+  t.throws(() => process.liveCollection(countersProjection), { instanceOf: StoreUnavailable });
+});
+
 test('a record that is not one is an error, and not taken for anything', async (t) => {
   const { store, makeProcess } = given();
   await store.putRecord(record, { live: 0 } satisfies Partial<GenerationRecord>, null);

@@ -215,6 +215,16 @@ test('another process uses a destroyed key for 60 s at most', async (t) => {
   t.is(await two.open(person, 'email', sealed), erased);
 });
 
+test('nor for longer when its clock is set back', async (t) => {
+  const { process, clock } = givenStore();
+  const [one, two] = [process(), process()];
+  const sealed = await one.seal(person, 'email', 'x');
+  t.is(await two.open(person, 'email', sealed), 'x');
+  await one.destroy(person);
+  clock.advance(-3_600_000);
+  t.is(await two.open(person, 'email', sealed), erased);
+});
+
 test('a read that began before the destruction does not bring the key back', async (t) => {
   let release = (): void => undefined;
   const { process, stateStore } = givenStore();

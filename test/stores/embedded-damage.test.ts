@@ -91,6 +91,44 @@ test.serial('a follower of the log meets the damage where it is', async (t) => {
   await t.throwsAsync(async () => following[Symbol.asyncIterator]().next(), damaged);
 });
 
+const misplacements = {
+  "two events stand in each other's place": `UPDATE events AS here SET content = there.content, checksum = there.checksum
+    FROM events AS there WHERE here.sequence IN (4, 5) AND there.sequence = 9 - here.sequence`,
+  'an event stands at another revision': 'UPDATE events SET revision = 7 WHERE sequence = 8',
+};
+for (const [what, sql] of Object.entries(misplacements)) {
+  test.serial(`a reader of the whole log meets it when ${what}`, async (t) => {
+    const directory = givenLog(t);
+    change(directory, sql);
+    const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
+    await t.throwsAsync(readLog(eventStore, null), damaged);
+  });
+}
+
+test.serial('a reader of a stream meets it when its last event is gone', async (t) => {
+  const directory = givenLog(t);
+  change(directory, 'DELETE FROM events WHERE sequence = 8');
+  const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
+  await t.throwsAsync(eventStore.read('thing-b'), damaged);
+});
+
+test.serial('an append whose last event is gone is not acknowledged again', async (t) => {
+  const directory = givenLog(t);
+  const events = [makeEvent(), makeEvent()];
+  const before = await openLog(directory);
+  await before.eventStore.append('thing-d', 'no-stream', events);
+  await before.eventStore.append('thing-e', 'no-stream', [makeEvent()]);
+  await before.close();
+  change(directory, 'DELETE FROM events WHERE sequence = 11');
+  const fatal: Error[] = [];
+  const onFatal = (error: Error) => fatal.push(error);
+  const { eventStore } = await closing(t, openLog(directory, { onFatal }));
+  await t.throwsAsync(eventStore.append('thing-d', 'no-stream', events), damaged);
+  // and nothing is added to a log that writing has found damaged.
+  await t.throwsAsync(eventStore.append('thing-f', 'no-stream', [makeEvent()]), damaged);
+  t.is(fatal.length, 1);
+});
+
 const changes = {
   'an event is gone from the middle': 'DELETE FROM events WHERE sequence = 5',
   'a stream has lost its end': "UPDATE streams SET revision = 1 WHERE stream = 'stowage.thing-b'",

@@ -207,7 +207,7 @@ test.serial(
     const outcome = append([['stowage.thing-1', -1n, 'id', '{}']]);
     // Then its outcome is an error of the disk, which ends the use of the file
     t.like(outcome, { kind: 'failed', failure: { kind: 'io' } });
-    t.regex(JSON.stringify(outcome), /\/dev\/full cannot be read or written \(E[A-Z]+\); check the disk/);
+    t.regex(JSON.stringify(outcome), /\/dev\/full cannot be read or written \(ENOSPC\); check the disk/);
   },
 );
 

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { StoredDocument } from '../../src/event-sourcing/read-model-store.js';
@@ -116,11 +116,17 @@ test.serial('a store that was closed refuses reads and writes', async (t) => {
 });
 
 test.serial('appends asked for at once share a transaction: the second commit never comes', async (t) => {
-  const { eventStore } = await givenLog(t, { faults: [commitFails({ n: 2, code: 'SQLITE_FULL' })] });
+  const { directory, eventStore } = await givenLog(t, {
+    faults: [commitFails({ n: 2, code: 'SQLITE_FULL' })],
+  });
   const streams = Array.from({ length: 200 }, (_, index) => `thing-${index}`);
   await Promise.all(streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))));
   t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 200);
   await t.throwsAsync(eventStore.append('thing-next', 'no-stream', makeEvents(1)));
+  // Nothing of it stays: neither in the mark, nor in the place of the next one.
+  t.regex(readFileSync(join(directory, 'events.db.mark'), 'latin1'), /^0{13}200 /);
+  await eventStore.append('thing-next', 'no-stream', makeEvents(1));
+  t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 201);
 });
 
 test.serial(
@@ -143,8 +149,8 @@ test.serial(
 test.serial(
   'a failed sync of the log is never tried again: everything is refused and the process is told to end',
   async (t) => {
-    const { eventStore, fatal } = await givenLog(t, {
-      faults: [commitFails({ n: 2, code: 'SQLITE_IOERR_FSYNC' })],
+    const { close, directory, eventStore, fatal } = await givenLog(t, {
+      faults: [commitFails({ n: 2, when: 'after', code: 'SQLITE_IOERR_FSYNC' })],
     });
     await eventStore.append('thing-1', 'no-stream', makeEvents(1));
     await t.throwsAsync(eventStore.append('thing-2', 'no-stream', makeEvents(1)), {
@@ -156,6 +162,9 @@ test.serial(
     await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StoreUnavailable });
     t.is(fatal.length, 1);
     t.regex(fatal[0]?.message ?? '', /events\.db cannot be read or written .*Check the disk/);
+    // Nor is the file tidied, which would sync it once more: the write-ahead log stays as it is.
+    await close();
+    t.true(statSync(join(directory, 'events.db-wal')).size > 0);
   },
 );
 
@@ -210,6 +219,8 @@ test.serial('too many writes that wait are refused', async (t) => {
     .map(({ reason }) => String(reason));
   t.true(refused.length > 0 && refused.length < 70);
   t.true(refused.every((reason) => reason.includes('too many writes wait')));
+  // What was written waits no more, so there is room again.
+  t.not(await stateStore.compareAndSet('b/1', null, value + value), null);
 });
 
 test.serial(
