@@ -120,16 +120,20 @@ export function eventStoreLogContract(
   });
 
   test('streams without the prefix are left out, but the cursor and the head pass them', async (t) => {
+    // As above, a log of its own.
+    const own = await deps.makeStore();
+    t.teardown(() => own.close());
+    const { store } = own;
     const stream = uniqueStream();
-    const before = await store().head();
-    await store().append(stream, 'no-stream', makeEvents(1));
-    for (let count = 0; count < 5; count += 1) await deps.harness().appendForeign();
-    const after = (await store().append(stream, 0n, makeEvents(1)))?.position;
-    for (let count = 0; count < 5; count += 1) await deps.harness().appendForeign();
-    const head = await store().head();
+    const before = await store.head();
+    await store.append(stream, 'no-stream', makeEvents(1));
+    for (let count = 0; count < 5; count += 1) await own.appendForeign();
+    const after = (await store.append(stream, 0n, makeEvents(1)))?.position;
+    for (let count = 0; count < 5; count += 1) await own.appendForeign();
+    const head = await store.head();
     t.true(bytesCompare(after, head) < 0);
     for (const limit of [1, 2, 100]) {
-      const pages = await readLog(store(), before, limit);
+      const pages = await readLog(store, before, limit);
       t.is(eventsOf(pages, stream).length, 2);
       t.false(pages.flatMap((page) => page.events).some((event) => event.stream.includes('foreign-')));
       t.true(bytesCompare(pages.at(-1)?.cursor, head) >= 0);

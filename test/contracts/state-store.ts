@@ -4,9 +4,12 @@ import type { Clock } from '../../src/event-sourcing/clock.js';
 import type { JsonValue } from '../../src/event-sourcing/domain-event.js';
 import type { StateStore } from '../../src/event-sourcing/state-store.js';
 import { canonical } from '../support/canonical.js';
-import { settableClock } from '../support/settable-clock.js';
+import { type SettableClock, settableClock } from '../support/settable-clock.js';
 
-/** An empty store whose records expire by the clock; the maker closes it by the test's teardown. */
+/**
+ * An empty store whose records expire by the clock: new, to be closed by the test's teardown, or emptied of what other tests left
+ * that has not expired, for each test's clock begins after all that those before it were set to.
+ */
 export type MakeStateStore = (t: ExecutionContext, clock: Clock) => Promise<StateStore>;
 
 /** What every state store must do: the port's comments, each a test. */
@@ -16,9 +19,17 @@ export function stateStoreContract(test: TestFn, makeStore: MakeStateStore): voi
   listContract(test, makeStore);
 }
 
+let clocks = 0;
+
+/** A year after the one before: time never goes back in a store, and no test takes as long. */
+function nextClock(): SettableClock {
+  clocks += 1;
+  return settableClock(new Date(Date.UTC(2100 + clocks, 0)));
+}
+
 function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   test.serial('an absent record is null and is set over null only', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     t.is(await store.get('claim/1'), null);
     t.is(await store.compareAndSet('claim/1', 'no-such-version', { by: 'a' }), null);
     t.is(await store.get('claim/1'), null);
@@ -27,7 +38,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('a record is set over its own version only', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const first = await store.compareAndSet('counter/1', null, 1);
     t.is(await store.compareAndSet('counter/1', null, 9), null);
     const second = await store.compareAndSet('counter/1', first, 2);
@@ -41,7 +52,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('every write has a new version, the same value too, and after a removal', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const versions = new Set<string | null>();
     for (let round = 0; round < 3; round += 1) {
       const first = await store.compareAndSet('key/1', null, 'same');
@@ -54,7 +65,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('a value of null removes the record, under the same guard', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const first = await store.compareAndSet('key/1', null, { wrapped: 'x' });
     const second = await store.compareAndSet('key/1', first, { wrapped: 'y' });
     t.is(await store.compareAndSet('key/1', first, null), null);
@@ -70,7 +81,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   test.serial(
     'of 50 that race exactly one wins: over nothing, a version, an expired record, a removal',
     async (t) => {
-      const clock = settableClock();
+      const clock = nextClock();
       const store = await makeStore(t, clock);
       const race = async (expected: string | null, remove = false) => {
         const outcomes = await Promise.all(
@@ -95,13 +106,13 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   );
 
   test.serial('a counter raised by 20 at once counts every one', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     await Promise.all(Array.from({ length: 20 }, async () => increment(store, 'counter/1')));
     t.is((await store.get('counter/1'))?.value, 20);
   });
 
   test.serial('values of every JSON kind come back as they were', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const odd = Object.fromEntries(
       ['a.b', '$x', '__proto__', '', '\u0000', '日本', '_bsontype'].map((key) => [key, 1]),
     );
@@ -128,7 +139,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('keys are told apart exactly, up to 512 bytes', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const keys = [
       'k/a',
       'k/A',
@@ -151,14 +162,14 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('a state store that is up answers a ping', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     await t.notThrowsAsync(store.ping());
   });
 }
 
 function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
   test.serial('a record is there until the moment it expires, by the clock', async (t) => {
-    const clock = settableClock();
+    const clock = nextClock();
     const store = await makeStore(t, clock);
     const expiresAt = new Date(clock.now().getTime() + 60_000);
     const version = await store.compareAndSet('claim/1', null, 'a', { expiresAt });
@@ -170,7 +181,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('an expired record counts as absent for compare-and-set', async (t) => {
-    const clock = settableClock();
+    const clock = nextClock();
     const store = await makeStore(t, clock);
     const first = await store.compareAndSet('claim/1', null, 'a', {
       expiresAt: new Date(clock.now().getTime() + 1000),
@@ -184,7 +195,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('each write sets the expiry anew, and none where none is given', async (t) => {
-    const clock = settableClock();
+    const clock = nextClock();
     const store = await makeStore(t, clock);
     const inSeconds = (seconds: number) => ({ expiresAt: new Date(clock.now().getTime() + seconds * 1000) });
     const first = await store.compareAndSet('claim/1', null, 'a', inSeconds(10));
@@ -199,7 +210,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
 
 function listContract(test: TestFn, makeStore: MakeStateStore): void {
   test.serial('list: keys with the prefix, in order, in pages', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const keys = Array.from({ length: 10 }, (_, n) => `node/${n}`);
     for (const key of [...keys.toReversed(), 'nod', 'node', 'nodes/1', 'node0', 'other/1', 'Node/1'])
       await store.compareAndSet(key, null, key);
@@ -215,7 +226,7 @@ function listContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('list leaves out the expired without shortening the pages', async (t) => {
-    const clock = settableClock();
+    const clock = nextClock();
     const store = await makeStore(t, clock);
     for (let n = 0; n < 12; n += 1)
       await store.compareAndSet(
@@ -235,7 +246,7 @@ function listContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial('a prefix is taken literally, whatever its characters', async (t) => {
-    const store = await makeStore(t, settableClock());
+    const store = await makeStore(t, nextClock());
     const prefixes = [
       'a%/',
       'a_/',

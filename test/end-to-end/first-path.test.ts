@@ -1,11 +1,5 @@
 import test from 'ava';
-import {
-  freePort,
-  makeDataDirectory,
-  runCli,
-  spawnService,
-  startService,
-} from '../support/service-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
 
 type Json = Record<string, unknown>;
 
@@ -97,18 +91,4 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
   for (const secret of [secretKey, password, agentSecret, data.tokens.access_token]) {
     t.false(again.output().includes(secret) || service.output().includes(secret), 'a secret in the log');
   }
-});
-
-test('a second serve on the same directory stops with a sentence that says what to do', async (t) => {
-  // Given a service that owns the directory
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const first = await startService({ directory: directory.path, port: await freePort() });
-  // When another one starts
-  const second = spawnService({ directory: directory.path, port: await freePort() });
-  // Then it exits, and the first goes on
-  t.not(await second.exited, 0);
-  t.regex(second.output(), /another process|already/i);
-  t.true((await fetch(`${first.url}/healthz`)).ok);
-  t.is(await first.stop(), 0);
 });

@@ -5,20 +5,30 @@ import { makeServiceClient, textOf } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { makeDataDirectory } from '../support/service-process.js';
 
+// Two services, each with its own queues and caches, over the same stores
+const directory = makeDataDirectory();
+const world = start();
+test.after.always(async () => {
+  const { one, other, stores } = await world;
+  await Promise.all([one.close(), other.close()]);
+  await stores.close();
+  await (await directory).remove();
+});
+
+async function start() {
+  const { path } = await directory;
+  const stores = { ...(await openStores(path)), allEmbedded: true };
+  const options = { directory: path, stores, environment: { TRUSTED_PROXIES: '127.0.0.0/8' } };
+  return { stores, one: await startInProcess(options), other: await startInProcess(options) };
+}
+
 for (const [whence, addressOf] of [
   ['50 addresses', (index: number) => `198.51.100.${index}`],
-  ['one address', () => '198.51.100.1'],
+  ['one address', () => '198.51.100.200'],
 ] as const) {
   test(`of 50 who open a share of 20 uses at once, from ${whence}, on two services, 20 do`, async (t) => {
-    // Given two services, each with its own queues and caches, over the same stores
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const stores = { ...(await openStores(directory.path)), allEmbedded: true };
-    t.teardown(() => stores.close());
-    const environment = { TRUSTED_PROXIES: '127.0.0.0/8' };
-    const start = { directory: directory.path, stores, environment };
-    const [one, other] = [await startInProcess(start), await startInProcess(start)];
-    t.teardown(() => Promise.all([one.close(), other.close()]));
+    // Given a share
+    const { one, other, stores } = await world;
     const asset = await givenAsset(one.services);
     const { id, token } = await givenShare(one.services, asset, { maxUses: 20 });
     // When 50 give the password at once

@@ -32,7 +32,7 @@ const files = ['events.db', 'read-models.db', 'state.db', 'keys.json'];
 const template = makeDataDirectory();
 const other = makeDataDirectory();
 const empty = makeDataDirectory();
-let unreachable: Promise<ServiceProcess>;
+let unreachable: Promise<unknown>;
 
 test.before(async () => {
   unreachable = startWithoutMongoDb();
@@ -69,6 +69,19 @@ const refusals: Readonly<Record<string, Stop>> = {
     environment: { MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' },
     says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
   },
+  'EventStoreDB without keys': {
+    environment: { EVENTSTOREDB_URL: 'esdb://127.0.0.1:1?tls=false' },
+    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
+  },
+  'a configuration with several problems': {
+    environment: {
+      PORT: '99999',
+      PUBLIC_URL: 'ftp://example.org',
+      LOG_LEVEL: 'loud',
+      TRUSTED_PROXIES: 'all',
+    },
+    says: [/PORT must/, /PUBLIC_URL must/, /LOG_LEVEL must be fatal, error/, /TRUSTED_PROXIES must/],
+  },
   'a key that is none': {
     environment: { MASTER_KEYS: 'canary-not-a-key' },
     says: [/MASTER_KEYS, entry 1: not of the form kid:base64url/],
@@ -91,32 +104,12 @@ const stops: Readonly<Record<string, Stop>> = {
     given: restoreOlderLog,
     says: [/has passed an event of the stream node-\S+ .*older one/, /delete the read models/],
   },
-  'EventStoreDB without keys': {
-    environment: { EVENTSTOREDB_URL: 'esdb://127.0.0.1:1?tls=false' },
-    says: [/not set: JWT_KEYS, .*INDEX_KEY/, /node -p/],
-  },
-  'a configuration with several problems': {
-    environment: {
-      PORT: '99999',
-      PUBLIC_URL: 'ftp://example.org',
-      LOG_LEVEL: 'loud',
-      TRUSTED_PROXIES: 'all',
-    },
-    says: [/PORT must/, /PUBLIC_URL must/, /LOG_LEVEL must be fatal, error/, /TRUSTED_PROXIES must/],
-  },
 };
 
 for (const [title, { given, environment = {}, says }] of Object.entries(refusals)) {
   test.serial(`the start is refused with a sentence: ${title}`, async (t) => {
     const directory = await givenDirectory(t, given);
-    const starting = async (): Promise<void> => {
-      const service = await startInProcess({ directory, environment });
-      await service.close();
-    };
-    const error = await t.throwsAsync(starting);
-    t.true(isExplained(error), error.stack ?? '');
-    for (const pattern of says) t.regex(error.message, pattern);
-    t.notRegex(error.message, /canary|\n\s+at /);
+    assertExplains(t, await refusalOf(directory, environment), says);
   });
 }
 
@@ -150,13 +143,11 @@ test.serial('serve stops with a sentence: a port that is in use', async (t) => {
   await assertStops(t, { directory: directory.path, port: address.port, says });
 });
 
-test.serial('serve stops with a sentence: a data directory that cannot be written', async (t) => {
+test.serial('the start is refused with a sentence: a data directory that cannot be written', async (t) => {
   const directory = await makeUnwritableDirectory();
   t.teardown(() => directory.remove());
-  await assertStops(t, {
-    directory: directory.path,
-    says: [/cannot be (made|opened)/, /check the .*permissions/],
-  });
+  const says = [/cannot be (made|opened)/, /check the .*permissions/];
+  assertExplains(t, await refusalOf(directory.path), says);
 });
 
 test.serial(
@@ -202,17 +193,35 @@ test.serial(
   },
 );
 
-test.serial('serve stops with a sentence: a MongoDB that does not answer', async (t) => {
-  await assertStopped(t, await unreachable, [
-    /the server that MONGODB_URL names cannot be reached/,
-    /check that it runs/,
-  ]);
+test.serial('the start is refused with a sentence: a MongoDB that does not answer', async (t) => {
+  const says = [/the server that MONGODB_URL names cannot be reached/, /check that it runs/];
+  assertExplains(t, await unreachable, says);
 });
 
 /** A start that fails after some ten seconds: begun with the first test, looked at in the last. */
-async function startWithoutMongoDb(): Promise<ServiceProcess> {
+async function startWithoutMongoDb(): Promise<unknown> {
   const environment = { ...keyEnvironment, MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' };
-  return spawnService({ directory: (await empty).path, port: await freePort(), environment });
+  return refusalOf((await empty).path, environment);
+}
+
+/** What a start within this process throws; null when it succeeds. */
+async function refusalOf(directory: string, environment: Environment = {}): Promise<unknown> {
+  try {
+    const service = await startInProcess({ directory, environment });
+    await service.close();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+function assertExplains(t: ExecutionContext, error: unknown, says: readonly RegExp[]): void {
+  if (!isExplained(error)) {
+    t.fail(error instanceof Error ? error.stack : String(error));
+    return;
+  }
+  for (const pattern of says) t.regex(error.message, pattern);
+  t.notRegex(error.message, /canary|\n\s+at /);
 }
 
 async function assertStops(

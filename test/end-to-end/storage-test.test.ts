@@ -1,7 +1,7 @@
 import test from 'ava';
 import { givenFakeStorage, type FakeOperation, type Fault } from '../support/fake-storage.js';
 import { textOf } from '../support/service-client.js';
-import { givenStorageProject } from '../support/storage-project.js';
+import { startStorageService } from '../support/storage-project.js';
 
 /** The configuration of a bucket on this machine. */
 const onThisMachine = (port: number) => ({ endpoint: `http://127.0.0.1:${port}` });
@@ -10,9 +10,12 @@ const refusing = (operation: FakeOperation, code: string): Partial<Record<FakeOp
   [operation]: { status: 403, body: `<Error><Code>${code}</Code><Message>canary</Message></Error>` },
 });
 
+const service = startStorageService();
+test.after.always(async () => (await service).close());
+
 test('Given a storage that works, a test makes it active, and the first one the default', async (t) => {
   const storage = await givenFakeStorage(t);
-  const { bind, send, until } = await givenStorageProject(t);
+  const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   const started = await send('POST', `${at}/test`);
   t.is(started.status, 202, started.text);
@@ -32,7 +35,7 @@ test('Given a storage that works, a test makes it active, and the first one the 
 
 test('Given a storage that refuses, the test says why and nothing of what the provider wrote', async (t) => {
   const storage = await givenFakeStorage(t, refusing('put', 'AccessDenied'));
-  const { bind, send, until } = await givenStorageProject(t);
+  const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   await send('POST', `${at}/test`);
   const failed = await until(at, 'failed');
@@ -44,10 +47,10 @@ test('Given a storage that refuses, the test says why and nothing of what the pr
 test('Given an active storage, another bucket takes over only once it has passed', async (t) => {
   const storage = await givenFakeStorage(t);
   const refuses = await givenFakeStorage(t, refusing('list', 'NoSuchBucket'));
-  const { bind, send, until, get } = await givenStorageProject(t);
+  const { bind, send, until, get } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   await send('POST', `${at}/test`);
-  await until(at, 'active');
+  await until(at, 'active', ({ is_default: isDefault }) => isDefault === true);
 
   const elsewhere = { endpoint: `http://127.0.0.1:${refuses.port}`, bucket: 'lakes' };
   const before = (await get(at)).json();
@@ -72,7 +75,7 @@ test('Given an active storage, another bucket takes over only once it has passed
 
 test('Given an active storage, new credentials are proven before the old ones go', async (t) => {
   const storage = await givenFakeStorage(t);
-  const { bind, send, until } = await givenStorageProject(t);
+  const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   const replacement = { credentials: { access_key: 'another', secret_key: 'another secret' } };
   t.is((await send('PUT', `${at}/credentials`, replacement)).status, 200);
@@ -87,7 +90,7 @@ test('Given an active storage, new credentials are proven before the old ones go
 
 test('A storage is disabled, enabled and deleted', async (t) => {
   const storage = await givenFakeStorage(t);
-  const { bind, send, until, get } = await givenStorageProject(t);
+  const { bind, send, until, get } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   t.is((await send('POST', `${at}/disable`)).json()['status'], 'disabled');
   t.is((await send('POST', `${at}/test`)).status, 409);
@@ -105,7 +108,7 @@ test('A storage is disabled, enabled and deleted', async (t) => {
 
 test('A storage that keeps assets is not deleted, whichever it is', async (t) => {
   const storage = await givenFakeStorage(t);
-  const { path, bind, send } = await givenStorageProject(t);
+  const { path, bind, send } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   const asset = await send('POST', `${path}/assets`, {
     ...{ storage_id: at.split('/').at(-1) ?? '', name: 'Clip', object_key: 'a.mp4' },
@@ -121,7 +124,7 @@ test('A storage that keeps assets is not deleted, whichever it is', async (t) =>
 
 test('How cdn_domain is used can be read and changed', async (t) => {
   const storage = await givenFakeStorage(t);
-  const { bind, send, get } = await givenStorageProject(t);
+  const { bind, send, get } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   t.deepEqual((await get(`${at}/delivery`)).json(), { mode: 'rewrite' });
   t.deepEqual((await send('PUT', `${at}/delivery`, { mode: 'public' })).json(), { mode: 'public' });

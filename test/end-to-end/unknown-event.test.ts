@@ -26,11 +26,14 @@ const unknown: NewEvent = {
   },
 };
 
-test('an event of an unknown type stops its view alone, and says where it stands', async (t) => {
+test('an event of an unknown type stops its view alone, and says where it stands; a command that meets one is refused loudly, without what is in it', async (t) => {
   // Given a service whose views are live
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
-  const service = await startInProcess({ directory: directory.path });
+  let said = '';
+  const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
+  const log = { logger, flush: () => undefined };
+  const service = await startInProcess({ directory: directory.path, log });
   t.teardown(() => service.close());
   const { eventStore } = service.services;
   const client = makeServiceClient(service.url);
@@ -47,30 +50,17 @@ test('an event of an unknown type stops its view alone, and says where it stands
   // and the others go on
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
   const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
-  t.is((await client.get(`/api/v1/projects/${textOf(made.json(), 'id')}`, owner.headers)).status, 200);
+  const projectId = textOf(made.json(), 'id');
+  t.is((await client.get(`/api/v1/projects/${projectId}`, owner.headers)).status, 200);
   const head = await eventStore.head();
   const atHead = (): number =>
     service.projections.statuses().filter(({ position }) => position === head).length;
   await until(() => atHead() === projections.length - 1);
   t.is(stopped().length, 1);
-});
 
-test('a request whose command meets such an event is refused, loudly and without saying what is in it', async (t) => {
-  // Given a project whose stream has gone on with it
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  let said = '';
-  const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
-  const log = { logger, flush: () => undefined };
-  const service = await startInProcess({ directory: directory.path, log });
-  t.teardown(() => service.close());
-  const client = makeServiceClient(service.url);
-  const owner = await client.register('ada@example.org', 'Correct-Horse-7');
-  const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
-  const projectId = textOf(made.json(), 'id');
+  // When such an event is in a project's stream, and somebody changes the project
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 0'));
-  await service.services.eventStore.append(`project-${projectId}`, 0n, [unknown]);
-  // When somebody changes it
+  await eventStore.append(`project-${projectId}`, 0n, [unknown]);
   const reply = await client.send(`/api/v1/projects/${projectId}`, {
     method: 'PATCH',
     headers: { ...owner.headers, 'content-type': 'application/json' },
@@ -85,7 +75,7 @@ test('a request whose command meets such an event is refused, loudly and without
   t.false(said.includes('canary-payload'));
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 1'));
   // and nothing has been appended.
-  t.is((await service.services.eventStore.read(`project-${projectId}`)).length, 2);
+  t.is((await eventStore.read(`project-${projectId}`)).length, 2);
 });
 
 test('a process that starts on such an event stays unready, and its log says why', async (t) => {

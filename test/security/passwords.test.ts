@@ -58,7 +58,8 @@ test('RFC 7914, section 12: both implementations give the published results', (t
   ];
   for (const { input, output } of vectors) {
     t.is(Buffer.from(nativeScrypt(input)).toString('hex'), output);
-    t.is(Buffer.from(portableScrypt(input)).toString('hex'), output);
+    // The last costs the portable one as much as the others, and shows nothing of it that they do not.
+    if (input.N < 16_384) t.is(Buffer.from(portableScrypt(input)).toString('hex'), output);
   }
 });
 
@@ -136,48 +137,53 @@ test('an account that does not exist costs the same hash and never matches', asy
 const quick = { password: Buffer.alloc(32), salt: Buffer.alloc(16), ...cheap, length: 32 };
 const slow = { ...quick, N: 2 ** 13, r: 8, p: 1 };
 
-test('two hash at once, 32 wait, the next is refused at once, and later ones are taken again', async (t) => {
-  const pool = makeHashPool({ timeLimitMs });
-  const accepted = Array.from({ length: 34 }, () => pool.hash(quick));
-  await t.throwsAsync(pool.hash(quick), { instanceOf: Overloaded });
-  t.is(new Set((await Promise.all(accepted)).map((hash) => hash.toString('hex'))).size, 1);
-  t.is((await pool.hash(quick)).length, 32);
-  await pool.close();
-});
+/* Those that fill the pool have it for themselves, one after the other. */
 
-test('of 200 sign-ins at once 34 are served, the others are refused before any is done, and the rest of the process goes on', async (t) => {
-  const pool = makeHashPool({ timeLimitMs });
-  const passwords = given({ pool, parameters: { N: 2 ** 12, r: 8, p: 1 } });
-  const stored = await passwords.hash('Correct-Horse-7');
-  const order: string[] = [];
-  const signIn = async (index: number): Promise<void> => {
-    try {
-      // Half of them know an account, half do not: both count.
-      const { matches } = await (index % 2 === 0
-        ? passwords.verify('Correct-Horse-7', stored)
-        : passwords.verifyNone('Correct-Horse-7'));
-      order.push(matches ? 'matched' : 'no account');
-    } catch (error) {
-      order.push(error instanceof Overloaded ? 'refused' : String(error));
-    }
-  };
-  const signIns = Promise.all(Array.from({ length: 200 }, (_, index) => signIn(index)));
-  let turns = 0;
-  const turning = setInterval(() => (turns += 1), 1);
-  await signIns;
-  clearInterval(turning);
-  t.deepEqual(order.slice(0, 166), Array<string>(166).fill('refused'));
-  t.deepEqual(order.slice(166).sort(), [
-    ...Array<string>(17).fill('matched'),
-    ...Array<string>(17).fill('no account'),
-  ]);
-  t.true(turns >= 17, `${turns} turns of the event loop in the time of 17 hashes, one after the other`);
-  t.true((await passwords.verify('Correct-Horse-7', stored)).matches, 'and later ones are served again');
-  await pool.close();
-});
+test.serial(
+  'two hash at once, 32 wait, the next is refused at once, and later ones are taken again',
+  async (t) => {
+    const pool = shared;
+    const accepted = Array.from({ length: 34 }, () => pool.hash(quick));
+    await t.throwsAsync(pool.hash(quick), { instanceOf: Overloaded });
+    t.is(new Set((await Promise.all(accepted)).map((hash) => hash.toString('hex'))).size, 1);
+    t.is((await pool.hash(quick)).length, 32);
+  },
+);
 
-test('no more than two hashes run at once', async (t) => {
-  const pool = makeHashPool({ timeLimitMs });
+test.serial(
+  'of 200 sign-ins at once 34 are served, the others are refused before any is done, and the rest of the process goes on',
+  async (t) => {
+    const passwords = given({ parameters: { N: 2 ** 12, r: 8, p: 1 } });
+    const stored = await passwords.hash('Correct-Horse-7');
+    const order: string[] = [];
+    const signIn = async (index: number): Promise<void> => {
+      try {
+        // Half of them know an account, half do not: both count.
+        const { matches } = await (index % 2 === 0
+          ? passwords.verify('Correct-Horse-7', stored)
+          : passwords.verifyNone('Correct-Horse-7'));
+        order.push(matches ? 'matched' : 'no account');
+      } catch (error) {
+        order.push(error instanceof Overloaded ? 'refused' : String(error));
+      }
+    };
+    const signIns = Promise.all(Array.from({ length: 200 }, (_, index) => signIn(index)));
+    let turns = 0;
+    const turning = setInterval(() => (turns += 1), 1);
+    await signIns;
+    clearInterval(turning);
+    t.deepEqual(order.slice(0, 166), Array<string>(166).fill('refused'));
+    t.deepEqual(order.slice(166).sort(), [
+      ...Array<string>(17).fill('matched'),
+      ...Array<string>(17).fill('no account'),
+    ]);
+    t.true(turns >= 17, `${turns} turns of the event loop in the time of 17 hashes, one after the other`);
+    t.true((await passwords.verify('Correct-Horse-7', stored)).matches, 'and later ones are served again');
+  },
+);
+
+test.serial('no more than two hashes run at once', async (t) => {
+  const pool = shared;
   // The threads are warm.
   await Promise.all([pool.hash(quick), pool.hash(quick)]);
   const long = { ...slow, p: 8 };
@@ -186,7 +192,6 @@ test('no more than two hashes run at once', async (t) => {
   await pool.hash(quick);
   t.true(done >= 1, 'a third one, however short, waits for one of the two');
   await Promise.all(two);
-  await pool.close();
 });
 
 test('a hash that is not done in time is given up, and the pool goes on', async (t) => {
@@ -202,8 +207,8 @@ test('a hash that is not done in time is given up, and the pool goes on', async 
   await pool.close();
 });
 
-test('a full queue of hashes does not hold up the disk', async (t) => {
-  const pool = makeHashPool({ timeLimitMs });
+test.serial('a full queue of hashes does not hold up the disk', async (t) => {
+  const pool = shared;
   await pool.hash({ ...slow, N: 16 });
   let hashed = 0;
   const hashes = Array.from({ length: 34 }, () => pool.hash(slow).then(() => (hashed += 1)));
@@ -215,7 +220,6 @@ test('a full queue of hashes does not hold up the disk', async (t) => {
   // In libuv's pool the writes would have stood behind every hash.
   t.true(hashed < 34, `${hashed} hashes were done first`);
   await Promise.all(hashes);
-  await pool.close();
 });
 
 async function givenFile(t: ExecutionContext) {

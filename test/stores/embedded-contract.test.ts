@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Clock } from '../../src/event-sourcing/clock.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
 import {
   type EventLog,
   makeEmbeddedEventStore,
@@ -38,20 +39,38 @@ eventStoreContract(test, async () => {
   };
 });
 
-readModelStoreContract(test, async (t) => {
-  const store = await openReadModelStore(contextOf(t, realClock));
-  t.teardown(() => store.close());
+// One file of each kind for most tests, emptied before each: the thread that writes a file costs more to start than a test.
+const { directory, remove } = makeDirectory();
+let clockOfTest: Pick<Clock, 'now'> = realClock;
+const clock = { ...realClock, now: () => clockOfTest.now() };
+const opened = {
+  readModels: openReadModelStore(makeContext(directory)),
+  state: openStateStore(makeContext(directory, { clock })),
+};
+test.after.always(async () => {
+  await (await opened.readModels).close();
+  await (await opened.state).close();
+  remove();
+});
+
+readModelStoreContract(test, openNewReadModels, async () => {
+  const store = await opened.readModels;
+  for (const name of await store.collections()) await store.dropCollection(name);
   return store;
 });
 
-stateStoreContract(test, async (t, clock) => {
-  const store = await openStateStore(contextOf(t, clock));
+async function openNewReadModels(t: ExecutionContext): Promise<ReadModelStore> {
+  const own = makeDirectory();
+  t.teardown(own.remove);
+  const store = await openReadModelStore(makeContext(own.directory));
   t.teardown(() => store.close());
   return store;
-});
-
-function contextOf(t: ExecutionContext, clock: Clock) {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
-  return makeContext(directory, { clock });
 }
+
+stateStoreContract(test, async (_, clockOfNext) => {
+  const store = await opened.state;
+  clockOfTest = clockOfNext;
+  const left = await store.list('', { limit: 1_000 });
+  await Promise.all(left.map(({ key, version }) => store.compareAndSet(key, version, null)));
+  return store;
+});

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../src/event-sourcing/clock.js';
 import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
 import { makeDirectory } from './embedded-directory.js';
 import { makeServiceClient, type ServiceReply, textOf } from './service-client.js';
-import { startInProcess } from './service-in-process.js';
+import { type ServiceInProcess, startInProcess } from './service-in-process.js';
 
 /** A service that may speak to storages on this machine, and a project that may bind them. */
 export interface StorageProject {
@@ -27,29 +28,61 @@ const bucketDefaults = {
   credentials: { access_key: 'canary-access-key', secret_key: 'canary-secret-key' },
 };
 
+export interface StorageService {
+  /** A project of somebody who has no other. */
+  project(t: ExecutionContext): Promise<StorageProject>;
+  close(): Promise<void>;
+}
+
+/** A service with such a project, for one test. */
 export async function givenStorageProject(
   t: ExecutionContext,
-  options: { readonly clock?: Clock; readonly allowedCidrs?: string } = {},
+  options: StorageServiceOptions = {},
 ): Promise<StorageProject> {
-  const { clock, allowedCidrs = '127.0.0.0/8' } = options;
+  const service = await startStorageService(options);
+  t.teardown(() => service.close());
+  return service.project(t);
+}
+
+interface StorageServiceOptions {
+  readonly clock?: Clock;
+  readonly allowedCidrs?: string;
+}
+
+/** A service for projects that do not disturb each other. */
+export async function startStorageService({
+  clock,
+  allowedCidrs = '127.0.0.0/8',
+}: StorageServiceOptions = {}): Promise<StorageService> {
   const { directory, remove } = makeDirectory();
   const service = await startInProcess({
     directory,
     environment: { STORAGE_ALLOWED_CIDRS: allowedCidrs },
     ...(clock === undefined ? {} : { clock }),
   });
-  t.teardown(async () => {
-    await service.close();
-    remove();
-  });
+  let projects = 0;
+  return {
+    project: (t) => makeProject(t, service, `ada-${(projects += 1)}@example.org`),
+    close: async () => {
+      await service.close();
+      remove();
+    },
+  };
+}
+
+async function makeProject(
+  t: ExecutionContext,
+  service: ServiceInProcess,
+  owner: string,
+): Promise<StorageProject> {
   const client = makeServiceClient(service.url);
-  const { headers } = await client.register('ada@example.org', 'Correct-Horse-9');
+  const { headers } = await client.register(owner, 'Correct-Horse-9');
   const project = (await client.post('/api/v1/projects', { name: 'Rivers' }, headers)).json();
   const projectId = textOf(project, 'id');
   await service.services.commands.grantEntitlement(
     { projectId, entitlement: 'allow_s3', source: 'operator' },
     {
-      commandId: '018f0000-0000-7000-8000-00000000c0de',
+      commandId: randomUUID(),
       causationId: 'a',
       correlationId: 'a',
       actor: 'operator',
