@@ -366,3 +366,21 @@ test('a session may ask so often and no oftener', async (t) => {
   http.clock.advance(30_000);
   await expectCode(t, [http, '/who', ask], [200, null]);
 });
+
+test("a caller's Idempotency-Key is not another's: each gets a reply of their own", async (t) => {
+  const route = defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/made',
+    name: 'make',
+    access: sessionAccess('not-yet'),
+    request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string() }) },
+    idempotent: true,
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+  const http = await startWith(t, [route]);
+  for (const name of ['admin', 'viewer', 'admin']) {
+    const answer = await http.ask('/made', post({ ...bearer(name), 'idempotency-key': 'k' }));
+    t.deepEqual(answer.json, { actor: `user:${name}` });
+  }
+});

@@ -54,6 +54,11 @@ const refused: [string, string, number][] = [
     400,
   ],
   [
+    'a body that is too large where none is taken',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n${close}`,
+    413,
+  ],
+  [
     'two different lengths',
     `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n${close}{}`,
     400,

@@ -95,6 +95,7 @@ const misplacements = {
   "two events stand in each other's place": `UPDATE events AS here SET content = there.content, checksum = there.checksum
     FROM events AS there WHERE here.sequence IN (4, 5) AND there.sequence = 9 - here.sequence`,
   'an event stands at another revision': 'UPDATE events SET revision = 7 WHERE sequence = 8',
+  'an event is gone': 'DELETE FROM events WHERE sequence = 5',
 };
 for (const [what, sql] of Object.entries(misplacements)) {
   test.serial(`a reader of the whole log meets it when ${what}`, async (t) => {
@@ -105,12 +106,19 @@ for (const [what, sql] of Object.entries(misplacements)) {
   });
 }
 
-test.serial('a reader of a stream meets it when its last event is gone', async (t) => {
-  const directory = givenLog(t);
-  change(directory, 'DELETE FROM events WHERE sequence = 8');
-  const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
-  await t.throwsAsync(eventStore.read('thing-b'), damaged);
-});
+const inStream = {
+  'its last event is gone': 'DELETE FROM events WHERE sequence = 8',
+  "events are listed under one another's streams": `UPDATE events SET stream = '' WHERE sequence = 4;
+    UPDATE events SET stream = 'stowage.thing-a' WHERE sequence = 5; UPDATE events SET stream = 'stowage.thing-b' WHERE sequence = 4`,
+};
+for (const [what, sql] of Object.entries(inStream)) {
+  test.serial(`a reader of a stream meets it when ${what}`, async (t) => {
+    const directory = givenLog(t);
+    change(directory, sql);
+    const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
+    await t.throwsAsync(eventStore.read('thing-b'), damaged);
+  });
+}
 
 test.serial('an append whose last event is gone is not acknowledged again', async (t) => {
   const directory = givenLog(t);
@@ -153,6 +161,9 @@ const refusedAtOpening: Record<string, (directory: string) => void> = {
   },
   'has another schema': (directory) => {
     falsify(join(directory, 'events.db'), 'content TEXT NOT NULL');
+  },
+  'has a table of another program': (directory) => {
+    change(directory, 'CREATE TABLE other (a)');
   },
   'was cut off': (directory) => {
     const path = join(directory, 'events.db');

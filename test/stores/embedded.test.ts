@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { StoredDocument } from '../../src/event-sourcing/read-model-store.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
-import { openConnection } from '../../src/stores/embedded/database.js';
+import { openConnection, openReader } from '../../src/stores/embedded/database.js';
 import type { Fault } from '../../src/stores/embedded/faults.js';
 import type { EmbeddedStoresOptions } from '../../src/stores/embedded/open-embedded-stores.js';
 import { eventsFormat, readModelsFormat, stateFormat } from '../../src/stores/embedded/formats.js';
@@ -84,6 +84,15 @@ test.serial('what commits to the log and to the state is synced before it return
     const connection = openWriter(join(directory, format.fileName), format);
     t.deepEqual(connection.query('PRAGMA synchronous').get(), [expected]);
     connection.close();
+    // and only this connection can write.
+    const reader = openReader(join(directory, format.fileName));
+    t.throws(
+      () => {
+        reader.execute('PRAGMA user_version = 9');
+      },
+      { any: true, code: 'SQLITE_READONLY' },
+    );
+    reader.close();
   }
 });
 
@@ -149,9 +158,10 @@ test.serial(
 test.serial(
   'a failed sync of the log is never tried again: everything is refused and the process is told to end',
   async (t) => {
-    const { close, directory, eventStore, fatal } = await givenLog(t, {
+    const log = await givenLog(t, {
       faults: [commitFails({ n: 2, when: 'after', code: 'SQLITE_IOERR_FSYNC' })],
     });
+    const { directory, eventStore, fatal } = log;
     await eventStore.append('thing-1', 'no-stream', makeEvents(1));
     await t.throwsAsync(eventStore.append('thing-2', 'no-stream', makeEvents(1)), {
       instanceOf: OutcomeUnknown,
@@ -163,7 +173,7 @@ test.serial(
     t.is(fatal.length, 1);
     t.regex(fatal[0]?.message ?? '', /events\.db cannot be read or written .*Check the disk/);
     // Nor is the file tidied, which would sync it once more: the write-ahead log stays as it is.
-    await close();
+    await log.close();
     t.true(statSync(join(directory, 'events.db-wal')).size > 0);
   },
 );
