@@ -9,7 +9,7 @@ import { makeOutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
 import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Clock, Random } from '../event-sourcing/clock.js';
 import type { CommandHandler } from '../event-sourcing/command-handler.js';
-import { makeDocumentWriter } from '../event-sourcing/document-writer.js';
+import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/document-writer.js';
 import { type Generations, makeGenerations } from '../event-sourcing/generations.js';
 import { makeCommandHandler } from '../event-sourcing/make-command-handler.js';
 import { makeViews } from '../event-sourcing/make-views.js';
@@ -75,6 +75,7 @@ export interface Services {
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
+  readonly documentWriter: DocumentWriter;
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
@@ -207,6 +208,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       digests,
       accessTokens,
       generations,
+      documentWriter,
       handler,
       readers,
       commands,

@@ -17,6 +17,8 @@ export interface DocumentWriter {
     documents: ReadonlyMap<string, StoredDocument>,
     options: { readonly mustSucceed: boolean },
   ): Promise<void>;
+  /** Resolves when what is being written now has been, or could not be. */
+  settled(): Promise<void>;
 }
 
 const limitMs = 2_000;
@@ -35,6 +37,7 @@ export function makeDocumentWriter(deps: {
   });
   const byName = new Map(generations.projections.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, AnyProjection[]>();
+  const underWay = new Set<Promise<void>>();
   for (const projection of generations.projections) {
     viewsByCategory.set(projection.category, [
       ...(viewsByCategory.get(projection.category) ?? []),
@@ -45,12 +48,19 @@ export function makeDocumentWriter(deps: {
   return {
     viewsOf: (category) => viewsByCategory.get(category) ?? [],
     write: async (documents, { mustSucceed }) => {
+      const writing = withinLimit(writeAll(documents));
+      underWay.add(writing);
       try {
-        await withinLimit(writeAll(documents));
+        await writing;
       } catch (error) {
         if (mustSucceed) throw error;
         onFailure(error);
+      } finally {
+        underWay.delete(writing);
       }
+    },
+    settled: async () => {
+      await Promise.allSettled(underWay);
     },
   };
 

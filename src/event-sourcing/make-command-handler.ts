@@ -14,7 +14,7 @@ const triesMax = 20;
 
 export function makeCommandHandler(deps: {
   readonly eventStore: EventStore;
-  readonly documentWriter: DocumentWriter;
+  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'>;
   readonly clock: Clock;
   readonly random: Random;
   /** How many folded streams are kept in memory. */

@@ -2,6 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import { fingerprintOf, makeLoadOwnCheckpoint } from './checkpoints.js';
 import { backoff, type Clock, type Random } from './clock.js';
 import { parseStreamName } from './decider.js';
+import type { DocumentWriter } from './document-writer.js';
 import type { LogEvent, Position } from './domain-event.js';
 import { StoreUnavailable } from './errors.js';
 import type { EventStore, LogPage } from './event-store.js';
@@ -15,6 +16,8 @@ export interface ProjectorDeps {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly random: Random;
+  /** Through which commands of this process write: what is under way is waited for. Nothing rests on it. */
+  readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
 }
 
 /** What a projector tells of itself. */
@@ -47,7 +50,7 @@ export async function runProjector(
     readonly onRetry: (error: Error, attempt: number) => void;
   },
 ): Promise<void> {
-  const { eventStore, readModelStore, clock, random } = deps;
+  const { eventStore, readModelStore, clock, random, documentWriter } = deps;
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
@@ -81,6 +84,7 @@ export async function runProjector(
     onProgress({ position: checkpoint?.position ?? null, atHead: false, lastEventAt });
     try {
       for await (const page of eventStore.subscribe({ after: checkpoint?.position ?? null, signal })) {
+        await letCommandsWrite(page);
         const writes = await foldPage(page, documents);
         await writing;
         writing = finishPage(page, writes, documents);
@@ -133,6 +137,11 @@ export async function runProjector(
       });
       saved = done;
     }
+  }
+
+  /** At the head commands of this process write documents too: those that are finished first need no fold, and no second write. */
+  async function letCommandsWrite({ atHead }: LogPage): Promise<void> {
+    if (atHead) await documentWriter?.settled();
   }
 
   /** The writes that a page asks for, one a document. */

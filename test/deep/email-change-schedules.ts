@@ -37,7 +37,7 @@ import {
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
-const documentWriter: DocumentWriter = {
+const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
   viewsOf: (category) => views.get(category) ?? [],
   write: () => Promise.resolve(),
 };

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { makeDocumentWriter } from '../../src/event-sourcing/document-writer.js';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
@@ -55,6 +56,33 @@ async function given(): Promise<Scene> {
     anotherProcess: () => givenProcess({ clock, random, eventStore: log, readModelStore: documents }),
   };
 }
+
+test('what is being written is settled once it has been written, or could not be', async (t) => {
+  const { process, clock, documents } = await given();
+  let fail = (): void => undefined;
+  const held = new Promise<never>((_, reject) => {
+    fail = () => {
+      reject(new StoreUnavailable('away'));
+    };
+  });
+  const writer = makeDocumentWriter({
+    generations: process.generations,
+    readModelStore: { ...documents, write: () => held },
+    clock,
+    onFailure: () => undefined,
+  });
+  const document = { id: 'c1', revision: 0n, body: null };
+  const writing = writer.write(new Map([[countersProjection.name, document]]), { mustSucceed: false });
+  let settled = false;
+  void writer.settled().then(() => (settled = true));
+  await clock.advance(0);
+  t.false(settled);
+  fail();
+  await writing;
+  await clock.advance(0);
+  t.true(settled);
+  await t.notThrowsAsync(writer.settled(), 'nothing is being written any more');
+});
 
 async function totalOf(t: ExecutionContext, { views }: GivenProcess, id: string): Promise<unknown> {
   const document = await views.of(countersProjection).get(id);

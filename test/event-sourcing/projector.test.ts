@@ -34,6 +34,47 @@ test('a running projector takes what is appended', async (t) => {
   await stop();
 });
 
+test('a document that a command is writing through is waited for, and not written a second time', async (t) => {
+  // Given a projector at the head, and a command whose documents are still being written when its events are in the log
+  const scene = await givenProjector();
+  await scene.catchUp();
+  let writes = 0;
+  const readModelStore: ReadModelStore = {
+    ...scene.documents,
+    write: (...write) => {
+      writes += 1;
+      return scene.documents.write(...write);
+    },
+  };
+  let writeThrough = (): void => undefined;
+  const written = new Promise<void>((resolve) => (writeThrough = resolve));
+  const { stop, progress } = scene.run({ readModelStore, documentWriter: { settled: () => written } });
+  await scene.clock.advance(0);
+  await writeCounters(scene.log, { counters: 3, additions: 2, prefix: 'later' });
+  await scene.clock.advance(0);
+  t.is(writes, 0);
+
+  // When the command has written them
+  for (const document of await foldOfLog(scene.log, countersProjection)) {
+    await scene.documents.write(collection, [{ document, foldedFrom: 'whole-stream' }]);
+  }
+  writeThrough();
+  await scene.clock.advance(0);
+
+  // Then the projector finds them, and goes on
+  t.is(writes, 0);
+  t.is(progress.at(-1)?.position, await scene.log.head());
+  await stop();
+});
+
+test('a document that a command could not write through is written by the projector', async (t) => {
+  const scene = await givenProjector();
+  const { stop } = scene.run({ documentWriter: { settled: () => Promise.resolve() } });
+  await scene.clock.advance(0);
+  await thenDocumentsAreTheFold(t, scene);
+  await stop();
+});
+
 /** A store that has lost its checkpoint, or kept an older one. */
 function forgetful(documents: ReadModelStore, logId: string, position: Position | null): ReadModelStore {
   return {

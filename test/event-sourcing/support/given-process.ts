@@ -53,7 +53,7 @@ export async function givenProcess(deps: {
     reports,
     startProjections: () =>
       startProjections(
-        { generations, eventStore, readModelStore, clock, random },
+        { generations, eventStore, readModelStore, documentWriter, clock, random },
         {
           onRetry: (what, error) => {
             report(`retry ${what}`, error);

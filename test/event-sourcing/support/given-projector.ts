@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import type { DocumentWriter } from '../../../src/event-sourcing/document-writer.js';
 import type { EventStore } from '../../../src/event-sourcing/event-store.js';
 import { type ProjectorProgress, runProjector } from '../../../src/event-sourcing/projector.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/read-model-store.js';
@@ -27,6 +28,7 @@ export interface Scene {
   readonly run: (stores?: {
     readonly eventStore?: EventStore;
     readonly readModelStore?: ReadModelStore;
+    readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
   }) => Running;
   /** Runs a projector until it has come to the head, and ends it. */
   readonly catchUp: (stores?: Parameters<Scene['run']>[0]) => Promise<Running>;
@@ -40,12 +42,12 @@ export async function givenProjector(counters = 5): Promise<Scene> {
   const documents = makeMemoryReadModelStore();
   await documents.ensureCollection(collection, countersProjection.indexes);
   await writeCounters(log, { counters, additions: 4 });
-  const run: Scene['run'] = ({ eventStore = log, readModelStore = documents } = {}) => {
+  const run: Scene['run'] = ({ eventStore = log, readModelStore = documents, ...others } = {}) => {
     const controller = new AbortController();
     const progress: ProjectorProgress[] = [];
     const retries: string[] = [];
     const ended = runProjector(
-      { eventStore, readModelStore, clock, random },
+      { eventStore, readModelStore, clock, random, ...others },
       { projection: countersProjection, collection },
       {
         signal: controller.signal,
