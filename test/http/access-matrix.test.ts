@@ -14,6 +14,6 @@ test('every route is in the access matrix and has a rule in the design’s words
 
 // A part of the product, the same in every run; test/deep calls all of it.
 test('routes, called in situations of all kinds, let through and refuse as the design says', async (t) => {
-  const calls = await runAccessMatrix(t, { share: 0.1, seed: 1 });
-  t.true(calls > 1_500, `${calls}`);
+  const calls = await runAccessMatrix(t, { share: 0.03, seed: 1 });
+  t.true(calls > 400, `${calls}`);
 });

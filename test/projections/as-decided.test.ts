@@ -28,7 +28,7 @@ function* histories<State, Command, Event extends DomainEvent>(
   const random = makeSeededRandom(7);
   const draw: Draw = (...items) => items[Math.floor(random() * items.length)] ?? items[0];
   const { codec, decider } = aggregate;
-  for (let history = 0; history < 150; history += 1) {
+  for (let history = 0; history < 60; history += 1) {
     const events: Event[] = [];
     let state = decider.initialState;
     for (let count = 0; count < 16; count += 1) {

@@ -228,7 +228,8 @@ test('the key set holds the public keys only, and verifies our tokens elsewhere'
   t.is(claims.sub, grant.userId);
 });
 
-test('of 4,000 mutated tokens none is accepted, and no verdict is an exception', async (t) => {
+// test/deep/security-limits.test.ts tries more of both kinds.
+test('of 600 mutated tokens none is accepted, and no verdict is an exception', async (t) => {
   const { tokens } = given();
   const random = makeSeededRandom(11);
   const pick = (below: number) => Math.floor(random() * below);
@@ -236,7 +237,7 @@ test('of 4,000 mutated tokens none is accepted, and no verdict is an exception',
   const { token: other } = await tokens.sign({ ...grant, userId: 'someone-else' });
   t.true((await tokens.verify(token)).valid);
   const alphabet = 'ABCXYZabcxyz0189-_.=+ /é\0';
-  for (let index = 0; index < 4_000; index += 1) {
+  for (let index = 0; index < 600; index += 1) {
     const at = pick(token.length);
     const parts = token.split('.');
     const mutants = [
@@ -260,7 +261,7 @@ test('of 4,000 mutated tokens none is accepted, and no verdict is an exception',
   }
 });
 
-test('of 4,000 tokens made for an attack none is accepted', async (t) => {
+test('of 600 tokens made for an attack none is accepted', async (t) => {
   const { tokens } = given(makeKeyring([key1, key2]));
   const good = [
     (await tokens.sign(grant)).token,
@@ -276,7 +277,7 @@ test('of 4,000 tokens made for an attack none is accepted', async (t) => {
     random: makeSeededRandom(12),
   });
   const attacks = new Set<string>();
-  for (let index = 0; index < 4_000; index += 1) {
+  for (let index = 0; index < 600; index += 1) {
     const { attack, token } = mutant();
     attacks.add(attack);
     if ((await tokens.verify(token)).valid) t.fail(`${attack}: ${token}`);

@@ -34,7 +34,7 @@ test('the format is pinned: keys that customers hold stay valid', (t) => {
 });
 
 test('a key that was made is read back as what was kept of it', (t) => {
-  for (let index = 0; index < 1_000; index += 1) {
+  for (let index = 0; index < 100; index += 1) {
     const { key, ...kept } = makeApiKey(randomBytes);
     t.regex(key, /^stw_[0-9A-Za-z]{38}$/);
     t.deepEqual(parseApiKey(key), kept);
