@@ -1,7 +1,8 @@
-import test from 'ava';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import type { AssetEvent } from '../../src/domain/asset/events.js';
-import { assetDescription as description } from '../support/examples/asset.js';
+import { assetSizeMax, checkAssetFacts } from '../../src/domain/asset/description.js';
+import test from 'ava';
+import { assetDescription as description, assetFacts as facts } from '../support/examples/asset.js';
 import { given } from '../support/given.js';
 
 const added: AssetEvent = { type: 'AssetAdded', data: description };
@@ -22,4 +23,95 @@ test('An asset is renamed', (t) => {
 test('An asset is removed once', (t) => {
   given(assetAggregate, added).when({ type: 'Remove' }).then(t, removed);
   given(assetAggregate).when({ type: 'Remove' }).thenRejected(t, 'asset_not_found');
+});
+
+const check = (changes: Partial<typeof facts>, keyBytesMax = 1_024) =>
+  checkAssetFacts({ ...facts, ...changes }, keyBytesMax);
+
+test('What a new asset says of itself is taken as it is', (t) => {
+  t.deepEqual(check({}), facts);
+  t.is(check({ name: `  ${'é'.repeat(252)} ` }).name, 'é'.repeat(252), 'what is cut off counts as well');
+  t.is(check({ name: 'é'.repeat(255) }).name, 'é'.repeat(255));
+  t.is(check({ size: 0 }).size, 0);
+  t.is(check({ size: assetSizeMax }).size, 5_497_558_138_880);
+  for (const key of ['a', 'a/b', '.a', 'a..', '...', 'a b/ü/日本', '%2e%2e', "a'(!)*?#&", ' ']) {
+    t.is(check({ object_key: key }).object_key, key);
+  }
+});
+
+test('Media types get their usual spelling', (t) => {
+  const spelled = {
+    'Video/MP4': 'video/mp4',
+    'text/plain;CHARSET=UTF-8': 'text/plain; charset=UTF-8',
+    'video/mp4 ; codecs="avc1.42E01E, mp4a.40.2"': 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"',
+    'application/vnd.ms-excel.sheet.macroEnabled.12': 'application/vnd.ms-excel.sheet.macroenabled.12',
+    'a/b;c=d; E=f': 'a/b; c=d; e=f',
+  };
+  for (const [given, expected] of Object.entries(spelled)) {
+    t.is(check({ media_type: given }).media_type, expected);
+  }
+});
+
+test('What is no media type is refused', (t) => {
+  const refused = [
+    ...['', 'video', 'video/', '/mp4', 'video/mp4/x', 'video mp4', ' video/mp4', 'video/mp4 ', 'vidéo/mp4'],
+    ...[
+      'video/mp4;',
+      'video/mp4; codecs',
+      'video/mp4; =x',
+      'a/b; c="d',
+      'a/b; c="d\\"e"',
+      'a/b; c=d\r\nX: y',
+    ],
+    ...['.a/b', `${'a'.repeat(128)}/b`, `a/b; c=${'d'.repeat(250)}`, 'a/b\n', '*/*'],
+  ];
+  for (const media_type of refused) {
+    t.throws(() => check({ media_type }), { message: /^media_type: / }, media_type);
+    const rendition = { kind: 'a', object_key: 'b', media_type };
+    t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.media_type: / });
+  }
+});
+
+test('A key that a browser would rewrite, or a storage would not take, is refused', (t) => {
+  for (const object_key of [
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    'a/./b',
+    'a/..',
+    '../a',
+    'a\nb',
+    'a\u0000',
+    '\ud800',
+  ]) {
+    t.throws(() => check({ object_key }), { message: /^object_key: / }, JSON.stringify(object_key));
+    const rendition = { kind: 'a', object_key, media_type: 'a/b' };
+    t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.object_key: / });
+  }
+  t.is(check({ object_key: 'é'.repeat(5), renditions: [] }, 10).object_key.length, 5);
+  t.throws(() => check({ object_key: 'é'.repeat(5), renditions: [] }, 9), {
+    message: /^object_key: must be at most 9 bytes/,
+  });
+});
+
+test('Names, sizes and renditions keep to their bounds', (t) => {
+  for (const name of ['', ' ', 'x'.repeat(256), 'a\u0007b'])
+    t.throws(() => check({ name }), { message: /^name: / });
+  for (const size of [-1, 0.5, Number.NaN, assetSizeMax + 1, Infinity]) {
+    t.throws(() => check({ size }), { message: /^size: / });
+  }
+  const rendition = (kind: string) => ({ kind, object_key: 'a', media_type: 'a/b' });
+  const many = (count: number) => Array.from({ length: count }, (_, n) => rendition(`k${n}`));
+  t.is(check({ renditions: many(20) }).renditions.length, 20);
+  t.throws(() => check({ renditions: many(21) }), { message: /^renditions: / });
+  for (const kind of ['', 'A', 'a b', 'a.b', 'x'.repeat(33), 'original']) {
+    t.throws(() => check({ renditions: [rendition(kind)] }), { message: /^renditions\.0\.kind: / });
+  }
+  t.throws(() => check({ renditions: [rendition('a'), rendition('b'), rendition('a')] }), {
+    message: /^renditions\.2\.kind: /,
+  });
 });
