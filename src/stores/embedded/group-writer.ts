@@ -39,13 +39,16 @@ interface Pending<Request, Reply> {
   readonly reject: (error: Error) => void;
 }
 
-/** A transaction takes at most so much, and so much may wait for its turn. */
+/** A batch takes at most so much, and so much may wait for its turn. */
 const batchMax = { requests: 1_000, bytes: 8 * 1024 * 1024 };
+/** A batch is sent in pieces of so many requests: the thread writes the first while callers still ask for the others. */
+const pieceRequests = 16;
 const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
 
 /**
- * Starts the writing thread of a file and opens the file in it. While a batch is being committed, what is asked for
- * is collected and becomes the next batch: many writers share one sync (group commit).
+ * Starts the writing thread of a file and opens the file in it. What is asked for in one turn of the event loop is a
+ * batch. While it is being committed, what is asked for is collected and becomes the next one: many writers share one
+ * sync (group commit).
  * @throws StoreDamaged, StoreUnavailable when the file cannot be opened
  */
 export async function startGroupWriter<Request, Reply>(
@@ -58,8 +61,11 @@ export async function startGroupWriter<Request, Reply>(
 
   let waiting: Pending<Request, Reply>[] = [];
   let waitingBytes = 0;
-  let inFlight: readonly Pending<Request, Reply>[] | null = null;
-  let scheduled = false;
+  /** What the thread has been sent and has not answered, in order. */
+  let inFlight: Pending<Request, Reply>[] = [];
+  let inFlightBytes = 0;
+  /** Whether this turn of the event loop ends with sending, and whether the batch in flight was begun in it. */
+  let [scheduled, gathering] = [false, false];
   let watch: NodeJS.Timeout | null = null;
   let unusable: Error | null = null;
   let closing: Promise<void> | null = null;
@@ -96,45 +102,55 @@ export async function startGroupWriter<Request, Reply>(
     if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
   }
 
-  /** Sends the next batch once the callers that run now have asked for what they want. */
+  /** Sends the next batch: its first pieces at once, the rest when the callers that run now have asked for what they want. */
   function schedule(): void {
-    if (scheduled || inFlight !== null || unusable !== null) return;
+    if (inFlight.length > 0 && !gathering) return;
+    if (waiting.length >= pieceRequests) {
+      gathering = true;
+      send();
+    }
+    if (scheduled) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      if (inFlight === null && unusable === null) send();
+      if (inFlight.length === 0 || gathering) send();
+      gathering = false;
     });
   }
 
   function send(): void {
-    let [count, bytes] = [0, 0];
-    for (const { bytes: more } of waiting) {
-      if (count > 0 && (count === batchMax.requests || bytes + more > batchMax.bytes)) break;
+    if (unusable !== null) return;
+    let count = 0;
+    for (const { bytes } of waiting) {
+      const full = inFlight.length + count >= batchMax.requests || inFlightBytes + bytes > batchMax.bytes;
+      if (full && inFlight.length + count > 0) break;
       count += 1;
-      bytes += more;
+      inFlightBytes += bytes;
+      waitingBytes -= bytes;
     }
     if (count === 0) return;
-    inFlight = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    waitingBytes -= bytes;
-    post({ kind: 'batch', requests: inFlight.map(({ request }) => request) });
+    const piece = waiting.splice(0, count);
+    inFlight.push(...piece);
+    post({ kind: 'piece', requests: piece.map(({ request }) => request) });
   }
 
   function receive(message: FromThread<Reply>): void {
-    const batch = inFlight ?? [];
-    inFlight = null;
-    const requests = batch.map(({ request }) => request);
+    if (message.kind !== 'committed' && message.kind !== 'failed') return;
+    const settled = inFlight.splice(0, message.count);
+    for (const { bytes } of settled) inFlightBytes -= bytes;
+    const requests = settled.map(({ request }) => request);
     if (message.kind === 'committed') {
       const { replies } = message;
       onSettled(requests, replies);
-      for (const [index, { resolve }] of batch.entries()) resolve(replies[index] as Reply);
-    } else if (message.kind === 'failed') {
+      for (const [index, { resolve }] of settled.entries()) resolve(replies[index] as Reply);
+    } else {
       const { failure } = message;
       const error = errorOf(failure);
       if (failure.kind === 'unknown') onSettled(requests, null);
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of settled) reject(error);
       if (failure.kind === 'io' || failure.kind === 'damaged') giveUp(error);
     }
+    if (inFlight.length > 0) return;
     if (waiting.length > 0) schedule();
     else settle();
   }
@@ -142,7 +158,7 @@ export async function startGroupWriter<Request, Reply>(
   /** Answers for what took too long: what was sent may still happen, what waited will not. */
   function expire(): void {
     const since = performance.now() - limitMs;
-    for (const { askedMs, reject } of inFlight ?? []) {
+    for (const { askedMs, reject } of inFlight) {
       if (askedMs < since) reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
     }
     const expired = waiting.findIndex(({ askedMs }) => askedMs >= since);
@@ -163,9 +179,9 @@ export async function startGroupWriter<Request, Reply>(
     if (unusable !== null) return;
     unusable = error;
     const unknown = new OutcomeUnknown(error.message, { cause: error });
-    for (const { reject } of inFlight ?? []) reject(unknown);
+    for (const { reject } of inFlight) reject(unknown);
     for (const { reject } of waiting) reject(new StoreUnavailable(error.message, { cause: error }));
-    inFlight = null;
+    inFlight = [];
     waiting = [];
     settle();
     onFatal(error);
@@ -173,12 +189,12 @@ export async function startGroupWriter<Request, Reply>(
 
   function close(): Promise<void> {
     closing ??= (async () => {
-      if (inFlight !== null || waiting.length > 0) {
+      if (inFlight.length > 0 || waiting.length > 0) {
         await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
       }
       if (watch !== null) clearInterval(watch);
       // A file whose disk failed is not touched again, not even to tidy it.
-      if (unusable === null && inFlight === null) post({ kind: 'close' });
+      if (unusable === null && inFlight.length === 0) post({ kind: 'close' });
       else await worker.terminate();
       if (!(await withLimit(exited))) await worker.terminate();
     })();

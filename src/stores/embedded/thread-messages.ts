@@ -1,6 +1,6 @@
 import type { Failure } from './failures.js';
 import type { Fault } from './faults.js';
-import type { BatchOutcome } from './transactions.js';
+import type { Outcome } from './transactions.js';
 
 /** What a writing thread is started with. */
 export interface ThreadData {
@@ -14,7 +14,7 @@ export interface ThreadData {
 
 /** Requests are tuples of strings and numbers, which are the cheapest to send to another thread. */
 export type ToThread<Request> =
-  { readonly kind: 'batch'; readonly requests: readonly Request[] } | { readonly kind: 'close' };
+  { readonly kind: 'piece'; readonly requests: readonly Request[] } | { readonly kind: 'close' };
 
 export type FromThread<Reply> =
-  { readonly kind: 'opened' } | { readonly kind: 'refused'; readonly failure: Failure } | BatchOutcome<Reply>;
+  { readonly kind: 'opened' } | { readonly kind: 'refused'; readonly failure: Failure } | Outcome<Reply>;

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
 import { makeEventWriter } from './event-writer.js';
 import { type Failure, failureOf } from './failures.js';
@@ -8,10 +8,11 @@ import { type HighWaterMark, openHighWaterMark } from './high-water-mark.js';
 import { openWriter } from './prepare-file.js';
 import { makeReadModelWriter } from './read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
-import { type BatchOutcome, makeTransactions } from './transactions.js';
+import { makeTransactions, type Outcome } from './transactions.js';
 import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
 
 /** The thread that owns one file's only writing connection: it opens the file, then answers one batch after another. */
+const port = parentPort as MessagePort;
 const { path, file, newLogId, pageCountMax, faults } = workerData as ThreadData;
 const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
 
@@ -34,20 +35,35 @@ function serve(format: FileFormat): void {
     intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
   };
   const run = runnerOf();
-  parentPort?.on('message', (message: ToThread<never>) => {
-    if (message.kind === 'batch') {
-      post(run(message.requests));
-      return;
+  let [usable, closing] = [true, false];
+  port.on('message', (message: ToThread<never>) => {
+    if (message.kind === 'close') closing = true;
+    else if (usable) {
+      const outcome = run(message.requests, nextPiece);
+      // A file whose disk failed, or that is damaged, is not touched again, whatever has been sent meanwhile.
+      usable = outcome.kind === 'committed' || !['io', 'damaged'].includes(outcome.failure.kind);
+      post(outcome);
     }
+    if (closing) close();
+  });
+  post({ kind: 'opened' });
+
+  function nextPiece(): readonly never[] {
+    const received = receiveMessageOnPort(port) as { message: ToThread<never> } | undefined;
+    if (received?.message.kind === 'piece') return received.message.requests;
+    if (received !== undefined) closing = true;
+    return [];
+  }
+
+  function close(): void {
     // Prepared statements keep a closed connection's files open, so the log is emptied here and not by the closing.
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     connection.close();
     mark?.close();
-    parentPort?.close();
-  });
-  post({ kind: 'opened' });
+    port.close();
+  }
 
-  function runnerOf(): (requests: readonly never[]) => BatchOutcome<unknown> {
+  function runnerOf(): (requests: readonly never[], more: () => readonly never[]) => Outcome<unknown> {
     switch (file) {
       case 'events':
         return makeTransactions(deps, (...made) => makeEventWriter(...made, newLogId));
@@ -66,5 +82,5 @@ function openingFailure(error: unknown, format: FileFormat): Failure | null {
 }
 
 function post(message: FromThread<unknown>): void {
-  parentPort?.postMessage(message);
+  port.postMessage(message);
 }
