@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
@@ -43,6 +43,7 @@ export function makeAddAsset({
       { aggregate: assetAggregate, id: derivedId(context, 'asset') },
       { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
       context,
+      beginning(context),
     );
     return assets.after(documents);
   };

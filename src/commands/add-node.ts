@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { checkDescription, type NodeInput } from '../domain/node/description.js';
@@ -31,7 +31,12 @@ export function makeAddNode({
       note: input.note ?? '',
     });
     const target = { aggregate: nodeAggregate, id: derivedId(context, 'node') };
-    const { documents } = await handler.handle(target, { type: 'Register', description }, context);
+    const { documents } = await handler.handle(
+      target,
+      { type: 'Register', description },
+      context,
+      beginning(context),
+    );
     return nodes.after(documents);
   };
 }

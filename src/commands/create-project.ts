@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { projectAggregate } from '../domain/project/project.js';
@@ -27,7 +27,12 @@ export function makeCreateProject({
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
     const command = { type: 'Create', name: checkName(name), ownerId } as const;
-    const { documents } = await handler.handle({ aggregate: projectAggregate, id }, command, context);
+    const { documents } = await handler.handle(
+      { aggregate: projectAggregate, id },
+      command,
+      context,
+      beginning(context),
+    );
     // Null only for a repetition after the creator has left.
     return (
       projects.after(documents, ownerId) ?? rejectProject('project_not_found', 'there is no such project')

@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
@@ -72,6 +72,7 @@ export function makeCreateShare({
         passwordHash: await sealForShare(sealer, { ...place, field: 'password_hash' }, hash),
       },
       context,
+      beginning(context),
     );
     return (await shares.after(documents)) ?? shareNotFound();
   };

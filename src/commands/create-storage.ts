@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { rejectProject } from '../domain/project/rejections.js';
@@ -84,6 +84,7 @@ export function makeCreateStorage({
         credentials: { version, sealed },
       },
       context,
+      beginning(context),
     );
     return storages.after(documents);
   };

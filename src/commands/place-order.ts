@@ -1,4 +1,4 @@
-import type { CommandContext, CommandHandler } from '../event-sourcing/command-handler.js';
+import { beginning, type CommandContext, type CommandHandler } from '../event-sourcing/command-handler.js';
 import { derivedId } from '../event-sourcing/ids.js';
 import type { Versioned } from '../event-sourcing/views.js';
 import { invalid } from '../domain/invalid-request.js';
@@ -79,6 +79,7 @@ export function makePlaceOrder({
         expiresAt: new Date(context.time.getTime() + orderLifeMs),
       },
       context,
+      beginning(context),
     );
     return orders.after(documents);
   };

@@ -11,6 +11,8 @@ export interface CommandContext {
   /** See `EventMetadata.actor`. */
   readonly actor: string;
   readonly time: Date;
+  /** The id was made for this one attempt: nobody repeats the command under it, here or elsewhere. */
+  readonly isUnique?: boolean;
 }
 
 export interface HandleOptions {
@@ -72,4 +74,12 @@ export interface CommandHandler {
     context: CommandContext,
     options?: HandleOptions,
   ): Promise<Handled<Event>>;
+}
+
+/**
+ * How to append to a stream that is named by the command which begins it: where nobody repeats the command there is no such
+ * stream yet, and none is looked for (docs/decisions/0024).
+ */
+export function beginning({ isUnique = false }: CommandContext): Pick<HandleOptions, 'guess'> {
+  return isUnique ? { guess: 'new' } : {};
 }

@@ -74,15 +74,17 @@ export function makeExchange<
     // 5. The work itself: 409, 412, 503.
     const { requestId, client } = ctx.state;
     const { actor } = grant.caller;
-    const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
-      const command = { commandId, causationId: requestId, correlationId: requestId, actor, time };
+    const work = async (identity: CommandIdentity): Promise<FinishedReply> => {
+      const command = { ...identity, causationId: requestId, correlationId: requestId, actor };
       const userAgent = userAgentOf(ctx.req);
       const given = { params, query, body, client, userAgent, expectedRevision, command, ...grant };
       const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
     const answer: Answer = () => {
-      if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
+      if (key === undefined) {
+        return work({ commandId: shell.newId(), time: shell.clock.now(), isUnique: true });
+      }
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,
         `${spec.method} ${ctx.path}`,

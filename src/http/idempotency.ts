@@ -8,6 +8,8 @@ import type { FinishedReply } from './reply.js';
 export interface CommandIdentity {
   readonly commandId: string;
   readonly time: Date;
+  /** See `CommandContext.isUnique`. */
+  readonly isUnique?: boolean;
 }
 
 /** Keyed digests (`INDEX_KEY`), so that a claim tells nothing of keys and bodies. */

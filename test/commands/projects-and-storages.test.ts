@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { EventStore } from '../../src/event-sourcing/event-store.js';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import { derivedId } from '../../src/event-sourcing/ids.js';
 import { sealedSchema } from '../../src/event-sourcing/sealed.js';
@@ -19,21 +20,46 @@ const request = {
   endpoint: 'https://rivers-media.oss-cn-hangzhou.aliyuncs.com/',
 } as const;
 
-async function given() {
-  const stores = await givenStores();
+async function given(wrap?: (store: EventStore) => EventStore) {
+  const stores = await givenStores(wrap === undefined ? {} : { wrap });
   const commands = givenCommands(stores);
   const log = async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events;
   return { stores, log, ...commands };
 }
 
-async function givenProject() {
-  const world = await given();
+async function givenProject(wrap?: (store: EventStore) => EventStore) {
+  const world = await given(wrap);
   const context = givenContext(1, at, actor);
   const { resource } = await world.createProject({ ownerId: userId, name: 'Rivers' }, context);
   const grant = { projectId: resource.id, entitlement: 'allow_s3', source: 'operator' } as const;
   await world.grantEntitlement(grant, givenContext(2, at, 'operator'));
   return { ...world, projectId: resource.id };
 }
+
+test('What nobody repeats is begun without looking for it; what may be repeated is looked for first', async (t) => {
+  const read: string[] = [];
+  const world = await givenProject((store) => ({
+    ...store,
+    read: (stream, options) => {
+      read.push(stream);
+      return store.read(stream, options);
+    },
+  }));
+  const { projectId, createStorage } = world;
+  const first = await createStorage(
+    { ...request, projectId },
+    { ...givenContext(3, at, actor), isUnique: true },
+  );
+  t.false(read.includes(`storage-${first.resource.id}`));
+  const second = await createStorage({ ...request, projectId }, givenContext(4, at, actor));
+  t.true(read.includes(`storage-${second.resource.id}`));
+  t.deepEqual(await world.storages.find(projectId, first.resource.id), first);
+  const created = (await world.log()).filter(({ type }) => type === 'StorageCreated');
+  t.deepEqual(
+    created.map(({ stream, revision }) => [stream, revision]),
+    [first, second].map(({ resource }) => [`storage-${resource.id}`, 0n]),
+  );
+});
 
 test('A project belongs to its creator', async (t) => {
   const { createProject, projects } = await given();

@@ -14,7 +14,13 @@ import { plainSealer, startTestHttp } from '../support/http-app.js';
 import type { Answer, TestHttp } from '../support/http-app.js';
 import { makeMemoryStateStore } from '../support/memory-state-store.js';
 
-const made = z.strictObject({ commandId: z.string(), time: z.string(), attempt: z.int(), name: z.string() });
+const made = z.strictObject({
+  commandId: z.string(),
+  time: z.string(),
+  isUnique: z.boolean(),
+  attempt: z.int(),
+  name: z.string(),
+});
 type Made = z.output<typeof made>;
 
 interface Bench {
@@ -49,10 +55,10 @@ async function startBench(t: ExecutionContext, overrides: Partial<StateStore> = 
       attempt += 1;
       const own = attempt;
       await before.shift()?.();
-      const { commandId, time } = command;
+      const { commandId, time, isUnique = false } = command;
       return {
         status: 201,
-        body: { commandId, time: time.toISOString(), attempt: own, name: body.name },
+        body: { commandId, time: time.toISOString(), isUnique, attempt: own, name: body.name },
         location: `/made/${commandId}`,
       };
     },
@@ -77,6 +83,12 @@ test('without a key every request is its own', async (t) => {
   const { make } = await startBench(t);
   const [one, two] = [bodyOf(await make('a')), bodyOf(await make('a'))];
   t.not(one.commandId, two.commandId);
+  t.true(one.isUnique && two.isUnique);
+});
+
+test('with a key a request counts as one that may be repeated', async (t) => {
+  const { make } = await startBench(t);
+  t.false(bodyOf(await make('a', 'k1')).isUnique);
 });
 
 test('the same key and body get the same reply, headers too, and the work is done once', async (t) => {
