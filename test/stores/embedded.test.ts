@@ -42,8 +42,11 @@ const commitFails = (overrides: Partial<Fault>): Fault => ({
 });
 
 test.serial('a data directory is made for its user alone, and has one owner at a time', async (t) => {
-  const stores = await givenStores(t);
-  const { directory } = stores;
+  const { directory: parent, remove } = makeDirectory();
+  t.teardown(remove);
+  const directory = join(parent, 'new', 'data');
+  const stores = await openStores(directory);
+  t.teardown(() => stores.close());
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.regex(stores.sqliteVersion, /^3\.\d+\.\d+$/);
   const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
