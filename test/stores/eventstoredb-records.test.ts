@@ -88,6 +88,18 @@ test.serial('a log that is put back to an older one while it is followed is noti
   }
 });
 
+test.serial('a log in which no record begins any more where it was read to was replaced', async (t) => {
+  const { server, store } = await givenServer(t);
+  const appended = await store.append(uniqueStream(), 'no-stream', makeEvents(3));
+  server.log.restore(1);
+  for (const name of ['one', 'two'])
+    server.log.append(name, 'no-stream', [makeProposed({ data: JSON.stringify('x'.repeat(2_000)) })]);
+  await t.throwsAsync(store.readAll({ after: appended?.position ?? null, limit: 10 }), {
+    instanceOf: StoreDamaged,
+    message: /no record begins.*older one.*delete the read models/,
+  });
+});
+
 test.serial(
   'a record of ours that is gone from where it was read last is noticed; one of others may be scavenged',
   async (t) => {
