@@ -92,7 +92,7 @@ node
 
 const payments = program.command('payments').description('payments that wait for somebody');
 for (const [name, description] of [
-  ['unmatched', 'callbacks that lead to no order'],
+  ['unmatched', 'callbacks that lead to no order, the longest received first'],
   ['review', 'what was reported and is not what was ordered'],
 ] as const) {
   payments
@@ -121,7 +121,7 @@ payments
   .requiredOption('--received-before <time>', 'only what is older, such as 2026-01-02T00:00:00Z')
   .requiredOption('--note <text>', 'why; kept sealed')
   .option('--provider <provider>', 'of this platform only')
-  .option('--after <id>', '`next` of the call before')
+  .option('--after <next>', '`next` of the call before')
   .action((options: DismissOptions) =>
     operate('payments dismiss', {
       reason: options.reason,

@@ -125,7 +125,7 @@ async function start(deps: {
     projections: health.statuses,
     reactions: () => reactions?.statuses() ?? [],
   });
-  registerPaymentMetrics(http.registry, services.readers);
+  registerPaymentMetrics(http.registry, services.clock, services.readers);
   await listenForMetrics(config, http.registry, closers);
   const server = await listening(
     startHttpServer({ ...http, host: config.host, port: config.port }),

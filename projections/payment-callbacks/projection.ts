@@ -16,8 +16,8 @@ export type PaymentCallbackDocument = {
   readonly notifications: readonly RecordedNotification[];
   /** Why it waits; null where it does not. */
   readonly held: HoldReason | null;
-  /** `yes` while it waits for somebody's decision; null otherwise. */
-  readonly unmatched: 'yes' | null;
+  /** When it was received, while it waits for somebody's decision; null otherwise. */
+  readonly unmatched_since: string | null;
   readonly disposition: Disposition | null;
   readonly order_id: string | null;
   /** What somebody has decided on it; null while nobody has. */
@@ -40,7 +40,7 @@ function evolve(
       is_ours,
       notifications,
       held: null,
-      unmatched: null,
+      unmatched_since: null,
       disposition: null,
       order_id: null,
       decision: null,
@@ -52,16 +52,16 @@ function evolve(
   if (document === null) return null;
   switch (event.type) {
     case 'PaymentCallbackHeld':
-      return { ...document, held: event.data.reason, unmatched: 'yes' };
+      return { ...document, held: event.data.reason, unmatched_since: document.received_at };
     case 'PaymentCallbackResolved':
       return {
         ...document,
-        unmatched: null,
+        unmatched_since: null,
         decision: decisionOf(event, { ...event.data, payment_id: paymentIdOf(event) }),
         applied_to: event.data.order_id,
       };
     case 'PaymentCallbackSettled':
-      return { ...document, ...event.data, held: null, unmatched: null };
+      return { ...document, ...event.data, held: null, unmatched_since: null };
     case 'PaymentCallbackConflicted':
       return { ...document, conflicts: document.conflicts + 1 };
   }
@@ -73,9 +73,9 @@ function paymentIdOf({ stream }: { readonly stream: string }): string {
 
 export const paymentCallbacksProjection: Projection<PaymentCallbackDocument, PaymentCallbackEvent> = {
   name: 'payment_callbacks',
-  version: 2,
+  version: 3,
   category: paymentCallbackCategory,
   codec: paymentCallbackCodec,
-  indexes: ['unmatched', 'applied_to'],
+  indexes: ['unmatched_since', 'applied_to'],
   evolve,
 };

@@ -21,7 +21,7 @@ export type PaymentCallbackResource = Pick<
 
 /** @throws StoreUnavailable */
 export interface PaymentCallbackReader {
-  /** In order of id. */
+  /** The longest received first. @param page `after`: see `unmatchedPlace` */
   unmatched(page: Page): Promise<readonly UnmatchedResource[]>;
   /** Null when none was accepted under this name. */
   find(callbackId: string): Promise<PaymentCallbackResource | null>;
@@ -37,8 +37,9 @@ export function makePaymentCallbackReader({
   const callbacks = views.of(paymentCallbacksProjection);
   const orders = views.of(ordersProjection);
   return {
-    unmatched: async (page) => {
-      const documents = await callbacks.find({ where: { field: 'unmatched', equals: 'yes' }, ...page });
+    unmatched: async ({ after, limit }) => {
+      const place = after === undefined ? {} : { after: parsePlace(after) };
+      const documents = await callbacks.findInOrder({ orderBy: 'unmatched_since', ...place, limit });
       return documents.flatMap(({ id, body }) => {
         const { provider, is_ours, notifications, held: reason, received_at } = body;
         return reason === null ? [] : [{ id, provider, is_ours, notifications, reason, received_at }];
@@ -72,4 +73,14 @@ export function makePaymentCallbackReader({
       .flatMap((document) => document?.body.decisions ?? [])
       .filter(({ payment_id }) => payment_id.startsWith(`${id}.`));
   }
+}
+
+/** Where a callback stands in the list of those that wait: by when it was received, then by id. */
+export function unmatchedPlace({ received_at, id }: Pick<UnmatchedResource, 'received_at' | 'id'>): string {
+  return `${received_at}/${id}`;
+}
+
+function parsePlace(place: string): { readonly value: string; readonly id: string } {
+  const end = place.indexOf('/');
+  return { value: place.slice(0, end), id: place.slice(end + 1) };
 }

@@ -1,4 +1,4 @@
-import type { PaymentCallbackReader } from '../../projections/payment-callbacks/reader.js';
+import { type PaymentCallbackReader, unmatchedPlace } from '../../projections/payment-callbacks/reader.js';
 import type { HoldReason } from '../domain/payment-callback/events.js';
 import type { PaymentProviderName } from '../domain/payment.js';
 import { checkText } from '../domain/text.js';
@@ -19,7 +19,7 @@ export interface DismissUnmatchedInput {
   readonly after: string | null;
 }
 
-/** `next`: where to go on; null when nothing follows. */
+/** `next`: where to go on; null when nothing follows that was received early enough. */
 export interface DismissedUnmatched {
   readonly dismissed: number;
   readonly next: string | null;
@@ -27,7 +27,7 @@ export interface DismissedUnmatched {
 
 /**
  * Dismisses callbacks that lead to no order, as if an operator had dismissed each: those of other shops that share the account with
- * the platform stay unmatched for ever otherwise. Of so many that wait it looks at `lookedAtMax` a call. What has found its order by
+ * the platform stay unmatched for ever otherwise. Of so many that wait it looks at `lookedAtMax` a call, the longest received first. What has found its order by
  * now, or was decided on by somebody else, stays as it is. The same call again dismisses what is left.
  * @throws CommandRejected invalid_request
  */
@@ -52,12 +52,16 @@ export function makeDismissUnmatched({
     let dismissed = 0;
     for (const item of waiting) {
       const isMeant =
-        item.reason === reason &&
-        (provider === null || item.provider === provider) &&
-        Date.parse(item.received_at) < receivedBefore.getTime();
+        item.reason === reason && (provider === null || item.provider === provider) && isEarly(item);
       if (isMeant && (await dismiss(item.id))) dismissed += 1;
     }
-    return { dismissed, next: waiting.length < lookedAtMax ? null : (waiting.at(-1)?.id ?? null) };
+    const last = waiting.at(-1);
+    const isLast = last === undefined || waiting.length < lookedAtMax || !isEarly(last);
+    return { dismissed, next: isLast ? null : unmatchedPlace(last) };
+
+    function isEarly({ received_at }: { readonly received_at: string }): boolean {
+      return Date.parse(received_at) < receivedBefore.getTime();
+    }
 
     async function dismiss(id: string): Promise<boolean> {
       const decision = { id, action: 'dismiss', orderId: null, note } as const;

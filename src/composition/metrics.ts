@@ -78,14 +78,18 @@ export function registerMetrics(
 /** So many are counted at most: enough to see that somebody should look. */
 const waitingMax = 100;
 
-/** Registers how many payments wait for an operator. While the read models are away nothing is told of them. */
+/** Registers how many payments wait for an operator, and how long. While the read models are away nothing is told of them. */
 export function registerPaymentMetrics(
   registry: Registry,
+  clock: Pick<Clock, 'now'>,
   {
     paymentCallbacks,
     orders,
   }: {
-    readonly paymentCallbacks: { unmatched(page: Page): Promise<readonly unknown[]> };
+    readonly paymentCallbacks: {
+      /** The longest received first. */
+      unmatched(page: Page): Promise<readonly { readonly received_at: string }[]>;
+    };
     readonly orders: { inReview(page: Page): Promise<readonly unknown[]> };
   },
 ): void {
@@ -105,9 +109,30 @@ export function registerPaymentMetrics(
         this.set({ list: 'unmatched' }, unmatched.length);
         this.set({ list: 'review' }, review.length);
       } catch (error) {
-        // The gauges of the projections tell of it.
-        if (!(error instanceof StoreUnavailable)) throw error;
+        unlessAway(error);
       }
     },
   });
+  new Gauge({
+    name: 'stowage_payments_unmatched_oldest_seconds',
+    help: 'How long ago the oldest callback was received that waits for an operator; 0 when none does.',
+    registers: [registry],
+    async collect() {
+      // Not reset: without labels that is to say that none waits.
+      this.remove();
+      try {
+        const [oldest] = await paymentCallbacks.unmatched({ limit: 1 });
+        const ageMs = oldest === undefined ? 0 : clock.now().getTime() - Date.parse(oldest.received_at);
+        // Another process has received it, and its clock may be ahead.
+        this.set(Math.max(0, ageMs) / 1000);
+      } catch (error) {
+        unlessAway(error);
+      }
+    },
+  });
+}
+
+/** The gauges of the projections tell of read models that are away. @throws whatever else it is */
+function unlessAway(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }

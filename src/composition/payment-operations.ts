@@ -7,8 +7,15 @@ import { defineOperation, type Operation } from '../control/operations.js';
 import type { CommandContext } from '../event-sourcing/command-handler.js';
 import { paymentId } from '../http/order-resources.js';
 import { pageQueryBy, readPage } from '../http/paging.js';
-import { dismissalRequest, orderIdOrNumber, reviewCursor, toDismissal } from '../http/routes/payments.js';
+import {
+  dismissalRequest,
+  orderIdOrNumber,
+  reviewCursor,
+  toDismissal,
+  unmatchedCursor,
+} from '../http/routes/payments.js';
 import { reviewPlace } from '../../projections/orders/reader.js';
+import { unmatchedPlace } from '../../projections/payment-callbacks/reader.js';
 import type { Readers } from './readers.js';
 
 const resolution = z.strictObject({
@@ -33,8 +40,8 @@ export function makePaymentOperations(
   context: () => CommandContext,
 ): readonly Operation[] {
   return [
-    defineOperation('payments unmatched', pageQueryBy(paymentId), (query) =>
-      readPage(query, (page) => paymentCallbacks.unmatched(page)),
+    defineOperation('payments unmatched', pageQueryBy(unmatchedCursor), (query) =>
+      readPage(query, (page) => paymentCallbacks.unmatched(page), unmatchedPlace),
     ),
     defineOperation('payments review', pageQueryBy(reviewCursor), (query) =>
       readPage(query, (page) => orders.inReview(page), reviewPlace),

@@ -2,8 +2,8 @@ import type { JsonObject } from './domain-event.js';
 import type { EventStore } from './event-store.js';
 import { foldWholeStream } from './fold-documents.js';
 import type { Generations } from './generations.js';
-import type { ReadModelStore } from './read-model-store.js';
-import { toViewDocument, type Views } from './views.js';
+import type { ReadModelStore, StoredDocument } from './read-model-store.js';
+import { toViewDocument, type ViewDocument, type Views } from './views.js';
 
 /** Views over the live generations of the read-model store. */
 export function makeViews(deps: {
@@ -19,12 +19,12 @@ export function makeViews(deps: {
         // Nothing stored says only that no projector has come this far; the log has the answer.
         return toViewDocument<Document>(stored ?? (await foldWholeStream(eventStore, projection, id)));
       },
-      find: async (query) => {
-        const found = await readModelStore.find(generations.liveCollection(projection), query);
-        return found
-          .map((document) => toViewDocument<Document>(document))
-          .filter((document) => document !== null);
-      },
+      find: async (query) =>
+        toViewDocuments<Document>(await readModelStore.find(generations.liveCollection(projection), query)),
+      findInOrder: async (query) =>
+        toViewDocuments<Document>(
+          await readModelStore.findInOrder(generations.liveCollection(projection), query),
+        ),
       sum: async (query) => {
         const collection = generations.liveCollection(projection);
         let total = 0n;
@@ -42,4 +42,10 @@ export function makeViews(deps: {
       },
     }),
   };
+}
+
+function toViewDocuments<Document extends JsonObject>(
+  found: readonly StoredDocument[],
+): readonly ViewDocument<Document>[] {
+  return found.map((document) => toViewDocument<Document>(document)).filter((document) => document !== null);
 }

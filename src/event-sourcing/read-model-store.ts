@@ -29,6 +29,17 @@ export interface DocumentQuery {
   readonly limit: number;
 }
 
+/**
+ * Documents in order of what an index leads to, then of id; those without a string there, and tombstones, are left out.
+ * In each document the index leads to one string at most.
+ */
+export interface OrderedQuery {
+  readonly orderBy: string;
+  /** Only what stands after this value and id. */
+  readonly after?: { readonly value: string; readonly id: string };
+  readonly limit: number;
+}
+
 /** Which documents' numbers are summed: those that an index of the collection leads to, after an id. */
 export interface SumQuery {
   readonly where: NonNullable<DocumentQuery['where']>;
@@ -73,6 +84,7 @@ export interface ReadModelStore {
   /** Those of the ids that exist, tombstones included, in any order. */
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
   /** Sums over as many documents, in order of id, as a store reads at once without holding others up. */
   sum(collection: string, query: SumQuery): Promise<PartialSum>;
   /** All documents in order of id, tombstones included. */

@@ -1,6 +1,6 @@
 import type { DomainEvent, JsonObject } from './domain-event.js';
 import type { Projection } from './projection.js';
-import type { DocumentQuery, StoredDocument, SumQuery } from './read-model-store.js';
+import type { DocumentQuery, OrderedQuery, StoredDocument, SumQuery } from './read-model-store.js';
 
 /** A document as readers see it: never a tombstone. */
 export interface ViewDocument<Document extends JsonObject> {
@@ -15,6 +15,8 @@ export interface View<Document extends JsonObject> {
   get(id: string): Promise<ViewDocument<Document> | null>;
   /** In order of id. @throws StoreUnavailable */
   find(query: DocumentQuery): Promise<readonly ViewDocument<Document>[]>;
+  /** In order of an index. @throws StoreUnavailable */
+  findInOrder(query: OrderedQuery): Promise<readonly ViewDocument<Document>[]>;
   /** Over all documents that the index leads to; every one that was there before the call counts. @throws StoreUnavailable */
   sum(query: Omit<SumQuery, 'after'>): Promise<bigint>;
   /** Differs after any change of the view; null where only a query can tell. */

@@ -2,6 +2,7 @@ import type { ExecutionContext, TestFn } from 'ava';
 
 import type {
   DocumentQuery,
+  OrderedQuery,
   ReadModelStore,
   StoredDocument,
 } from '../../src/event-sourcing/read-model-store.js';
@@ -142,6 +143,61 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await by('bob'), ['p1']);
   });
 
+  test.serial(
+    'find in order of an indexed field, then of id; what has no string there is left out',
+    async (t) => {
+      const store = await withProjects(t);
+      await store.write(view, [wholeFold('p0', 0n, { owner: 'bob' }), wholeFold('p8', 0n, { owner: 7 })]);
+      t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 10 }), ['p1', 'p3', 'p5', 'p0', 'p2']);
+      t.deepEqual(await inOrder(store, { orderBy: 'settings.region', limit: 10 }), ['p1', 'p5', 'p2']);
+      // A change moves the document, a tombstone removes it.
+      await store.write(view, [
+        incrementalFold('p1', 0n, 1n, { owner: 'eve' }),
+        incrementalFold('p3', 0n, 1n, null),
+        incrementalFold('p8', 0n, 1n, { owner: '' }),
+      ]);
+      t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 10 }), ['p8', 'p5', 'p0', 'p2', 'p1']);
+      t.deepEqual(await store.findInOrder(view, { orderBy: 'owner', limit: 1 }), [
+        { id: 'p8', revision: 1n, body: { owner: '' } },
+      ]);
+    },
+  );
+
+  test.serial('find in order of a field, in pages: after a value and an id, at most the limit', async (t) => {
+    const store = await withProjects(t);
+    const from = (value: string, id: string, limit: number) =>
+      inOrder(store, { orderBy: 'owner', after: { value, id }, limit });
+    t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 2 }), ['p1', 'p3']);
+    t.deepEqual(await from('ada', 'p3', 2), ['p5', 'p2']);
+    // Also where nothing stands any more, or what stood there has moved
+    t.deepEqual(await from('ada', 'p4', 1), ['p5']);
+    t.deepEqual(await from('ada', 'zz', 10), ['p2']);
+    t.deepEqual(await from('abc', 'zz', 10), ['p1', 'p3', 'p5', 'p2']);
+    t.deepEqual(await from('bob', 'p1', 10), ['p2']);
+    t.deepEqual(await from('bob', 'p2', 10), []);
+    t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 0 }), []);
+  });
+
+  test.serial('values of an order sort as bytes', async (t) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, indexes);
+    const sorted = ['', '$x', '10', '9', 'A', 'Z', '_', 'a', 'a.b', 'é', '日本', '😀'];
+    const owners = new Map(sorted.map((owner, n) => [`p${String.fromCodePoint(122 - n)}`, owner]));
+    await store.write(
+      view,
+      [...owners].map(([id, owner]) => wholeFold(id, 0n, { owner })),
+    );
+    const visited: string[] = [];
+    let after = { value: '', id: '' };
+    while (visited.length <= sorted.length) {
+      const [next] = await inOrder(store, { orderBy: 'owner', after, limit: 1 });
+      if (next === undefined) break;
+      visited.push(owners.get(next) ?? 'none');
+      after = { value: owners.get(next) ?? 'none', id: next };
+    }
+    t.deepEqual(visited, sorted);
+  });
+
   test.serial('a sum over what an index leads to: whole numbers only, tombstones left out', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, indexes);
@@ -263,6 +319,10 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
 
 async function found(store: ReadModelStore, query: DocumentQuery): Promise<string[]> {
   return ids(await store.find(view, query));
+}
+
+async function inOrder(store: ReadModelStore, query: OrderedQuery): Promise<string[]> {
+  return ids(await store.findInOrder(view, query));
 }
 
 async function sumOf(store: ReadModelStore, owner: string, field = 'size'): Promise<bigint> {

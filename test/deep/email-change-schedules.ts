@@ -47,6 +47,7 @@ const noViews = {
   of: () => ({
     get: () => Promise.resolve(null),
     find: () => Promise.resolve([]),
+    findInOrder: () => Promise.resolve([]),
     sum: () => Promise.resolve(0n),
     changeToken: () => null,
   }),

@@ -39,6 +39,7 @@ const users = makeUserReader({
     of: () => ({
       get: () => Promise.resolve(null),
       find: () => Promise.resolve([]),
+      findInOrder: () => Promise.resolve([]),
       sum: () => Promise.resolve(0n),
       changeToken: () => null,
     }),

@@ -83,21 +83,66 @@ test('what leads to no order is listed, applied to one, and shows there at once'
   t.notRegex(logLines.join(), /canary/);
 });
 
-test('how many wait is measured, and nothing is told of it while the read models are away', async (t) => {
-  const { placeOrder, send, commands } = await start(t);
+/** What is measured of payments, by name and list. */
+async function measured(
+  clock: Parameters<typeof registerPaymentMetrics>[1],
+  readers: Parameters<typeof registerPaymentMetrics>[2],
+): Promise<readonly string[]> {
+  const registry = new Registry();
+  registerPaymentMetrics(registry, clock, readers);
+  return [...(await registry.metrics()).matchAll(/^stowage_payments_(\w+)(?:{list="(\w+)"})? (.+)$/gm)].map(
+    ([, name, list, value]) => `${name}${list === undefined ? '' : ` ${list}`}: ${value}`,
+  );
+}
+
+test('how many wait, and how long, is measured; nothing is told of it while the read models are away', async (t) => {
+  const { placeOrder, send, resolve, commands, stores } = await start(t);
   const { number } = await placeOrder();
-  await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  const nothing = ['waiting unmatched: 0', 'waiting review: 0', 'unmatched_oldest_seconds: 0'];
+  t.deepEqual(await measured(stores.clock, commands), nothing);
+  const first = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
+  stores.clock.advance(90_000);
+  await send({ number: 'NOT-OURS', transaction: 't4', fact: paid() });
   await send({ number, transaction: 't2', fact: paid(1) }, { number, transaction: 't3', fact: paid(2) });
-  const measured = async (readers: Parameters<typeof registerPaymentMetrics>[1]) => {
-    const registry = new Registry();
-    registerPaymentMetrics(registry, readers);
-    return [...(await registry.metrics()).matchAll(/^stowage_payments_waiting{list="(\w+)"} (\d+)$/gm)].map(
-      ([, list, count]) => `${list} ${count}`,
-    );
-  };
-  t.deepEqual(await measured(commands), ['unmatched 1', 'review 2']);
+  stores.clock.advance(30_500);
+  t.deepEqual(await measured(stores.clock, commands), [
+    'waiting unmatched: 2',
+    'waiting review: 2',
+    'unmatched_oldest_seconds: 120.5',
+  ]);
+  await resolve(first, { action: 'dismiss', note });
+  const oldestOf = async (...deps: Parameters<typeof measured>) => (await measured(...deps)).at(-1);
+  t.is(await oldestOf(stores.clock, commands), 'unmatched_oldest_seconds: 30.5');
+  // Where another process has received it, whose clock is ahead
+  t.is(await oldestOf({ now: () => new Date(0) }, commands), 'unmatched_oldest_seconds: 0');
   const away = { unmatched: () => Promise.reject(new StoreUnavailable('away')) };
-  t.deepEqual(await measured({ ...commands, paymentCallbacks: away }), []);
+  t.deepEqual(await measured(stores.clock, { ...commands, paymentCallbacks: away }), []);
+  const wrong = { unmatched: () => Promise.reject(new TypeError('a mistake')) };
+  await t.throwsAsync(measured(stores.clock, { ...commands, paymentCallbacks: wrong }), {
+    instanceOf: TypeError,
+  });
+});
+
+test('what is unmatched is listed by when it was received, whatever its id', async (t) => {
+  const { send, list, get, operator, stores } = await start(t);
+  // Given callbacks, two at a time
+  const sent: string[][] = [];
+  for (let n = 0; n < 4; n += 1) {
+    const pair = [];
+    for (const part of ['a', 'b'])
+      pair.push(await send({ number: 'NOT-OURS', transaction: `u${n}${part}`, fact: paid() }));
+    sent.push(pair.sort());
+    stores.clock.advance(1);
+  }
+  // Then the longest received come first, and those of one moment by id
+  t.notDeepEqual(sent.flat(), sent.flat().toSorted());
+  t.deepEqual(
+    (await list('unmatched')).items.map(({ id }) => id),
+    sent.flat(),
+  );
+  // and an id alone, which was a place before, is none.
+  const place = Buffer.from(sent.flat()[2] ?? '').toString('base64url');
+  t.is((await get(`${path}/unmatched?cursor=${place}`, operator)).status, 400);
 });
 
 test('what is not what was ordered is listed beside it, and applied or dismissed as the order’s history tells', async (t) => {
@@ -142,8 +187,12 @@ test('what is not what was ordered is listed beside it, and applied or dismissed
 });
 
 test('lists come in pages, and a page goes on where the one before ended, whatever was decided meanwhile', async (t) => {
-  const { placeOrder, send, list, resolve } = await start(t);
-  for (let n = 0; n < 5; n += 1) await send({ number: 'NOT-OURS', transaction: `u${n}`, fact: paid() });
+  const { placeOrder, send, list, resolve, stores } = await start(t);
+  for (let n = 0; n < 5; n += 1) {
+    await send({ number: 'NOT-OURS', transaction: `u${n}`, fact: paid() });
+    // The last three at one moment
+    if (n < 2) stores.clock.advance(1);
+  }
   const orders = [await placeOrder(), await placeOrder()];
   for (const { number } of orders) {
     for (let n = 0; n < 3; n += 1) await send({ number, transaction: `${number}-${n}`, fact: paid(n) });
@@ -305,9 +354,9 @@ test('what is of other shops is dismissed many at a time: of one reason and plat
   };
   const dismiss = (body: object) => post(`${path}/unmatched/dismiss`, body, operator);
   // When nothing is old enough, or of that platform, then nothing is dismissed
-  for (const other of [{ received_before: before.toISOString() }, { provider: 'stripe' }]) {
-    t.like((await dismiss({ ...ask, ...other })).json, { dismissed: 0 });
-  }
+  t.like((await dismiss({ ...ask, provider: 'stripe' })).json, { dismissed: 0 });
+  const tooEarly = { ...ask, received_before: before.toISOString() };
+  t.deepEqual((await dismiss(tooEarly)).json, { dismissed: 0, next: null }, 'all that follow came later');
   for (const bad of [{ note: '' }, { reason: 'any' }, { received_before: 'today' }, { after: 'x' }]) {
     t.is((await dismiss({ ...ask, ...bad })).status, 400, JSON.stringify(bad));
   }

@@ -237,7 +237,7 @@ test('payment_callbacks: a callback waits while it is held, and no longer once i
     is_ours: true,
     notifications: [],
     held: null,
-    unmatched: null,
+    unmatched_since: null,
     disposition: null,
     order_id: null,
     decision: null,
@@ -250,7 +250,7 @@ test('payment_callbacks: a callback waits while it is held, and no longer once i
   givenProjection(projection, received, held).then(t, {
     ...document,
     held: 'unknown_order',
-    unmatched: 'yes',
+    unmatched_since: at,
   });
   const resolved = {
     type: 'PaymentCallbackResolved',

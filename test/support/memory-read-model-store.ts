@@ -32,6 +32,10 @@ export function makeMemoryReadModelStore(): ReadModelStore {
     return [...collection(name).documents.values()].sort((a, b) => sign * compareIds(a.id, b.id));
   }
 
+  function assertIndexed(name: string, field: string): void {
+    if (collections.get(name)?.indexes.has(field) === false) throw new Error(`${name} has no index ${field}`);
+  }
+
   function apply(target: Collection, { document, foldedFrom }: DocumentWrite): WriteOutcome {
     const stored = target.documents.get(document.id);
     const allowed =
@@ -64,9 +68,24 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       return Promise.resolve([...new Set(ids)].flatMap((id) => documents.get(id) ?? []));
     },
     find: async (name, query) => {
-      if (query.where !== undefined && collections.get(name)?.indexes.has(query.where.field) === false)
-        throw new Error(`${name} has no index ${query.where.field}`);
+      if (query.where !== undefined) assertIndexed(name, query.where.field);
       return Promise.resolve(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit));
+    },
+    findInOrder: async (name, { orderBy, after, limit }) => {
+      assertIndexed(name, orderBy);
+      return Promise.resolve(
+        inOrder(name)
+          .map((document) => ({
+            document,
+            place: { value: stringAt(document.body, orderBy), id: document.id },
+          }))
+          .filter(
+            ({ place }) => place.value !== null && (after === undefined || comparePlaces(place, after) > 0),
+          )
+          .sort((a, b) => comparePlaces(a.place, b.place))
+          .slice(0, limit)
+          .map(({ document }) => document),
+      );
     },
     sum: async (name, { where, field, after }) => {
       const query = { where, limit: Infinity, ...(after === undefined ? {} : { after }) };
@@ -131,6 +150,14 @@ function holds(value: JsonValue | undefined, path: readonly string[], equals: st
   return isObject(value) && Object.hasOwn(value, field) && holds(value[field], rest, equals);
 }
 
+/** The string to which the dotted path leads; null where there is none. */
+function stringAt(body: JsonObject | null, path: string): string | null {
+  let value: JsonValue | undefined = body;
+  for (const field of path.split('.'))
+    value = isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+  return typeof value === 'string' ? value : null;
+}
+
 // `Array.isArray` does not narrow a union with readonly arrays.
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
@@ -138,6 +165,15 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value);
+}
+
+interface Place {
+  readonly value: string | null;
+  readonly id: string;
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return compareIds(a.value ?? '', b.value ?? '') || compareIds(a.id, b.id);
 }
 
 /** Ids sort as their UTF-8 bytes. */

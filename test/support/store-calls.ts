@@ -20,6 +20,7 @@ export function readCalls({ readModelStore, stateStore }: Stores): Record<string
     get: async () => readModelStore.get('v', 'a'),
     getMany: async () => readModelStore.getMany('v', ['a', 'b']),
     find: async () => readModelStore.find('v', { where: { field: 'x', equals: 'y' }, limit: 5 }),
+    findInOrder: async () => readModelStore.findInOrder('v', { orderBy: 'x', limit: 5 }),
     sum: async () => readModelStore.sum('v', { where: { field: 'x', equals: 'y' }, field: 'n' }),
     scan: async () => readModelStore.scan('v', { limit: 5 }),
     loadCheckpoint: async () => readModelStore.loadCheckpoint('v'),

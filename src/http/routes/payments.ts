@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type OrderReader, reviewPlace } from '../../../projections/orders/reader.js';
-import type { PaymentCallbackReader } from '../../../projections/payment-callbacks/reader.js';
+import { type PaymentCallbackReader, unmatchedPlace } from '../../../projections/payment-callbacks/reader.js';
 import type { DismissUnmatched, DismissUnmatchedInput } from '../../commands/dismiss-unmatched.js';
 import { paymentProvider } from '../../domain/payment.js';
 import type { PaymentResolution, ResolvePayment } from '../../commands/resolve-payment.js';
@@ -20,6 +20,10 @@ import { defineRoute } from '../route.js';
 import type { Route } from '../route.js';
 
 const path = '/api/v1/admin/payments';
+/** A time and a callback's id: see `unmatchedPlace`. */
+export const unmatchedCursor = z
+  .string()
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}$/);
 /** An order's id and one of what waits there: see `reviewPlace`. */
 export const reviewCursor = z.string().regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}\.[0-9]{1,2}$/);
 
@@ -43,7 +47,7 @@ export const dismissalRequest = z
       .min(1)
       .max(1_000)
       .meta({ description: 'Why; each decision carries it. It is kept sealed.' }),
-    after: paymentId.nullable().default(null).meta({ description: '`next` of the call before.' }),
+    after: unmatchedCursor.nullable().default(null).meta({ description: '`next` of the call before.' }),
   })
   .meta({ id: 'DismissalRequest' });
 
@@ -71,16 +75,21 @@ export function makePaymentRoutes({
       summary: 'Callbacks that lead to no order',
       description: 'Each waits for its order, for the payment that it speaks of, or for somebody to read it.',
       access: accessMatrix.listUnmatchedPayments,
-      request: { params: noParams, query: pageQueryBy(paymentId), body: noBody },
-      replies: { 200: { description: 'A page of callbacks, by id.', schema: pageOf(unmatched) } },
+      request: { params: noParams, query: pageQueryBy(unmatchedCursor), body: noBody },
+      replies: {
+        200: { description: 'A page of callbacks, the longest received first.', schema: pageOf(unmatched) },
+      },
       errors: [],
       handler: async ({ query }) => ({
         status: 200,
-        body: await readPage(query, async (page) =>
-          (await paymentCallbacks.unmatched(page)).map((item) => ({
-            ...item,
-            notifications: [...item.notifications],
-          })),
+        body: await readPage(
+          query,
+          async (page) =>
+            (await paymentCallbacks.unmatched(page)).map((item) => ({
+              ...item,
+              notifications: [...item.notifications],
+            })),
+          unmatchedPlace,
         ),
       }),
     }),
@@ -108,14 +117,14 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'Dismiss callbacks that lead to no order, a hundred at a time',
       description:
-        'For those of other shops that share an account with the platform. Looks at a hundred that wait, in order of id; ' +
+        'For those of other shops that share an account with the platform. Looks at a hundred that wait, the longest received first; ' +
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
       access: accessMatrix.dismissUnmatchedPayments,
       request: { params: noParams, query: noQuery, body: dismissalRequest },
       replies: {
         200: {
           description: 'How many were dismissed.',
-          schema: z.strictObject({ dismissed: z.int(), next: paymentId.nullable() }),
+          schema: z.strictObject({ dismissed: z.int(), next: unmatchedCursor.nullable() }),
         },
       },
       errors: [],

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../event-sourcing/domain-event.js
 import type {
   Checkpoint,
   DocumentQuery,
+  OrderedQuery,
   PartialSum,
   StoredDocument,
   SumQuery,
@@ -21,13 +22,18 @@ const inOneRow = (select: string): string =>
 /** Documents whose numbers are summed at once: 2 ms or so. */
 const summedMax = 500;
 const documentColumns = 'documents.id, documents.revision, documents.body';
+/** The index entries lead, and give the order; the planner is not to turn the join round. */
+const indexedDocuments = `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
+   AND documents.id = index_entries.id`;
 const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
+const beforeAll = { value: '', id: '' };
 
 /** Reads of read-models.db, synchronous, one statement each. */
 export interface ReadModelQueries {
   get(collection: string, id: string): SizedDocument | null;
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
+  findInOrder(collection: string, query: OrderedQuery): StoredDocument[];
   sum(collection: string, query: SumQuery): PartialSum;
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
@@ -62,11 +68,17 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectSum = connection.query<readonly [count: bigint, last: Buffer | null, sum: bigint]>(
     `SELECT count(*), CAST(max(id) AS BLOB), coalesce(sum(number), 0) FROM (
        SELECT index_entries.id, CASE json_type(body, ?1) WHEN 'integer' THEN json_extract(body, ?1) END AS number
-       FROM index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
-         AND documents.id = index_entries.id
+       FROM ${indexedDocuments}
        WHERE index_entries.collection = (SELECT number FROM collections WHERE name = ?2)
          AND field = ?3 AND value = ?4 AND index_entries.id > ?5
        ORDER BY index_entries.id LIMIT ?6)`,
+  );
+  const selectInOrder = connection.query<DocumentsRow>(
+    inOneRow(
+      `SELECT ${documentColumns} FROM ${indexedDocuments}
+       WHERE index_entries.collection = ${collectionNumber} AND field = ? AND (value, index_entries.id) > (?, ?)
+       ORDER BY value, index_entries.id LIMIT ?`,
+    ),
   );
   const pageQueries = new Map<string, Query<DocumentsRow>>();
   const knownIndexes = new Set<string>();
@@ -90,13 +102,14 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       }
       assertIndexed(collection, where.field);
       return select(
-        // The index entries lead, and give the order; the planner is not to turn the join round.
-        `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
-           AND documents.id = index_entries.id
-         WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
+        `${indexedDocuments} WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
         [collection, where.field, where.equals],
         { ...page, order: 'index_entries.id' },
       );
+    },
+    findInOrder: (collection, { orderBy, after = beforeAll, limit }) => {
+      assertIndexed(collection, orderBy);
+      return toDocuments(selectInOrder.get(collection, orderBy, after.value, after.id, limit));
     },
     sum: (collection, { where, field, after = '' }) => {
       assertIndexed(collection, where.field);

@@ -40,6 +40,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
     getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
+    findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
     sum: async (collection, query) => {
       // A read runs on this thread at once, and another part may have gone before: others get their turn in between.
       await setImmediate();

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type {
   DocumentQuery,
+  OrderedQuery,
   PartialSum,
   StoredDocument,
   SumQuery,
@@ -26,14 +27,17 @@ const summedDocument = z.object({
   body: z.record(z.string(), z.unknown()).nullable().optional(),
 });
 
+const idsUp = { _id: 1 } as const;
+
 /** Documents whose numbers are summed at once: some 300 KiB on the wire. */
 const summedMax = 5_000;
 
-/** Reads of one collection's documents, in order of id. */
+/** Reads of one collection's documents, in order of id where no other is named. */
 export interface DocumentQueries {
   get(collection: string, id: string): Promise<StoredDocument | null>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
   sum(collection: string, query: SumQuery): Promise<PartialSum>;
   scan(
     collection: string,
@@ -51,26 +55,19 @@ export function makeDocumentQueries({
   async function query(
     collection: string,
     filter: StringId,
-    { limit, descending }: { readonly limit: number; readonly descending: boolean },
+    { limit, sort = idsUp }: { readonly limit: number; readonly sort?: Record<string, 1 | -1> },
   ): Promise<readonly StoredDocument[]> {
     // To the server a limit of 0 is no limit.
     if (limit < 1) return [];
     const found = await calls.read(`read of ${collection}`, async (signal) =>
-      commands.find(
-        collection,
-        filter,
-        { sort: { _id: descending ? -1 : 1 }, limit, batchSize: limit },
-        signal,
-      ),
+      commands.find(collection, filter, { sort, limit, batchSize: limit }, signal),
     );
     return found.map((document) => decodeDocument(collection, document));
   }
 
   return {
-    get: async (collection, id) =>
-      (await query(collection, { _id: id }, { limit: 1, descending: false }))[0] ?? null,
-    getMany: async (collection, ids) =>
-      query(collection, { _id: { $in: [...ids] } }, { limit: ids.length, descending: false }),
+    get: async (collection, id) => (await query(collection, { _id: id }, { limit: 1 }))[0] ?? null,
+    getMany: async (collection, ids) => query(collection, { _id: { $in: [...ids] } }, { limit: ids.length }),
     find: async (collection, { where, after, descending = false, limit }) =>
       query(
         collection,
@@ -79,8 +76,20 @@ export function makeDocumentQueries({
           body: { $ne: null },
           ...(where === undefined ? {} : { [storedPath(where.field)]: { $eq: where.equals } }),
         },
-        { limit, descending },
+        { limit, sort: { _id: descending ? -1 : 1 } },
       ),
+    findInOrder: async (collection, { orderBy, after, limit }) => {
+      const path = storedPath(orderBy);
+      // A comparison with a string matches strings only, so one range of the index holds all that is asked for.
+      const filter: StringId =
+        after === undefined
+          ? { [path]: { $gte: '' } }
+          : {
+              [path]: { $gte: after.value },
+              $or: [{ [path]: { $gt: after.value } }, { _id: { $gt: after.id } }],
+            };
+      return query(collection, filter, { limit, sort: { [path]: 1, _id: 1 } });
+    },
     sum: async (collection, { where, field, after }) => {
       const filter = { ...idAfter(after, false), [storedPath(where.field)]: { $eq: where.equals } };
       const found = await calls.read(`sum over ${collection}`, async (signal) =>
@@ -88,7 +97,7 @@ export function makeDocumentQueries({
           collection,
           filter,
           {
-            sort: { _id: 1 },
+            sort: idsUp,
             limit: summedMax,
             batchSize: summedMax,
             projection: { [`body.${encodeKey(field)}`]: 1 },
@@ -100,8 +109,7 @@ export function makeDocumentQueries({
       const sum = documents.reduce((total, { body }) => total + wholeNumber(body?.[encodeKey(field)]), 0n);
       return { sum, after: documents.length < summedMax ? null : (documents.at(-1)?._id ?? null) };
     },
-    scan: async (collection, { after, limit }) =>
-      query(collection, idAfter(after, false), { limit, descending: false }),
+    scan: async (collection, { after, limit }) => query(collection, idAfter(after, false), { limit }),
   };
 }
 

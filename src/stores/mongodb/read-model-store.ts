@@ -55,6 +55,7 @@ export function makeMongoDbReadModelStore({
     get: async (collection, id) => queries.get(stored(collection), id),
     getMany: async (collection, ids) => queries.getMany(stored(collection), ids),
     find: async (collection, query) => queries.find(stored(collection), query),
+    findInOrder: async (collection, query) => queries.findInOrder(stored(collection), query),
     sum: async (collection, query) => queries.sum(stored(collection), query),
     scan: async (collection, options) => queries.scan(stored(collection), options),
     write: async (collection, writes) =>
