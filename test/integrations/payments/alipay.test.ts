@@ -101,7 +101,7 @@ test('given the same notification again, its send time does not count and its mo
   t.is(first.notifications[0]?.at?.toISOString(), '2026-01-02T03:03:58.000Z');
 });
 
-test('given a genuine notification that makes no sense, it is verified, for people to look at', async (t) => {
+test('given a genuine notification of Alipay that makes no sense, it is verified, for people to look at', async (t) => {
   for (const [name, value, field] of [
     ['notify_id', '', 'notify_id'],
     ['notify_id', '容', 'notify_id'],
@@ -115,7 +115,7 @@ test('given a genuine notification that makes no sense, it is verified, for peop
   }
 });
 
-test('given a genuine notification without an id, it is one, however it is spelled', async (t) => {
+test('given a genuine notification of Alipay without an id, it is one, however it is spelled', async (t) => {
   const genuine = callback(
     { ...fields, notify_id: '' },
     { text: textOf(Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'notify_id'))) },

@@ -62,7 +62,7 @@ test('given two texts of one MD5, the bytes that they need are refused', async (
   }
 });
 
-test('given a genuine notification that makes no sense, it is verified, for people to look at', async (t) => {
+test('given a genuine notification of epay that makes no sense, it is verified, for people to look at', async (t) => {
   for (const [name, value] of [
     ['out_trade_no', ''],
     ['trade_no', ''],
@@ -76,7 +76,7 @@ test('given a genuine notification that makes no sense, it is verified, for peop
   }
 });
 
-test('given a genuine notification without an id, it is one, however it is spelled', async (t) => {
+test('given a genuine notification of epay without an id, it is one, however it is spelled', async (t) => {
   const genuine = callback({ ...fields, trade_no: '' });
   const { key } = await verifiedBy(epay, genuine);
   for (const query of [

@@ -74,7 +74,7 @@ test('given another body of the same CRC-32 under genuine headers, it is a confl
   t.not(senseless.digest, first.digest);
 });
 
-test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+test('given a genuine body of PayPal that cannot be read, it is verified, for people to look at', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"event_type":7}', Buffer.from([0xff])]) {
     const { notifications, key } = await verifiedBy(paypal, callback(body));
     t.deepEqual(

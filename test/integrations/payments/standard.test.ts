@@ -41,7 +41,7 @@ test('given the same message again, only what it says counts', async (t) => {
   t.not(changed.digest, first.digest);
 });
 
-test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+test('given a genuine body of a standard webhook that cannot be read, it is verified, for people to look at', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"type":""}', '{"type":{}}', Buffer.from([0xc3, 0x28])]) {
     const { notifications } = await verifiedBy(standard, callback(body));
     t.deepEqual(

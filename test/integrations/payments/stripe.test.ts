@@ -47,7 +47,7 @@ test('given an event that comes again, what Stripe renews in it does not count, 
   }
 });
 
-test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+test('given a genuine body of Stripe that cannot be read, it is verified, for people to look at', async (t) => {
   const bodies = [
     '',
     'null',

@@ -71,7 +71,7 @@ test('given a sealed resource with any bit of it changed, nothing of it is belie
   }
 });
 
-test('given a genuine body that cannot be read, it is verified, for people to look at', async (t) => {
+test('given a genuine body of WeChat Pay that cannot be read, it is verified, for people to look at', async (t) => {
   const sealed = seal(clear);
   const bodies = ['', 'null', '[]', '{', '{}', '{"id":"x"}', Buffer.from([0xff])];
   for (const body of bodies) {
