@@ -5,7 +5,7 @@ import { publicAccess, projectAccess, sessionAccess } from '../../src/http/acces
 import { checkAccessMatrix, checkRoutes } from '../../src/http/check-routes.js';
 import { makeHttpMetrics } from '../../src/http/metrics.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
-import type { OpenApiDocument } from '../../src/http/openapi.js';
+import { makeOpenApi, type OpenApiDocument } from '../../src/http/openapi.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { defineRoute } from '../../src/http/route.js';
 import type { Route } from '../../src/http/route.js';
@@ -196,6 +196,22 @@ test('the document describes every route, and refers to nothing that it lacks', 
     ...['201', '400', '401', '403', '408', '409', '413', '414', '415', '429', '431', '500', '503'],
   ]);
   t.deepEqual(create?.['security'], [{ session: [] }]);
+});
+
+test('what the document says of a route is the same whatever other routes there are', async (t) => {
+  const { ask, routes } = await startTestService(t);
+  const { paths, components } = (await ask('/openapi.json')).json as OpenApiDocument;
+  for (const route of routes) {
+    const text = JSON.stringify(makeOpenApi([route], { version: '0.0.0', publicUrl: 'http://localhost' }));
+    const alone = JSON.parse(text) as OpenApiDocument;
+    for (const [path, operations] of Object.entries(alone.paths)) {
+      for (const [method, operation] of Object.entries(operations))
+        t.deepEqual(paths[path]?.[method], operation);
+    }
+    for (const [id, schema] of Object.entries(alone.components.schemas)) {
+      t.deepEqual(components.schemas[id], schema, id);
+    }
+  }
 });
 
 test('the document says who may call a route, and where the second factor must be fresh', async (t) => {
