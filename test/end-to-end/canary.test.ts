@@ -8,6 +8,7 @@ import { openStores } from '../support/embedded-directory.js';
 import {
   asObject,
   makeServiceClient,
+  operate,
   type ServiceClient,
   type ServiceReply,
   storageRequest,
@@ -169,13 +170,8 @@ async function goWholePath(t: ExecutionContext, client: ServiceClient, directory
   const storages = `/api/v1/projects/${projectId}/storages`;
   const grant = await runCli(directory, ['project', 'grant', projectId, 'allow_s3']);
   t.is(grant.code, 0, grant.stderr);
-  for (const command of [
-    ['user', 'verify', email],
-    ['operator', 'grant', email],
-  ]) {
-    const done = await runCli(directory, command);
-    t.is(done.code, 0, done.stderr);
-  }
+  await operate(directory, 'user verify', { email });
+  await operate(directory, 'platform-role grant', { email, role: 'operator' });
   const headers = {
     ...owner.headers,
     'idempotency-key': 'canary-key',

@@ -11,7 +11,7 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   // Given a service on a disk that is soon full
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
-  const small = { ...(await openStores(directory.path, { pageCountMax: 36 })), allEmbedded: true };
+  const small = { ...(await openStores(directory.path, { pageCountMax: 14 })), allEmbedded: true };
   t.teardown(() => small.close());
   const lines: string[] = [];
   const log = {

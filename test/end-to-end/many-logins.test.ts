@@ -92,7 +92,7 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
   t.is((await client.post('/api/v1/auth/login', { email: 'user-0@example.com', password })).status, 200);
 });
 
-test('Given 200 sign-ins at once from one address, then 20 are looked at', async (t) => {
+test('Given 60 sign-ins at once from one address, then 20 are looked at', async (t) => {
   const data = await makeDataDirectory();
   const service = await startInProcess({
     directory: data.path,
@@ -105,14 +105,14 @@ test('Given 200 sign-ins at once from one address, then 20 are looked at', async
   const client = makeServiceClient(service.url);
   await client.register('ada@example.com', password);
   const replies = await Promise.all(
-    Array.from({ length: clients }, (_, n) =>
+    Array.from({ length: 60 }, (_, n) =>
       client.post('/api/v1/auth/login', {
         email: n === 0 ? 'ada@example.com' : `user-${n}@example.com`,
         password,
       }),
     ),
   );
-  t.is(countBy(replies, 429), clients - 20);
+  t.is(countBy(replies, 429), 40);
   t.is(countBy(replies, 200) + countBy(replies, 401), 20);
   for (const reply of replies.filter(({ status }) => status === 429)) {
     t.true(Number(reply.headers.get('retry-after')) >= 1);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { isExplained } from '../../src/cli/explained.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
-import { openStores } from '../support/embedded-directory.js';
+import { openLog } from '../support/embedded-directory.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { keyEnvironment } from '../support/service-keys.js';
 import {
@@ -36,7 +36,8 @@ let unreachable: Promise<unknown>;
 
 test.before(async () => {
   unreachable = startWithoutMongoDb();
-  for (const { path } of [await template, await other]) await fill(path);
+  await fill((await template).path);
+  await appendNodes((await other).path, 1);
 });
 
 test.after.always(async () => {
@@ -259,9 +260,13 @@ async function restoreOlderLog(_: ExecutionContext, directory: string): Promise<
   await fill(directory, 'node-two');
   await rm(join(directory, 'events.db.mark'));
   await cp(backup, log);
-  const stores = await openStores(directory);
-  await stores.eventStore.append('node-x', 'no-stream', makeEvents(5));
-  await stores.close();
+  await appendNodes(directory, 5);
+}
+
+async function appendNodes(directory: string, count: number): Promise<void> {
+  const log = await openLog(directory);
+  await log.eventStore.append('node-x', 'no-stream', makeEvents(count));
+  await log.close();
 }
 
 /** A directory with a node in its log, its views and keys. */
