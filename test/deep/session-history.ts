@@ -6,7 +6,8 @@ import type { Tally } from './register-simulation.js';
 /** One try of a client, in one process. */
 export interface Attempt {
   readonly name: string;
-  readonly kind: 'refresh' | 'authenticate' | 'strengthen' | 'login' | 'logout' | 'logout-all' | 'password';
+  readonly kind:
+    'refresh' | 'authenticate' | 'strengthen' | 'login' | 'code' | 'logout' | 'logout-all' | 'password';
   readonly commandId: string;
   /** The session that asks. */
   readonly sessionId: string;
@@ -40,7 +41,13 @@ export function judge(history: History, tally: Tally): string | null {
   for (const { kind, outcome } of history.attempts) {
     tally.set(`${kind} ${outcome}`, (tally.get(`${kind} ${outcome}`) ?? 0) + 1);
   }
-  return judgeEndings(history, tally) ?? judgeRotations(history) ?? judgeReuse(history) ?? judgeCalm(history);
+  return (
+    judgeEndings(history, tally) ??
+    judgeCodes(history, tally) ??
+    judgeRotations(history) ??
+    judgeReuse(history) ??
+    judgeCalm(history)
+  );
 }
 
 /** Once an ending was acknowledged, nothing by the session passes that begins afterwards. */
@@ -71,10 +78,37 @@ function endingsOf({ attempts, log }: History): readonly Ending[] {
   });
 }
 
+/** A code signs in once, and whatever ends sessions after it was used ends that one, too. */
+function judgeCodes({ log }: History, tally: Tally): string | null {
+  const used = log.filter(({ type }) => type === 'LoginCodeUsed');
+  if (used.length > 1) return 'a code was used twice';
+  const begun = log.filter(({ type, data }) => type === 'SessionStarted' && isByCode(data));
+  for (const { data, metadata } of begun) {
+    const at = log.findIndex(
+      (event) => event.type === 'LoginCodeUsed' && event.metadata.command_id === metadata.command_id,
+    );
+    if (at === -1) return 'a session began by a code that somebody else had used';
+    if (Number(data['epoch']) > raisingIn(log.slice(0, at)).length) {
+      return 'a session that began by a code outlives an ending that came after the code was used';
+    }
+    const wasEnded = raisingIn(log).length > Number(data['epoch']);
+    if (wasEnded) tally.set('code before an ending', (tally.get('code before an ending') ?? 0) + 1);
+  }
+  return null;
+}
+
+function isByCode(data: StoredEvent['data']): boolean {
+  return Array.isArray(data['amr']) && data['amr'].includes('email');
+}
+
+/** What raised the user's session epoch. */
+export function raisingIn(log: readonly StoredEvent[]): readonly StoredEvent[] {
+  return log.filter(({ type }) => type === 'PasswordChanged' || type === 'SessionsRevoked');
+}
+
 /** The user's session epoch after the last event of a command. */
 function epochAfter(log: readonly StoredEvent[], commandId: string): number {
-  const raising = log.filter(({ type }) => type === 'PasswordChanged' || type === 'SessionsRevoked');
-  return raising.findLastIndex(({ metadata }) => metadata.command_id === commandId) + 1;
+  return raisingIn(log).findLastIndex(({ metadata }) => metadata.command_id === commandId) + 1;
 }
 
 /** That a session has copied at its start; one that never started ends with everything. */
@@ -135,6 +169,10 @@ function judgeReuse({ log }: History): string | null {
 function judgeCalm({ attempts, undisturbed }: History): string | null {
   const ending = attempts.some(({ kind }) => ['logout', 'logout-all', 'password'].includes(kind));
   if (!undisturbed || ending) return null;
-  const failed = attempts.find(({ outcome }) => outcome !== 'passed');
+  // Whoever comes with the code first has it.
+  const codeTaken = attempts.some(({ kind, outcome }) => kind === 'code' && outcome === 'passed');
+  const failed = attempts.find(
+    ({ kind, outcome }) => outcome !== 'passed' && !(kind === 'code' && codeTaken),
+  );
   return failed === undefined ? null : `${failed.name} ended in ${failed.outcome} for no reason`;
 }

@@ -1,6 +1,9 @@
 import test from 'ava';
 import type { Aggregate } from '../../src/event-sourcing/decider.js';
 import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import { sessionCategory } from '../../src/domain/session/stream.js';
+import { userAggregate } from '../../src/domain/user/user.js';
+import { userId } from '../support/examples/ids.js';
 import { withDecide } from '../support/with-decide.js';
 import { runSchedule } from './session-schedules.js';
 import type { Sabotage } from './register-simulation.js';
@@ -32,6 +35,7 @@ test(`What ends sessions beats what goes on beside it: ${String(schedules)} sche
   for (const what of [
     ...['refresh passed', 'refresh session_over', 'refresh refresh_token_reused', 'authenticate passed'],
     ...['authenticate invalid_token', 'strengthen passed', 'login passed', 'refused after an ending'],
+    ...['code passed', 'code credentials_refused', 'code before an ending'],
     ...['logout passed', 'logout-all passed', 'password passed', 'password unknown'],
     ...['lost acknowledgement', 'late write', 'long pause', 'crash before a document'],
   ]) {
@@ -57,11 +61,44 @@ const withoutEpoch: Sabotage = (handler) => ({
   },
 });
 
+/** As if a sign-in by code looked at its user when the code has been used, and not before. */
+const withoutLookBefore: Sabotage = (handler) => {
+  let later: number | null = null;
+  return {
+    ...handler,
+    load: async <State, Command, Event extends DomainEvent>(
+      aggregate: Aggregate<State, Command, Event>,
+      id: string,
+    ) => {
+      const loaded = await handler.load(aggregate, id);
+      const { state } = loaded;
+      if (!isRegistered(state)) return loaded;
+      const { epoch } = state;
+      const looking = {
+        ...state,
+        get epoch() {
+          return later ?? epoch;
+        },
+      };
+      return { ...loaded, state: looking };
+    },
+    handle: async (target, command, context, options) => {
+      const handled = await handler.handle(target, command, context, options);
+      if (target.id !== userId) {
+        const { state } = await handler.load(userAggregate, userId);
+        later = isRegistered(state) ? state.epoch : null;
+      }
+      return handled;
+    },
+  };
+};
+
 /** As if the answer were made from the command and not from the log. */
 const withoutExactRevision: Sabotage = (handler) => ({
   ...handler,
   handle: async (target, command, context, options) => {
     const { aggregate } = target;
+    if (aggregate.category !== sessionCategory) return handler.handle(target, command, context, options);
     // Decides on what stood there before somebody else came.
     const stale = await handler.load(aggregate, target.id);
     const late = withDecide(aggregate, () => aggregate.decider.decide(command, stale.state));
@@ -76,6 +113,7 @@ function isRegistered(state: unknown): state is { readonly epoch: number } {
 const sabotages: readonly [string, Sabotage][] = [
   ['waiting for the documents', withoutWaiting],
   ['the user’s epoch', withoutEpoch],
+  ['looking at the user before the code is used', withoutLookBefore],
   ['deciding on what the log says now', withoutExactRevision],
 ];
 

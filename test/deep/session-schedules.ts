@@ -4,7 +4,7 @@ import { CommandRejected, Overloaded, StoreUnavailable } from '../../src/event-s
 import { HttpError } from '../../src/http/http-error.js';
 import { makeSeededRandom } from '../support/clock.js';
 import { userId } from '../support/examples/ids.js';
-import { type Attempt, eventsOf, judge } from './session-history.js';
+import { type Attempt, eventsOf, judge, raisingIn } from './session-history.js';
 import { credentials, makeSessionWorld, refreshTokens, type SessionProcess } from './session-world.js';
 import {
   chooseWeather,
@@ -27,7 +27,7 @@ type Kind = Attempt['kind'];
 
 const kinds: readonly Kind[] = [
   ...(['refresh', 'refresh', 'refresh', 'authenticate', 'authenticate', 'authenticate'] as const),
-  ...(['strengthen', 'login', 'logout', 'logout-all', 'password'] as const),
+  ...(['strengthen', 'login', 'code', 'logout', 'logout-all', 'password'] as const),
 ];
 const endingKinds: readonly Kind[] = ['logout', 'logout-all', 'password'];
 
@@ -35,7 +35,7 @@ const endingKinds: readonly Kind[] = ['logout', 'logout-all', 'password'];
 const worst: Weather = { crash: 0.02, refuse: 0.06, loseAcknowledgement: 0.2, delay: 0.08, longPause: 0.03 };
 
 /**
- * Runs one schedule: clients of two sessions of one user refresh, strengthen, sign in, sign out and change the password at once.
+ * Runs one schedule: clients of two sessions of one user refresh, strengthen, sign in by password and by a mailed code, sign out and change the password at once.
  * Returns what is wrong with its history, or null.
  * @param seed decides everything
  */
@@ -143,8 +143,10 @@ export async function runSchedule(
         const tokens = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
         return tokens.refresh_token;
       }
-      case 'login': {
-        const { tokens } = await process.login(credentials, context);
+      case 'login':
+      case 'code': {
+        const signIn = kind === 'login' ? process.login : process.loginByEmailCode;
+        const { tokens } = await signIn(credentials, context);
         const client = clientOf(tokens.refresh_token);
         clients.push(client);
         if (chance(0.7)) plan(pick(['refresh', 'authenticate']), client);
@@ -200,7 +202,7 @@ function generationsOf(log: readonly StoredEvent[], sessionId: string): number {
 /** By the log alone: not revoked, and of the user's epoch or kept by its last change. */
 function isAlive(log: readonly StoredEvent[], sessionId: string): boolean {
   const events = eventsOf(log, sessionId);
-  const raising = log.filter(({ type }) => type === 'PasswordChanged' || type === 'SessionsRevoked');
+  const raising = raisingIn(log);
   const kept = raising.at(-1)?.data['kept_session_id'] === sessionId;
   const epoch = Number(events[0]?.data['epoch']);
   return !events.some(({ type }) => type === 'SessionRevoked') && (kept || epoch >= raising.length);

@@ -3,9 +3,11 @@ import { makeDocumentWriter } from '../../src/event-sourcing/document-writer.js'
 import { makeGenerations } from '../../src/event-sourcing/generations.js';
 import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
 import { makeViews } from '../../src/event-sourcing/make-views.js';
+import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { makeChangePassword } from '../../src/commands/change-password.js';
 import { makeLogin } from '../../src/commands/login.js';
+import { makeLoginByEmailCode } from '../../src/commands/login-by-email-code.js';
 import { makeLogout } from '../../src/commands/logout.js';
 import { makePassSecondFactor } from '../../src/commands/pass-second-factor.js';
 import { makeRefresh } from '../../src/commands/refresh.js';
@@ -27,6 +29,7 @@ import type { Sabotage, SimulatedProcess, Simulation } from './register-simulati
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
+const code = '123456';
 const client = { clientIp: '192.0.2.1', userAgent: null };
 const recoveryCodes = Array.from({ length: 8 }, (_, index) => String(index).repeat(64));
 
@@ -86,14 +89,17 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const deps = {
       ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
     };
+    const startSession = makeStartSession(deps);
+    const loginCodes = { active: () => 'c1', matches: (_of: unknown, typed: string) => typed === code };
     return {
       login: makeLogin({
-        ...{ ...deps, ...readers, startSession: makeStartSession(deps), onRehashFailed: () => undefined },
+        ...{ ...deps, ...readers, startSession, onRehashFailed: () => undefined },
         findAccount: async () => {
           const { state: user } = await handler.load(userAggregate, userId);
           return user.status === 'registered' ? { userId, user } : null;
         },
       }),
+      loginByEmailCode: makeLoginByEmailCode({ ...deps, ...readers, loginCodes, clock, startSession }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
       changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),
@@ -127,7 +133,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     };
   }
 
-  /** Registers the user, with TOTP on, and signs them in so many times. */
+  /** Registers the user, whose address is proved, with TOTP on; signs them in so many times; and issues a login code. */
   async function setUp(sessions: number, context: () => CommandContext): Promise<readonly string[]> {
     const clock = { now: () => new Date(simulation.nowMs()), sleep: () => Promise.resolve() };
     const documentWriter = makeDocumentWriter({
@@ -143,6 +149,15 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     await handler.handle(user, register, context());
     await handler.handle(user, { type: 'EnrolTotp', enrolmentId, secret }, context());
     await handler.handle(user, { type: 'ConfirmTotp', enrolmentId, step: 1, recoveryCodes }, context());
+    await handler.handle(user, { type: 'VerifyEmail', emailDigest: digest }, context());
+    const issue = { issueId: context().commandId, userId, email: secret, codeKeyId: 'c1' };
+    const now = clock.now();
+    const expiresAt = new Date(now.getTime() + 600_000);
+    await handler.handle(
+      { aggregate: loginCodeAggregate, id: digest },
+      { type: 'Issue', ...issue, expiresAt, now },
+      context(),
+    );
     const { login } = makeProcess({ eventStore: store, readModelStore: documents, clock });
     const tokens: string[] = [];
     for (let session = 0; session < sessions; session += 1) {
@@ -173,4 +188,4 @@ function oneAfterTheOther({
   };
 }
 
-export const credentials = { email, password, ...client };
+export const credentials = { email, password, code, ...client };
