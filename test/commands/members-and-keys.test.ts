@@ -14,7 +14,8 @@ import { userAggregate } from '../../src/domain/user/user.js';
 import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/clock.js';
-import { otherDigest, otherUserId, userId } from '../support/examples/ids.js';
+import { otherUserId, userId } from '../support/examples/ids.js';
+import { addViewer } from '../support/examples/project.js';
 import { givenCommands } from '../support/given-commands.js';
 import { givenContext, givenStores } from '../support/given-stores.js';
 
@@ -84,18 +85,17 @@ function givenTwoHandlers({ stores }: Scene, stream: string) {
   return [handler(), handler()] as const;
 }
 
-test('Of two owners who leave at once, one stays: the other’s process decides again', async (t) => {
+/** A project of two owners, each at a process of their own. */
+async function givenTwoOwners() {
   const scene = await givenProject();
-  const { stores, target, projectId, codeOf } = scene;
-  const second = {
-    type: 'AddMember',
-    actorId: userId,
-    userId: otherUserId,
-    emailDigest: otherDigest,
-    role: 'owner',
-  } as const;
-  await stores.handler.handle(target, second, givenContext(2, at));
+  const { stores, target, projectId } = scene;
+  await stores.handler.handle(target, { ...addViewer, role: 'owner' }, givenContext(2, at));
   const [one, other] = givenTwoHandlers(scene, `project-${projectId}`);
+  return { ...scene, one, other };
+}
+
+test('Of two owners who leave at once, one stays: the other’s process decides again', async (t) => {
+  const { stores, projectId, codeOf, one, other } = await givenTwoOwners();
   const leave = (handler: typeof one, id: string, n: number) =>
     codeOf(makeRemoveMember({ handler })({ projectId, actorId: id, memberId: id }, givenContext(n, at)));
   const outcomes = await Promise.all([leave(one, userId, 3), leave(other, otherUserId, 4)]);
@@ -105,17 +105,7 @@ test('Of two owners who leave at once, one stays: the other’s process decides 
 });
 
 test('Of two owners who demote each other at once, one stays', async (t) => {
-  const scene = await givenProject();
-  const { stores, target, projectId, codeOf } = scene;
-  const second = {
-    type: 'AddMember',
-    actorId: userId,
-    userId: otherUserId,
-    emailDigest: otherDigest,
-    role: 'owner',
-  } as const;
-  await stores.handler.handle(target, second, givenContext(2, at));
-  const [one, other] = givenTwoHandlers(scene, `project-${projectId}`);
+  const { stores, projectId, codeOf, one, other } = await givenTwoOwners();
   const members = { after: () => Promise.resolve(null) };
   const demote = (handler: typeof one, actorId: string, memberId: string, n: number) =>
     codeOf(

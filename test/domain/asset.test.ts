@@ -1,7 +1,7 @@
+import test from 'ava';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import type { AssetEvent } from '../../src/domain/asset/events.js';
 import { assetSizeMax, checkAssetFacts } from '../../src/domain/asset/description.js';
-import test from 'ava';
 import { assetDescription as description, assetFacts as facts } from '../support/examples/asset.js';
 import { given } from '../support/given.js';
 

@@ -6,6 +6,7 @@ import { type Role, roles } from '../../src/domain/role.js';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
 import { digest, otherDigest, otherUserId, userId } from '../support/examples/ids.js';
 import {
+  addViewer,
   apiKeyId,
   apiKeyIssued,
   apiKeyRevoked,
@@ -195,13 +196,7 @@ test('Invitations count as members, and whoever accepts one takes no further pla
     .when({ ...invite, invitationId: apiKeyId, emailDigest: otherDigest })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, ...full)
-    .when({
-      type: 'AddMember',
-      actorId: userId,
-      userId: otherUserId,
-      emailDigest: otherDigest,
-      role: 'viewer',
-    })
+    .when(addViewer)
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, ...full)
     .when(accept)

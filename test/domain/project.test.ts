@@ -1,11 +1,12 @@
+import test from 'ava';
 import type { ProjectEvent } from '../../src/domain/project/events.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { roleAtLeast, roles } from '../../src/domain/role.js';
 import { apiKeyExpiry } from '../../src/domain/project/api-keys.js';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
-import test from 'ava';
-import { digest, orderId, otherDigest, otherUserId, storageId, userId } from '../support/examples/ids.js';
+import { digest, orderId, otherUserId, storageId, userId } from '../support/examples/ids.js';
 import {
+  addViewer,
   apiKeyId,
   apiKeyIssued,
   apiKeyRevoked,
@@ -29,50 +30,22 @@ test('A project is created with its owner', (t) => {
 });
 
 test('A member is added once', (t) => {
-  given(projectAggregate, projectCreated)
-    .when({
-      type: 'AddMember',
-      actorId: userId,
-      userId: otherUserId,
-      emailDigest: otherDigest,
-      role: 'viewer',
-    })
-    .then(t, viewerAdded);
+  given(projectAggregate, projectCreated).when(addViewer).then(t, viewerAdded);
 });
 
 test('A member in another role is not added again', (t) => {
   given(projectAggregate, projectCreated)
-    .when({ type: 'AddMember', actorId: userId, userId, emailDigest: otherDigest, role: 'viewer' })
+    .when({ ...addViewer, userId })
     .thenRejected(t, 'already_member');
 });
 
 test('A project has at most 200 members', (t) => {
-  const added = (index: number): ProjectEvent => ({
-    type: 'MemberAdded',
-    data: {
-      user_id: `019b7d00-0000-7000-8000-${String(index).padStart(12, '0')}`,
-      role: 'viewer',
-      invitation_id: null,
-    },
-  });
-  const further = Array.from({ length: 199 }, (_, index) => added(index + 1_000));
+  const further = Array.from({ length: 199 }, (_, n) => memberAdded(memberId(n), 'viewer'));
   given(projectAggregate, projectCreated, ...further)
-    .when({
-      type: 'AddMember',
-      actorId: userId,
-      userId: otherUserId,
-      emailDigest: otherDigest,
-      role: 'viewer',
-    })
+    .when(addViewer)
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, projectCreated, ...further.slice(1))
-    .when({
-      type: 'AddMember',
-      actorId: userId,
-      userId: otherUserId,
-      emailDigest: otherDigest,
-      role: 'viewer',
-    })
+    .when(addViewer)
     .then(t, viewerAdded);
 });
 
@@ -136,9 +109,7 @@ test('A project goes with its only member, invitations or not, and stays with se
 
 test('Nothing but its creation happens to a project that does not exist', (t) => {
   const nothing = given(projectAggregate);
-  nothing
-    .when({ type: 'AddMember', actorId: userId, userId, emailDigest: otherDigest, role: 'viewer' })
-    .thenRejected(t, 'project_not_found');
+  nothing.when({ ...addViewer, userId }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'RevokeEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'ChangeDefaultStorage', storageId }).thenRejected(t, 'project_not_found');

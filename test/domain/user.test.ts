@@ -1,7 +1,7 @@
+import test, { type ExecutionContext } from 'ava';
 import { userCodec, type UserEvent } from '../../src/domain/user/events.js';
 import { holdsAddress, userAggregate, type UserCommand, type UserState } from '../../src/domain/user/user.js';
 import { CommandRejected } from '../../src/event-sourcing/errors.js';
-import test, { type ExecutionContext } from 'ava';
 import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
   capacityGranted,

@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import test from 'ava';
 import { Secret } from 'otpauth';
+import { pino } from 'pino';
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { otherThan, totpCode } from '../support/authenticator-app.js';
 import { findCanaries, findCanariesInFiles } from '../support/canaries.js';
 import { canariesOf, startCanaryService } from '../support/canary-service.js';
@@ -12,7 +13,6 @@ import {
   textOf,
 } from '../support/service-client.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
-import { pino } from 'pino';
 import { givenAsset, givenShare } from '../support/given-share.js';
 import { startInProcess } from '../support/service-in-process.js';
 import { makeDataDirectory } from '../support/service-process.js';

@@ -1,3 +1,6 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
 import { makeOperations } from '../../src/composition/operations.js';
 import type { Services } from '../../src/composition/services.js';
 import { makeOperationRunner } from '../../src/control/operations.js';
@@ -5,9 +8,6 @@ import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import test from 'ava';
 import {
   asObject,
   makeServiceClient,

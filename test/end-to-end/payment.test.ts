@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
 import {
   asObject,
   makeServiceClient,

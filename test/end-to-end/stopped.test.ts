@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { projections } from '../../projections/index.js';
-import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import test from 'ava';
 import { pino } from 'pino';
+import { projections } from '../../projections/index.js';
+import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
 import { openStores } from '../support/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/service-client.js';
 import { startInProcess } from '../support/service-in-process.js';

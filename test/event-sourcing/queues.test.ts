@@ -1,8 +1,8 @@
+import test from 'ava';
 import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { makeKeyedQueue } from '../../src/event-sourcing/stream-queue.js';
 import { makeKeyedBatches } from '../../src/event-sourcing/keyed-batches.js';
 import { makeSharedLimit } from '../../src/event-sourcing/shared-limit.js';
-import test from 'ava';
 import { makeTestClock } from '../support/clock.js';
 
 /** Work that the test lets go on. */

@@ -1,6 +1,6 @@
+import test from 'ava';
 import { Overloaded } from '../../src/event-sourcing/errors.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
-import test from 'ava';
 import { password, startTestService, type TestService } from '../support/http-service.js';
 
 const login = (service: TestService, more: object = {}) =>

@@ -1,9 +1,9 @@
+import { createHmac } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { callbackIdOf } from '../../src/commands/payment-ids.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
-import { createHmac } from 'node:crypto';
 import { makeStripe } from '../../src/integrations/payments/stripe.js';
-import test, { type ExecutionContext } from 'ava';
 import { startTestService } from '../support/http-service.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
 import { makePaymentPlatforms } from '../support/payment-platforms.js';

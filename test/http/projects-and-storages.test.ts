@@ -1,5 +1,5 @@
-import { storageAggregate } from '../../src/domain/storage/storage.js';
 import test, { type ExecutionContext } from 'ava';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { totpCode } from '../support/authenticator-app.js';
 import { givenContext } from '../support/given-stores.js';
 import type { Answer } from '../support/http-app.js';

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import test from 'ava';
 import { makeDigests } from '../../src/keys/digests.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
@@ -7,7 +8,6 @@ import { parseStreamName, streamName } from '../../src/event-sourcing/decider.js
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import { digestShareToken } from '../../src/keys/share-tokens.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
-import test from 'ava';
 import { makeSeededRandom } from '../support/clock.js';
 import { shareId } from '../support/examples/ids.js';
 

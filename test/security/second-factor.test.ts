@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { makeTotpSecret, matchTotpStep, totpUrl } from '../../src/security/totp.js';
-import { makeDigests } from '../../src/keys/digests.js';
-import { makeRecoveryCodes, parseRecoveryCode } from '../../src/security/recovery-codes.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { Secret, URI } from 'otpauth';
+import { makeTotpSecret, matchTotpStep, totpUrl } from '../../src/security/totp.js';
+import { makeDigests } from '../../src/keys/digests.js';
+import { makeRecoveryCodes, parseRecoveryCode } from '../../src/security/recovery-codes.js';
 
 /** RFC 6238, appendix B, SHA-1; of the eight digits there, the last six are the six-digit code. */
 const rfcSecret = Secret.fromLatin1('12345678901234567890').base32;

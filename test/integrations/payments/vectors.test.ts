@@ -1,7 +1,7 @@
+import test from 'ava';
 import { paymentProvider } from '../../../src/domain/payment.js';
 import { makeSeededRandom } from '../../support/clock.js';
 import { allPlatforms, takeMutants } from '../../support/refused-callbacks.js';
-import test from 'ava';
 import { personal } from './messages.js';
 import { asCallback, givenProvider, messagesOf, readVectors, verifiedBy } from './vectors.js';
 import { everyByteChanged, makeJudge, makeMutants } from './callback-mutants.js';

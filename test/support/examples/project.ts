@@ -1,6 +1,7 @@
 import type { Role } from '../../../src/domain/role.js';
 import type { ProjectEvent } from '../../../src/domain/project/events.js';
-import { digest, orderId, otherUserId, storageId, userId } from './ids.js';
+import type { ProjectCommand } from '../../../src/domain/project/project.js';
+import { digest, orderId, otherDigest, otherUserId, storageId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
 export const projectCreated = {
@@ -11,6 +12,11 @@ export const viewerAdded = {
   type: 'MemberAdded',
   data: { user_id: otherUserId, role: 'viewer', invitation_id: null },
 } as const satisfies ProjectEvent;
+/** What `viewerAdded` comes of. */
+export const addViewer = {
+  ...{ type: 'AddMember', actorId: userId, userId: otherUserId },
+  ...{ emailDigest: otherDigest, role: 'viewer' },
+} as const satisfies ProjectCommand;
 export const grantedByOperator = {
   type: 'EntitlementGranted',
   data: { entitlement: 'allow_s3', source: 'operator' },
