@@ -30,7 +30,7 @@ for (const url of accepted) {
 }
 
 const refused: readonly [what: string, url: string, problem: RegExp, policy?: ConnectionPolicy][] = [
-  ['another scheme', 'http://127.0.0.1:2113', /must look like esdb:/],
+  ['another scheme', 'http://admin:canary@127.0.0.1:2113', /must look like esdb:/],
   ['no host', 'esdb://', /must look like esdb:/],
   ['a stray character in the password', 'esdb://admin:canary?&=@db.example.org', /name:port/],
   ['a broken escape', 'esdb://admin:canary%zz@db.example.org', /write % as %25/],

@@ -80,6 +80,16 @@ test('documents end at the largest revision, and an applied write was applied', 
   }
 });
 
+test('what nobody else writes is told to be applied, whatever is lost or late', async (t) => {
+  for (const seed of seeds.slice(0, 50)) {
+    const { readModelStore } = makeWorld(seed);
+    for (let revision = 0n; revision < 6n; revision += 1n) {
+      const outcomes = await orUnavailable(readModelStore.write('v', [wholeFold('a', revision, {})]));
+      if (outcomes !== 'unavailable') t.deepEqual(outcomes, ['applied'], `seed ${seed}`);
+    }
+  }
+});
+
 test('a checkpoint that was saved is never behind again, and whole', async (t) => {
   for (const seed of seeds.slice(0, 100)) {
     const { readModelStore, server, random } = makeWorld(seed);

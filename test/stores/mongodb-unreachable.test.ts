@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 
 import test, { type ExecutionContext } from 'ava';
 
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { defaultLimits } from '../../src/stores/mongodb/limits.js';
 import { openMongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
 import { realClock } from '../support/clock.js';
@@ -173,18 +173,73 @@ test('a write error that is not about the guard refuses the call', async (t) => 
   t.is(error.message, 'MongoDB: compare-and-set in state: write error 10334');
 });
 
-test('a primary that steps down is asked again, and the answer counts', async (t) => {
+test('a document that somebody else wrote is damage, and it is said what to do', async (t) => {
   const { server, stores } = await openWithFake(t, {}, defaultLimits);
-  let asked = 0;
-  server.script = (command) => {
-    if ('find' in command) return nothingFound;
-    asked += 1;
-    return asked === 1
-      ? { ok: 0, code: 189, codeName: 'PrimarySteppedDown', errmsg: 'stepped down' }
-      : { ok: 1, n: 1 };
+  const cursor = { id: 0n, ns: 'stowage.any', firstBatch: [{ _id: 'u1', revision: 'secret' }] };
+  server.script = () => ({ ok: 1, cursor });
+  for (const read of [
+    () => stores.readModelStore.get('users@1.1', 'u1'),
+    () => stores.readModelStore.loadCheckpoint('users@1.1'),
+    () => stores.stateStore.get('u1'),
+  ]) {
+    const error = await t.throwsAsync(read, { instanceOf: StoreDamaged });
+    t.regex(
+      error.message,
+      /^collection \S+ holds a document that Stowage did not write; give Stowage a database/,
+    );
+    t.false(error.message.includes('secret'));
+  }
+});
+
+const steppingDown = {
+  'in its answer': { ok: 0, code: 189, codeName: 'PrimarySteppedDown', errmsg: 'stepped down' },
+  'in the middle of a write': {
+    ok: 1,
+    n: 0,
+    writeErrors: [{ index: 0, code: 11_602, errmsg: 'interrupted' }],
+  },
+};
+for (const [where, reply] of Object.entries(steppingDown)) {
+  test(`a primary that steps down ${where} is asked again, and the answer counts`, async (t) => {
+    const { server, stores } = await openWithFake(t, {}, defaultLimits);
+    let asked = 0;
+    server.script = (command) => {
+      if ('find' in command) return nothingFound;
+      asked += 1;
+      return asked === 1 ? reply : { ok: 1, n: 1 };
+    };
+    t.is(typeof (await stores.stateStore.compareAndSet('k/1', null, 1)), 'string');
+    t.is(asked, 2);
+  });
+}
+
+test('whatever the environment asks for, the driver logs no commands, for they hold documents', async (t) => {
+  const server = await makeFakeMongoDb();
+  t.teardown(server.close);
+  const write = process.stderr.write.bind(process.stderr);
+  t.teardown(() => {
+    process.stderr.write = write;
+  });
+  let logged = '';
+  process.stderr.write = (
+    text: string | Uint8Array,
+    encoding?: BufferEncoding | ((error?: Error | null) => void),
+    done?: (error?: Error | null) => void,
+  ) => {
+    logged += String(text);
+    (typeof encoding === 'function' ? encoding : done)?.();
+    return true;
   };
-  t.is(typeof (await stores.stateStore.compareAndSet('k/1', null, 1)), 'string');
-  t.is(asked, 2);
+  // The driver looks at it when the client is made, which is before anything is waited for.
+  process.env['MONGODB_LOG_ALL'] = 'debug';
+  const opening = openMongoDbStores({ ...given, limits: defaultLimits, url: server.url });
+  delete process.env['MONGODB_LOG_ALL'];
+  const stores = await opening;
+  t.teardown(stores.close);
+  await stores.stateStore.compareAndSet('canary/1', null, 'canary');
+  await stores.close();
+  t.regex(logged, /Connection created/);
+  t.false(logged.includes('canary'));
 });
 
 test('a write that its replicas did not confirm is unknown until a read of the majority shows it', async (t) => {
