@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../event-sourcing/clock.js';
 import type { StateStore } from '../event-sourcing/state-store.js';
+import { toHttpError } from './error-reply.js';
 import { HttpError } from './http-error.js';
 import type { FinishedReply } from './reply.js';
 
@@ -72,6 +73,8 @@ const replySchema = z.strictObject({
 interface HeldClaim {
   readonly claim: Claim;
   readonly version: string;
+  /** Nobody has tried under it before. */
+  readonly isNew: boolean;
 }
 
 export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }: IdempotencyDeps): RunOnce {
@@ -85,8 +88,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
     try {
       reply = await work({ commandId: claim.command_id, time: new Date(claim.time) });
     } catch (error) {
-      // Nothing to keep: a refusal may be cured, and a failure is to be retried. The ids stay, for it may have been written.
-      await write(record, version, { ...claim, attempt_at: null }).catch(ignore);
+      await release(record, held, error).catch(ignore);
       throw error;
     }
     if (!keepsReply) {
@@ -112,7 +114,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       const claim: Claim = { command_id: newId(), time, body, attempt_at: time, reply: null };
       const version = await write(record, null, claim);
       if (version === null) throw inFlight();
-      return { claim, version };
+      return { claim, version, isNew: true };
     }
     const claim = claimSchema.parse(found.value);
     if (claim.body !== body) {
@@ -130,7 +132,23 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
     const taken: Claim = { ...claim, attempt_at: now.toISOString() };
     const version = await write(record, found.version, taken);
     if (version === null) throw inFlight();
-    return { claim: taken, version };
+    return { claim: taken, version, isNew: false };
+  }
+
+  /**
+   * Gives up a claim without a reply to keep: a refusal may be cured, and a failure is to be retried. Its ids stay, for it
+   * may have been written; those of a first attempt that was refused were for nothing, and whoever is refused again and
+   * again, without an account even, must not fill the store with them.
+   */
+  function release(
+    record: string,
+    { claim, version, isNew }: HeldClaim,
+    error: unknown,
+  ): Promise<string | null> {
+    const status = toHttpError(error)?.status ?? 500;
+    return isNew && status < 500
+      ? store.compareAndSet(record, version, null)
+      : write(record, version, { ...claim, attempt_at: null });
   }
 
   function write(record: string, expected: string | null, claim: Claim): Promise<string | null> {

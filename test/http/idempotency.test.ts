@@ -173,11 +173,24 @@ for (const error of [new StoreUnavailable('away'), new OutcomeUnknown('lost'), n
   });
 }
 
-test('a refusal is not kept: what stood in the way may be gone', async (t) => {
-  const { make, before } = await startBench(t);
+test('a refusal is not kept, and leaves nothing in the store: what stood in the way may be gone', async (t) => {
+  const { make, before, store } = await startBench(t);
   before.push(() => Promise.reject(new CommandRejected('email_taken', 'taken')));
   t.is((await make('a', 'k')).status, 409);
-  t.is((await make('a', 'k')).status, 201);
+  t.deepEqual(await store.list('idempotency/', { limit: 1 }), []);
+  t.is((await make('b', 'k')).status, 201);
+});
+
+test('a refusal after an attempt whose outcome nobody knows keeps the ids: the first may have been written', async (t) => {
+  const { make, before, store } = await startBench(t);
+  before.push(
+    () => Promise.reject(new OutcomeUnknown('lost')),
+    () => Promise.reject(new CommandRejected('email_taken', 'taken')),
+  );
+  t.is((await make('a', 'k')).status, 503);
+  const [record] = await store.list('idempotency/', { limit: 1 });
+  t.is((await make('a', 'k')).status, 409);
+  t.like(record?.value, { command_id: bodyOf(await make('a', 'k')).commandId });
 });
 
 test('of two that find the claim free, one does the work', async (t) => {
