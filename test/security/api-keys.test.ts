@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { makeApiKey, parseApiKey } from '../../src/security/api-keys.js';
+import { anyText } from '../support/any-text.js';
 import { makeSeededRandom } from '../support/clock.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -84,5 +85,5 @@ test('what has not the form of a key is none', (t) => {
   const { key } = makeApiKey(randomBytes);
   const strange = ['', 'stw_', ` ${key}`, `${key} `, `${key}\n`, key.toUpperCase(), key.slice(4), `${key}0`];
   for (const text of strange) t.is(parseApiKey(text), null, text);
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => parseApiKey(text) === null));
+  fc.assert(fc.property(anyText({ maxLength: 60 }), (text) => parseApiKey(text) === null));
 });
