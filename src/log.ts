@@ -2,28 +2,52 @@ import { type Logger, pino } from 'pino';
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes what is buffered, at once; for the end of the process. */
+  /** Writes what is buffered, at once; for the end of the process. What is logged after it is not gathered any more. */
   flush(): void;
 }
 
 const flushIntervalMs = 500;
+/** Lines are gathered until they have so many characters. */
+const blockLength = 4_096;
 
 /**
  * The log: a line of JSON an event on standard output (of a command, whose output that is, on standard error), written in blocks so that a request does not wait for it.
  * What is logged is named field by field where it is logged; there is nothing to redact.
  */
 export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log {
-  const destination = pino.destination({ dest: to === 'stdout' ? 1 : 2, sync: false, minLength: 4_096 });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const destination = pino.destination({
+    dest: to === 'stdout' ? 1 : 2,
+    sync: false,
+    minLength: blockLength,
+  });
+  // Gathered here: the destination would measure all that it has gathered again with every line.
+  let block = '';
+  let gathers = true;
+  const passOn = (): void => {
+    if (block !== '') destination.write(block);
+    block = '';
+  };
+  const lines = {
+    write: (line: string): void => {
+      block += line;
+      if (!gathers || block.length >= blockLength) passOn();
+    },
+  };
+  const flush = (): void => {
+    gathers = false;
+    clearInterval(flushing);
+    process.off('beforeExit', flush);
+    process.off('exit', flush);
+    passOn();
+    destination.flushSync();
+  };
   const flushing = setInterval(() => {
+    passOn();
     destination.flush();
   }, flushIntervalMs);
   flushing.unref();
-  return {
-    logger,
-    flush: () => {
-      clearInterval(flushing);
-      destination.flushSync();
-    },
-  };
+  // The destination ends itself with the process, and has to have everything by then.
+  process.prependListener('beforeExit', flush);
+  process.prependListener('exit', flush);
+  return { logger: pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines), flush };
 }
