@@ -125,7 +125,7 @@ export function makeFoldedStreams({
     { event, stream }: { readonly event: Encoded<Event>; readonly stream: string },
   ): Folded<State> {
     const revision = before.revision === null ? 0n : before.revision + 1n;
-    const recorded: Recorded<Event> = { ...event, stream, revision, time: event.metadata.time };
+    const recorded: Recorded<Event> = { stream, revision, time: event.metadata.time, ...event };
     const documents = new Map(before.documents);
     for (const view of documentWriter.viewsOf(aggregate.category)) {
       documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, recorded));

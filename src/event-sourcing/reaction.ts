@@ -56,7 +56,7 @@ export type AnyReaction = Reaction<DomainEvent, unknown>;
 export function eventFor(reaction: AnyReaction, stored: LogEvent): ReactionEvent<DomainEvent> | null {
   if (!reaction.types.includes(stored.type)) return null;
   if (!stored.stream.startsWith(`${reaction.category}-`)) return null;
-  return { ...reaction.codec.decode(stored), position: stored.position };
+  return { position: stored.position, ...reaction.codec.decode(stored) };
 }
 
 /** Who issues the outcome's commands, and why. */

@@ -75,7 +75,8 @@ export function makeExchange<
     const { requestId, client } = ctx.state;
     const { actor } = grant.caller;
     const work = async (identity: CommandIdentity): Promise<FinishedReply> => {
-      const command = { ...identity, causationId: requestId, correlationId: requestId, actor };
+      // What is added goes before what is spread: after it, each property costs the engine a multiple of the rest.
+      const command = { causationId: requestId, correlationId: requestId, actor, ...identity };
       const userAgent = userAgentOf(ctx.req);
       const given = { params, query, body, client, userAgent, expectedRevision, command, ...grant };
       const reply = await spec.handler(given);

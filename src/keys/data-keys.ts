@@ -155,7 +155,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
     const madeAt = clock.now();
     const key = randomBytes(dataKeyBytes);
     // Every try writes the same value, so that a write which arrives late brings no other key.
-    const value = { ...wrap(record, key), made_at: madeAt.toISOString() };
+    const value = { made_at: madeAt.toISOString(), ...wrap(record, key) };
     for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
       if (await tryWrite(record, null, value)) {
         remember(record, key, madeAt.getTime());

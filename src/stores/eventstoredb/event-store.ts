@@ -160,7 +160,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       passed += 1;
       cursor = position;
       if (isOurs(record)) {
-        events.push({ ...toStoredEvent(record, record.streamId.slice(prefix.length)), position });
+        events.push({ position, ...toStoredEvent(record, record.streamId.slice(prefix.length)) });
       }
     }
     return { events, cursor, atHead: records.length < asked };
