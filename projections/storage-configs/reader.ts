@@ -1,6 +1,7 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { projectsProjection } from '../projects/projection.js';
+import type { ProjectAccess } from '../projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
 
 /** The storage configuration of the API document, 2.1. */
@@ -25,8 +26,15 @@ export type StorageResource = {
 
 /** @throws StoreUnavailable */
 export interface StorageReader {
-  /** Null when the project has no such storage. */
-  find(projectId: string, storageId: string): Promise<Versioned<StorageResource> | null>;
+  /**
+   * Null when the project has no such storage.
+   * @param project as it has just been read; read here when left out
+   */
+  find(
+    projectId: string,
+    storageId: string,
+    project?: Pick<ProjectAccess, 'defaultStorageId'>,
+  ): Promise<Versioned<StorageResource> | null>;
   /** The project's storages, newest first. */
   list(projectId: string, page: Page): Promise<readonly Versioned<StorageResource>[]>;
   /** The storage as a command left it. */
@@ -44,9 +52,11 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
   const storages = views.of(storageConfigsProjection);
   const projects = views.of(projectsProjection);
   return {
-    find: async (projectId, storageId) => {
-      const [document, defaultId] = await Promise.all([storages.get(storageId), defaultStorageId(projectId)]);
-      return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;
+    find: async (projectId, storageId, project) => {
+      const document = await storages.get(storageId);
+      if (document?.body.project_id !== projectId) return null;
+      const defaultId = project === undefined ? await defaultStorageId(projectId) : project.defaultStorageId;
+      return presentStorage(document, defaultId);
     },
     list: async (projectId, page) => {
       const [documents, defaultId] = await Promise.all([

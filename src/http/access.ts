@@ -68,6 +68,7 @@ export interface ProjectAccess {
   readonly id: string;
   readonly requireTwoFactor: boolean;
   readonly entitlements: { readonly allow_s3: boolean };
+  readonly defaultStorageId: string | null;
   /** Null for users that are no members. */
   roleOf(userId: string): Role | null;
 }

@@ -98,21 +98,23 @@ export function makeRateLimiter<Name extends string>({
 
   function cellsOf(name: Name, key: RateKey): readonly Cell[] {
     const { limit, seconds } = limits[name];
-    const keys = typeof key === 'string' ? [{ key, factor: 1 }] : key;
-    return keys.map(({ key: text, factor }) => ({
-      id: JSON.stringify([name, text]),
+    if (typeof key === 'string') return [{ id: idOf(name, key), limit: limits[name] }];
+    return key.map(({ key: text, factor }) => ({
+      id: idOf(name, text),
       limit: { limit: limit * factor, seconds },
     }));
   }
 
   function judge(name: Name, cells: readonly Cell[], nowMs: number): RateVerdict {
     const table = tableOf(name);
-    const unseen = cells.filter(({ id }) => table.get(id) === undefined).length;
+    let [unseen, waitMs] = [0, 0];
+    for (const cell of cells) {
+      if (table.get(cell.id) === undefined) unseen += 1;
+      const { retryAfterMs } = gcraJudge(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
+      waitMs = Math.max(waitMs, retryAfterMs);
+    }
     const hasRoom = table.makeRoom(unseen, nowMs) || limits[name].failsClosed !== true;
-    const waits = cells.map(
-      (cell) => gcraJudge(cell.limit, arrivalOf(table, cell, nowMs), nowMs).retryAfterMs,
-    );
-    const waitMs = Math.max(0, ...waits, hasRoom ? 0 : 1_000);
+    if (!hasRoom) waitMs = Math.max(waitMs, 1_000);
     return { allowed: waitMs === 0, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
   }
 
@@ -153,6 +155,11 @@ export function makeRateLimiter<Name extends string>({
       };
     },
   };
+}
+
+/** With its length a name ends where it ends, whatever the key begins with. */
+function idOf(name: string, key: string): string {
+  return `${name.length} ${name}${key}`;
 }
 
 /** Theoretical arrival times by key, in bounded space. */

@@ -184,6 +184,7 @@ export function exampleProject(
     id: '0196a000-0000-7000-8000-000000000001',
     requireTwoFactor: false,
     entitlements: { allow_s3: true },
+    defaultStorageId: null,
     roleOf: (userId) => members[userId] ?? null,
     ...overrides,
   };

@@ -112,8 +112,8 @@ export function makeStorageRoutes({
       replies: { 200: { description: 'The configuration.', schema: storage } },
       errors: [],
       entityTag: true,
-      handler: async ({ params: { projectId, storageId } }) => {
-        const found = await storages.find(projectId, storageId);
+      handler: async ({ params: { projectId, storageId }, project }) => {
+        const found = await storages.find(projectId, storageId, project);
         if (found === null) throw new HttpError('not_found', 'the storage does not exist');
         return { status: 200, body: found.resource, revision: found.revision };
       },
