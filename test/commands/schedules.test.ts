@@ -4,17 +4,17 @@ import { runSchedule as runSessionSchedule } from '../deep/session-schedules.js'
 
 // A few schedules of each kind. The long campaigns, and the proofs that they find mistakes, are in test/deep.
 
-const schedules = 20;
-
-for (const [what, run, met] of [
+for (const [what, run, schedules, met] of [
   [
     'an address belongs to one user, however it changes hands',
     runEmailChangeSchedule,
+    60,
     ['change confirmed', 'reaction finish-email-change', 'crash after an append'],
   ],
   [
     'what ends sessions beats the refreshes, sign-ins and password changes beside it',
     runSessionSchedule,
+    20,
     ['refresh passed', 'refused after an ending', 'password passed', 'late write'],
   ],
 ] as const) {
