@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import Bottleneck from 'bottleneck';
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { MailNotSent, MailRefused, toMailError } from './errors.js';
 import { asHeader, isPlainAddress, type Mailbox } from './mailbox.js';
 import type { SmtpServer } from './smtp-url.js';
@@ -54,15 +54,23 @@ export function makeMailer(deps: {
   const { server, from, trustedCertificates } = deps;
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf('@') + 1));
   const { host, port, secure, requireTls: requireTLS, credentials } = server;
-  const transport = createTransport({
-    ...{ host, port, secure, requireTLS, ...timeLimits },
-    // The machine's own name is nobody's business.
-    name: domain,
-    // Texts are given as texts: no name of a file or URL is ever followed.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
-    ...(credentials === null ? {} : { auth: { user: credentials.user, pass: credentials.password } }),
-    tls: { minVersion: 'TLSv1.2', ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }) },
-  });
+  // The library is loaded for the first mail: a service starts without it, and many send none.
+  const makeTransport = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      ...{ host, port, secure, requireTLS, ...timeLimits },
+      // The machine's own name is nobody's business.
+      name: domain,
+      // Texts are given as texts: no name of a file or URL is ever followed.
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+      ...(credentials === null ? {} : { auth: { user: credentials.user, pass: credentials.password } }),
+      tls: {
+        minVersion: 'TLSv1.2',
+        ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
+      },
+    });
+  };
+  let transport: ReturnType<typeof makeTransport> | undefined;
   const limiter = new Bottleneck({
     maxConcurrent: atOnceMax,
     minTime: betweenMs,
@@ -74,7 +82,8 @@ export function makeMailer(deps: {
     send: async (mail, signal) => {
       if (!isPlainAddress(mail.to.address)) throw new MailRefused('the address is none that mail is sent to');
       const sending = limiter.schedule(async () => {
-        if (!signal.aborted) await hand(mail, signal);
+        const ready = await (transport ??= makeTransport());
+        if (!signal.aborted) await hand(ready, mail, signal);
       });
       try {
         await Promise.race([sending, rejectedBy(signal)]);
@@ -85,7 +94,11 @@ export function makeMailer(deps: {
     },
   };
 
-  async function hand({ id, to, subject, text, html }: OutgoingMail, signal: AbortSignal): Promise<void> {
+  async function hand(
+    transport: Transporter,
+    { id, to, subject, text, html }: OutgoingMail,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       await transport.sendMail({
         // Objects, not strings: what is in a name is never read as an address.
