@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export default {
   files: ['dist/test/**/*.test.js', '!dist/test/deep/**', '!dist/test/servers/**'],
   workerThreads: false,
-  // Each of these processes lives for a second or two: what the optimising compiler costs is a tenth of their time, and it gives back less.
+  // Each of these processes lives for a few seconds: what the optimising compiler costs is a tenth of their time, and it gives back less.
   nodeArguments: ['--no-opt'],
   // AVA's own default counts cores that this process may not use, and two in CI; one file more than cores fills their waits.
   concurrency: availableParallelism() + 1,

@@ -104,9 +104,11 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   if (address === null || typeof address === 'string') throw new Error('no port');
   const user =
     credentials === undefined ? '' : `${encode(credentials.user)}:${encode(credentials.password)}@`;
+  // A name is looked up by way of the network first, which takes long on some machines: only certificates need one.
+  const host = tls === 'none' ? '127.0.0.1' : 'localhost';
   return {
     port: address.port,
-    url: `${tls === 'implicit' ? 'smtps' : 'smtp'}://${user}localhost:${address.port}`,
+    url: `${tls === 'implicit' ? 'smtps' : 'smtp'}://${user}${host}:${address.port}`,
     mails,
     connections: () => connections,
     received: async (count, withinMs = 10_000) => {

@@ -51,7 +51,7 @@ async function givenSocketServer(t: ExecutionContext, serve: (socket: Socket) =>
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  return `smtp://localhost:${address.port}`;
+  return `smtp://127.0.0.1:${address.port}`;
 }
 
 test('a mail arrives as it was given', async (t) => {
