@@ -10,6 +10,15 @@ const flushIntervalMs = 500;
 /** Lines are gathered until they have so many characters. */
 const blockLength = 4_096;
 
+/** What has to be done as the process ends: one listener for all logs, since tests make many. */
+const unflushed = new Set<() => void>();
+function flushAll(): void {
+  for (const flush of unflushed) flush();
+}
+// A destination ends itself with the process, and has to have everything by then.
+process.prependListener('beforeExit', flushAll);
+process.prependListener('exit', flushAll);
+
 /**
  * The log: a line of JSON an event on standard output (of a command, whose output that is, on standard error), written in blocks so that a request does not wait for it.
  * What is logged is named field by field where it is logged; there is nothing to redact.
@@ -36,8 +45,7 @@ export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log 
   const flush = (): void => {
     gathers = false;
     clearInterval(flushing);
-    process.off('beforeExit', flush);
-    process.off('exit', flush);
+    unflushed.delete(flush);
     passOn();
     destination.flushSync();
   };
@@ -46,8 +54,6 @@ export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log 
     destination.flush();
   }, flushIntervalMs);
   flushing.unref();
-  // The destination ends itself with the process, and has to have everything by then.
-  process.prependListener('beforeExit', flush);
-  process.prependListener('exit', flush);
+  unflushed.add(flush);
   return { logger: pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines), flush };
 }
