@@ -81,7 +81,9 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
     `${served.health} health checks were answered in the time of ${made} hashes`,
   );
   const [passed, overloaded] = [countBy(replies, 200), countBy(replies, 503)];
-  t.is(passed + overloaded, replies.length);
+  // Of one account's ten, more than the five tries that are free may come to be hashed together: those wait, too.
+  const putOff = countBy(replies, 429);
+  t.is(passed + overloaded + putOff, replies.length);
   t.true(passed >= 34, `the pool takes 34, and ${passed} have signed in`);
   t.true(overloaded > 0, 'and not all could');
   for (const reply of replies.filter(({ status }) => status === 503)) {
