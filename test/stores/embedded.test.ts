@@ -1,45 +1,17 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { StoredDocument } from '../../src/event-sourcing/read-model-store.js';
-import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
+import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
 import { openConnection, openReader } from '../../src/stores/embedded/database.js';
-import type { Fault } from '../../src/stores/embedded/faults.js';
-import type { EmbeddedStoresOptions } from '../../src/stores/embedded/open-embedded-stores.js';
 import { eventsFormat, readModelsFormat, stateFormat } from '../../src/stores/embedded/formats.js';
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
-import { makeEvent, makeEvents } from '../contracts/event-store-fixtures.js';
+import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/document-writes.js';
-import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openStores } from '../support/embedded-directory.js';
 import { settableClock } from '../support/settable-clock.js';
 
-type Overrides = Partial<EmbeddedStoresOptions>;
-
-/** Opens stores in a new directory; faults and limits are what the test is about. */
-async function givenOpen<Opened extends { close(): Promise<void> }>(
-  t: ExecutionContext,
-  open: (directory: string, overrides: Overrides) => Promise<Opened>,
-  overrides: Overrides = {},
-) {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
-  const fatal: Error[] = [];
-  const opened = await open(directory, { onFatal: (error) => fatal.push(error), ...overrides });
-  t.teardown(() => opened.close());
-  return { directory, fatal, ...opened };
-}
-
-const givenStores = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openStores, overrides);
-const givenLog = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openLog, overrides);
-const givenDocuments = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openDocuments, overrides);
-
-const commitFails = (overrides: Partial<Fault>): Fault => ({
-  file: 'events',
-  step: 'commit',
-  n: 1,
-  when: 'before',
-  ...overrides,
-});
+import { givenDocuments, givenStores } from '../support/given-embedded.js';
 
 test.serial('a data directory is made for its user alone, and has one owner at a time', async (t) => {
   const { directory: parent, remove } = makeDirectory();
@@ -126,186 +98,6 @@ test.serial('a store that was closed refuses reads and writes', async (t) => {
   await t.throwsAsync(readModelStore.ping(), { instanceOf: StoreUnavailable });
   await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: StoreUnavailable });
 });
-
-test.serial(
-  'appends asked for during a commit share the next transaction: a third never comes',
-  async (t) => {
-    const { directory, eventStore } = await givenLog(t, {
-      faults: [commitFails({ when: 'hang', hangMs: 100 }), commitFails({ n: 3, code: 'SQLITE_FULL' })],
-    });
-    const first = eventStore.append('thing-first', 'no-stream', makeEvents(1));
-    await new Promise(setImmediate);
-    const streams = Array.from({ length: 200 }, (_, index) => `thing-${index}`);
-    await Promise.all([
-      first,
-      ...streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))),
-    ]);
-    t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 201);
-    await t.throwsAsync(eventStore.append('thing-next', 'no-stream', makeEvents(1)));
-    // Nothing of it stays: neither in the mark, nor in the place of the next one.
-    t.regex(readFileSync(join(directory, 'events.db.mark'), 'latin1'), /^0{13}201 /);
-    await eventStore.append('thing-next', 'no-stream', makeEvents(1));
-    t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 202);
-  },
-);
-
-test.serial(
-  'of appends asked for at once, those in a transaction that fails are not there, the others are',
-  async (t) => {
-    const { eventStore } = await givenLog(t, {
-      faults: [{ file: 'events', step: 'statement', n: 100, when: 'before', code: 'SQLITE_FULL' }],
-    });
-    const streams = Array.from({ length: 1_200 }, (_, index) => `thing-${index}`);
-    const results = await Promise.allSettled(
-      streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))),
-    );
-    const written = streams.filter((_, index) => results[index]?.status === 'fulfilled');
-    t.true(written.length >= 200 && written.length < 1_200);
-    const { events } = await eventStore.readAll({ after: null, limit: 2_000 });
-    t.deepEqual(
-      events.map(({ stream }) => stream),
-      written,
-    );
-    t.true(
-      results.every((result) => result.status === 'fulfilled' || !(result.reason instanceof OutcomeUnknown)),
-    );
-  },
-);
-
-test.serial(
-  'after a failure of the disk nothing that was asked for at the same moment is written either',
-  async (t) => {
-    const stores = await givenLog(t, {
-      faults: [{ file: 'events', step: 'begin', n: 1, when: 'before', code: 'SQLITE_IOERR_READ' }],
-    });
-    const { directory, eventStore, fatal } = stores;
-    const asked = Array.from({ length: 100 }, (_, index) =>
-      eventStore.append(`thing-${index}`, 'no-stream', makeEvents(1)),
-    );
-    for (const result of await Promise.allSettled(asked)) t.is(result.status, 'rejected');
-    t.is(fatal.length, 1);
-    // Time for the thread to write what it must not.
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await stores.close();
-    const after = await openLog(directory);
-    t.teardown(() => after.close());
-    t.is(await after.eventStore.head(), null);
-  },
-);
-
-test.serial(
-  'a full disk refuses what does not fit, keeps what is there, and takes what fits later',
-  async (t) => {
-    const { eventStore, fatal } = await givenLog(t, { pageCountMax: 40 });
-    await eventStore.append('thing-1', 'no-stream', makeEvents(1));
-    const large = makeEvent({ data: { text: 'x'.repeat(200_000) } });
-    const error = await t.throwsAsync(eventStore.append('thing-1', 0n, [large]), {
-      instanceOf: StoreUnavailable,
-    });
-    t.false(error instanceof OutcomeUnknown);
-    t.regex(error.message, /full; make room/);
-    t.is((await eventStore.read('thing-1')).length, 1);
-    t.is((await eventStore.append('thing-1', 0n, makeEvents(1)))?.revision, 1n);
-    t.deepEqual(fatal, []);
-  },
-);
-
-test.serial(
-  'a failed sync of the log is never tried again: everything is refused and the process is told to end',
-  async (t) => {
-    const log = await givenLog(t, {
-      faults: [commitFails({ n: 2, when: 'after', code: 'SQLITE_IOERR_FSYNC' })],
-    });
-    const { directory, eventStore, fatal } = log;
-    await eventStore.append('thing-1', 'no-stream', makeEvents(1));
-    await t.throwsAsync(eventStore.append('thing-2', 'no-stream', makeEvents(1)), {
-      instanceOf: OutcomeUnknown,
-    });
-    await t.throwsAsync(eventStore.append('thing-3', 'no-stream', makeEvents(1)), {
-      instanceOf: StoreUnavailable,
-    });
-    await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StoreUnavailable });
-    t.is(fatal.length, 1);
-    t.regex(fatal[0]?.message ?? '', /events\.db cannot be read or written .*Check the disk/);
-    // Nor is the file tidied, which would sync it once more: the write-ahead log stays as it is.
-    await log.close();
-    t.true(statSync(join(directory, 'events.db-wal')).size > 0);
-  },
-);
-
-test.serial('a thread that ends takes the store with it, and the process is told to end', async (t) => {
-  const { eventStore, fatal } = await givenLog(t, {
-    faults: [commitFails({ code: 'A fault of the program' })],
-  });
-  await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
-    instanceOf: OutcomeUnknown,
-  });
-  await t.throwsAsync(eventStore.head(), { instanceOf: StoreUnavailable });
-  t.is(fatal.length, 1);
-});
-
-test.serial(
-  'an append that hangs is unknown, one that waits behind it is not written, and the first can be repeated',
-  async (t) => {
-    const writeLimitMs = 800;
-    const { eventStore } = await givenLog(t, {
-      writeLimitMs,
-      faults: [commitFails({ when: 'hang', hangMs: 3 * writeLimitMs })],
-    });
-    const events = makeEvents(2);
-    const hanging = eventStore.append('thing-1', 'no-stream', events);
-    await new Promise((resolve) => setTimeout(resolve, writeLimitMs / 4));
-    const waiting = eventStore.append('thing-2', 'no-stream', makeEvents(1));
-    await t.throwsAsync(hanging, { instanceOf: OutcomeUnknown });
-    const error = await t.throwsAsync(waiting, { instanceOf: StoreUnavailable });
-    t.false(error instanceof OutcomeUnknown);
-
-    const controller = new AbortController();
-    for await (const { events: seen } of eventStore.subscribe({ after: null, signal: controller.signal })) {
-      if (seen.length === 2) controller.abort();
-    }
-    t.is((await eventStore.append('thing-1', 'no-stream', events))?.revision, 1n);
-    t.deepEqual(await eventStore.read('thing-2'), []);
-    await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
-      instanceOf: WrongExpectedRevision,
-    });
-  },
-);
-
-test.serial('too many writes that wait are refused', async (t) => {
-  const { stateStore } = await givenDocuments(t, {
-    faults: [commitFails({ file: 'state', when: 'hang', hangMs: 300 })],
-  });
-  const value = 'x'.repeat(1024 * 1024);
-  const asked = Array.from({ length: 80 }, (_, index) => stateStore.compareAndSet(`a/${index}`, null, value));
-  const results = await Promise.allSettled(asked);
-  const refused = results
-    .filter((result) => result.status === 'rejected')
-    .map(({ reason }) => String(reason));
-  t.true(refused.length > 0 && refused.length < 80);
-  t.true(refused.every((reason) => reason.includes('too many writes wait')));
-  // What was written waits no more, so there is room again.
-  t.not(await stateStore.compareAndSet('b/1', null, value + value), null);
-});
-
-test.serial(
-  'a document written by a commit that seemed to fail is seen, and the change token tells',
-  async (t) => {
-    const view = 'things@1.1';
-    const { readModelStore } = await givenDocuments(t, {
-      faults: [commitFails({ file: 'read-models', n: 3, when: 'after', code: 'SQLITE_FULL' })],
-    });
-    await readModelStore.ensureCollection(view, []);
-    await readModelStore.write(view, [wholeFold('a', 0n, { n: 0 })]);
-    t.is((await readModelStore.get(view, 'a'))?.revision, 0n);
-    const before = readModelStore.changeToken(view);
-    await t.throwsAsync(readModelStore.write(view, [wholeFold('a', 1n, { n: 1 })]), {
-      instanceOf: OutcomeUnknown,
-    });
-    t.is((await readModelStore.get(view, 'a'))?.revision, 1n);
-    t.not(readModelStore.changeToken(view), before);
-  },
-);
 
 test.serial('an index that a collection gets later covers the documents it has', async (t) => {
   const { readModelStore } = await givenDocuments(t);
