@@ -32,11 +32,11 @@ for (const [area, files] of byArea(tests.filter((file) => !alone.test(file)))) {
   }
 }
 
-/** Lists by the first folder of the path. */
+/** Lists by the first folder of the path; what is in none is an area of its own. */
 function byArea(files) {
   const areas = new Map();
   for (const file of files) {
-    const [area] = file.split('/');
+    const [area] = file.replace('.test.js', '').split('/');
     areas.set(area, [...(areas.get(area) ?? []), file]);
   }
   return areas;
