@@ -14,6 +14,8 @@ export { ConfigProblem };
 
 /** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
 export const secretNames = [
+  'EVENTSTOREDB_URL',
+  'MONGODB_URL',
   'NODE_AGENT_SECRET',
   'NODE_AGENT_SECRET_PREVIOUS',
   'JWT_KEYS',
@@ -141,14 +143,18 @@ export function readConfig(environment: Environment = process.env): Config {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = environmentSchema.safeParse(set);
-  const problems = parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   const secret = (name: SecretName): string | undefined => readSecret(set, name);
+  const problems: string[] = [];
+  const secrets = new Map(secretNames.map((name) => [name, collect(problems, () => secret(name))]));
+  // These are secrets for the passwords they hold, and settings.
+  const parsed = environmentSchema.safeParse({
+    ...set,
+    EVENTSTOREDB_URL: secrets.get('EVENTSTOREDB_URL'),
+    MONGODB_URL: secrets.get('MONGODB_URL'),
+  });
+  problems.push(...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
-  for (const name of secretNames) collect(problems, () => secret(name));
   problems.push(...paymentProblems(set));
   const mailConfigured = collect(problems, () => isMailConfigured(secret)) ?? false;
   if (!parsed.success || problems.length > 0) {

@@ -72,6 +72,24 @@ test('a secret may stand in a file, and is read anew each time', (t) => {
   t.is(config.secret('NODE_AGENT_SECRET'), 'two');
 });
 
+test('the URLs of the servers, which hold passwords, may stand in files too, and are checked as well', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
+  t.teardown(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const [log, documents] = [join(directory, 'log'), join(directory, 'documents')];
+  writeFileSync(log, 'esdb://admin:changeit@log.example.org:2113\n');
+  writeFileSync(documents, 'mongodb://app:changeit@documents.example.org\n');
+  const config = readConfig({ EVENTSTOREDB_URL_FILE: log, MONGODB_URL_FILE: documents });
+  t.is(config.eventStoreDbUrl, 'esdb://admin:changeit@log.example.org:2113');
+  t.is(config.mongoDbUrl, 'mongodb://app:changeit@documents.example.org');
+  const error = t.throws(() => readConfig({ EVENTSTOREDB_URL_FILE: documents, MONGODB_URL_FILE: log }), {
+    instanceOf: ConfigProblem,
+    message: /EVENTSTOREDB_URL must be .*\n.*MONGODB_URL must be/,
+  });
+  t.false(error.message.includes('changeit'));
+});
+
 test('limits come from a file, checked', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
   t.teardown(() => {
