@@ -2,18 +2,22 @@ import { type Logger, pino } from 'pino';
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes what is buffered, at once; for the end of the process. What is logged after it is not gathered any more. */
-  flush(): void;
+  /**
+   * Writes what is buffered, for the end of the process: what is logged after it is not gathered any more. Resolves after a
+   * second at the latest, for whoever reads the output may have stopped.
+   */
+  flush(): Promise<void>;
 }
 
 const flushIntervalMs = 500;
+const flushLimitMs = 1_000;
 /** Lines are gathered until they have so many characters. */
 const blockLength = 4_096;
 
 /** What has to be done as the process ends: one listener for all logs, since tests make many. */
 const unflushed = new Set<() => void>();
 function flushAll(): void {
-  for (const flush of unflushed) flush();
+  for (const end of unflushed) end();
 }
 // A destination ends itself with the process, and has to have everything by then.
 process.prependListener('beforeExit', flushAll);
@@ -42,18 +46,31 @@ export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log 
       if (!gathers || block.length >= blockLength) passOn();
     },
   };
-  const flush = (): void => {
+  /** Writes at once what is not being written already. That is not waited for, so it may come after, or be lost with the process. */
+  const end = (): void => {
     gathers = false;
     clearInterval(flushing);
-    unflushed.delete(flush);
+    unflushed.delete(end);
     passOn();
     destination.flushSync();
+  };
+  const flush = async (): Promise<void> => {
+    gathers = false;
+    passOn();
+    await new Promise<void>((resolve) => {
+      const limit = setTimeout(resolve, flushLimitMs);
+      destination.flush(() => {
+        clearTimeout(limit);
+        resolve();
+      });
+    });
+    end();
   };
   const flushing = setInterval(() => {
     passOn();
     destination.flush();
   }, flushIntervalMs);
   flushing.unref();
-  unflushed.add(flush);
+  unflushed.add(end);
   return { logger: pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines), flush };
 }

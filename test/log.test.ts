@@ -22,7 +22,7 @@ async function logged(script: string, to: 'stdout' | 'stderr' = 'stdout'): Promi
 const numbers = Array.from({ length: 500 }, (_, index) => String(index));
 
 test('every line is written whole and in order, on either output', async (t) => {
-  const script = `for (let n = 0; n < 500; n += 1) logger.info(String(n)); flush();`;
+  const script = `for (let n = 0; n < 500; n += 1) logger.info(String(n)); await flush(); process.exit(0);`;
   t.deepEqual(await logged(script), numbers);
   t.deepEqual(await logged(script, 'stderr'), numbers);
 });
@@ -33,7 +33,7 @@ test('what was not flushed is written as the process ends, whichever way', async
 });
 
 test('what is logged after the flush is written too', async (t) => {
-  t.deepEqual(await logged(`logger.info('a'); flush(); logger.info('b'); process.exit(0);`), ['a', 'b']);
+  t.deepEqual(await logged(`logger.info('a'); await flush(); logger.info('b'); process.exit(0);`), ['a', 'b']);
 });
 
 test('a line is written soon, also while nothing follows it', async (t) => {

@@ -217,7 +217,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         await pool.close();
         await sharePool.close();
         await closeStores();
-        log.flush();
+        await log.flush();
       },
     };
   } catch (error) {

@@ -33,7 +33,7 @@ async function given(t: ExecutionContext) {
   const options = {
     directory: data.path,
     environment: { SMTP_URL: smtp.url },
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => Promise.resolve() },
   };
   const one = await startInProcess(options);
   const two = await startInProcess({ ...options, stores: one.services.stores });

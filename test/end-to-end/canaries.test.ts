@@ -167,7 +167,7 @@ test("a share's password, token and session, and its visitors' addresses stand n
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
     directory: directory.path,
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => Promise.resolve() },
     environment: { TRUSTED_PROXIES: '127.0.0.0/8' },
   });
   const { services, url } = service;

@@ -106,7 +106,7 @@ test('what a failure deep inside says stays there: a bland 500, and a log line w
   const service = await startInProcess({
     directory: directory.path,
     stores: { ...stores, stateStore: { ...stores.stateStore, get: fail, compareAndSet: fail } },
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => Promise.resolve() },
   });
   t.teardown(() => service.close());
   // When somebody registers
@@ -137,7 +137,7 @@ test('nor does what a failure of the documents says, of which a reply and a reac
   const service = await startInProcess({
     directory: directory.path,
     stores: { ...stores, readModelStore: { ...readModelStore, write } },
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => Promise.resolve() },
   });
   t.teardown(() => service.close());
   const client = makeServiceClient(service.url);

@@ -16,7 +16,7 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   const lines: string[] = [];
   const log = {
     logger: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
-    flush: () => undefined,
+    flush: () => Promise.resolve(),
   };
   const service = await startInProcess({ directory: directory.path, stores: small, log });
   t.teardown(() => service.close());

@@ -39,7 +39,7 @@ async function openService() {
   return startInProcess({
     directory: (await directory).path,
     environment: { PAYMENT_STANDARD_WEBHOOK_SECRETS: `${newSecret},${oldSecret}` },
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => Promise.resolve() },
   });
 }
 

@@ -32,7 +32,7 @@ test('an event of an unknown type stops its view alone, and says where it stands
   t.teardown(() => directory.remove());
   let said = '';
   const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
-  const log = { logger, flush: () => undefined };
+  const log = { logger, flush: () => Promise.resolve() };
   const service = await startInProcess({ directory: directory.path, log });
   t.teardown(() => service.close());
   const { eventStore } = service.services;

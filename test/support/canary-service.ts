@@ -25,7 +25,7 @@ export async function startCanaryService(
   const lines: string[] = [];
   const replies: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const log = { logger, flush: () => undefined };
+  const log = { logger, flush: () => Promise.resolve() };
   const service = await startInProcess({ directory: directory.path, log, environment });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= service.close());
