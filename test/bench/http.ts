@@ -6,7 +6,8 @@ import type { HttpBenchSetup } from './http-server.js';
 import { connections, load, type Requests } from './load.js';
 import { compare, type Comparison } from './measure.js';
 
-const rounds = 3;
+// An odd number, and so many since the figures swing by a tenth from round to round.
+const rounds = 7;
 const storagesPerProject = 20;
 
 /** The routes of the first path against a bare route with the same listener, request-id and log, over keep-alive connections. */
