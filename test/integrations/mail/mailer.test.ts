@@ -188,13 +188,16 @@ test('a mail is cut off by its signal, before and while it is handed over', asyn
 });
 
 test('mails are paced, at most 4 at once, and no more than 100 wait', async (t) => {
-  let atOnce = 0;
-  let most = 0;
+  let [atOnce, most] = [0, 0];
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
   const server = await givenServer(t, {
     onMessage: async () => {
       atOnce += 1;
       most = Math.max(most, atOnce);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      // However slowly four come: then there is time for a fifth that must not.
+      if (atOnce === 4) setTimeout(release, 300);
+      await released;
       atOnce -= 1;
       return null;
     },
