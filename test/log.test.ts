@@ -33,7 +33,10 @@ test('what was not flushed is written as the process ends, whichever way', async
 });
 
 test('what is logged after the flush is written too', async (t) => {
-  t.deepEqual(await logged(`logger.info('a'); await flush(); logger.info('b'); process.exit(0);`), ['a', 'b']);
+  t.deepEqual(await logged(`logger.info('a'); await flush(); logger.info('b'); process.exit(0);`), [
+    'a',
+    'b',
+  ]);
 });
 
 test('a line is written soon, also while nothing follows it', async (t) => {
