@@ -1,22 +1,26 @@
-// Which way imports point (docs: README, "Layout"). Type-only imports count: a type is knowledge of the other side too.
-// A picture to keep legible, not a cage: when the work shows a better room for something, move it and change the rule
-// in the same commit.
+// The directions of imports: docs/design.md#import-rules. Type-only imports count, because a type is knowledge too.
+// Change a rule in the same commit as the move that needs it.
 
 const ours = '^(src|projections|test)/';
 const kernel = '^src/event-sourcing/';
-/** What several aggregates share: field schemas, roles. */
+/** Interfaces of stores and clock, events and errors: the part of the kernel that adapters and pure code may know. */
+const ports = '^src/event-sourcing/ports/';
+/** Semaphores, queues and batches: no domain word, no store. */
+const concurrency = '^src/concurrency/';
+/** Field schemas, roles and scopes that several aggregates share. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
-/**
- * Pure folds that a view shows as they are: an order's status and figures follow from its facts by one rule, which a second
- * spelling in the view would only get to differ from. No decision is among them.
- */
-const sharedFolds = '^src/domain/order/(state|facts|review|number)\\.ts$';
-/** What puts the parts together: it alone may import everything. */
+/** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
+const sharedFolds = '^src/domain/([^/]+/status|order/(review|number))\\.ts$';
+/** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
+const vocabulary = '^src/domain/[^/]+/(rejections|status|hold-reason|provider|delivery)\\.ts$';
+/** The files that wire the parts. Only they may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
-/** What stored events are made of, with the words for it. */
-const eventTypes = '^src/domain/[^/]+/(events|stream|provider|delivery|test-failure)\\.ts$';
+/** The schemas of stored events, and the words in them. */
+const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|hold-reason|test-failure)\\.ts$';
+/** Typed queries over the views, their cursors, and the resources that they return. */
+const readers = '^projections/([^/]+/(reader|resource)|readers|paging)\\.ts$';
 
-/** `from` may import, of our own files, only what stands in `allowed` (and itself). */
+/** Of the files of this repository, `from` may import only itself and `allowed`. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -37,28 +41,65 @@ const driver = (name, packages, home, comment) => ({
 module.exports = {
   forbidden: [
     only(
+      'concurrency-stands-alone',
+      concurrency,
+      [],
+      'A semaphore or a queue serves every folder and knows none of them.',
+    ),
+    only(
       'kernel-knows-nothing-of-ours',
       kernel,
-      [],
-      'The kernel serves any event-sourced service: a domain word or an adapter in it would bind them all.',
+      [concurrency],
+      'The kernel serves any event-sourced service. A domain word or an adapter in it would bind them all.',
+    ),
+    only('ports-stand-alone', ports, [], 'Adapters and kernel agree on a port. It depends on neither.'),
+    only(
+      'following-uses-ports',
+      '^src/event-sourcing/following/',
+      [ports, concurrency],
+      'Following reads the log. Its readers process the events.',
+    ),
+    only(
+      'views-follow',
+      '^src/event-sourcing/views/',
+      [ports, concurrency, '^src/event-sourcing/(following|sharing)/'],
+      'Views follow the log and fold it. They know neither commands nor reactions.',
+    ),
+    only(
+      'sharing-uses-ports',
+      '^src/event-sourcing/sharing/',
+      [ports],
+      'Processes share parts by their names. What a part does is no matter of theirs.',
+    ),
+    only(
+      'shared-state-uses-ports',
+      '^src/event-sourcing/shared-state/',
+      [ports],
+      'A change of a shared record needs the state store alone, so every folder may use it.',
+    ),
+    only(
+      'deciding-writes-views-through',
+      '^src/event-sourcing/deciding/',
+      [ports, concurrency, '^src/event-sourcing/(following|views)/'],
+      'The command handler writes documents through. It knows no reaction.',
     ),
     {
       name: 'domain-imports-kernel-only',
-      comment: 'Decisions are pure: whatever reaches further than the kernel could do I/O or see a request.',
+      comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
       severity: 'error',
       from: { path: '^src/domain/' },
       to: { path: ours, pathNot: ['^src/domain/', kernel] },
     },
     {
       name: 'aggregates-are-apart',
-      comment: 'An aggregate decides from its own stream alone; what needs two is a command or a reader.',
+      comment: 'An aggregate decides from its own stream alone. A command or a reader joins two of them.',
       severity: 'error',
       from: { path: '^src/domain/([^/]+)/' },
       to: { path: '^src/domain/', pathNot: ['^src/domain/$1/', sharedDomain] },
     },
     {
       name: 'shared-domain-knows-no-aggregate',
-      comment: 'What all aggregates share may depend on none of them.',
+      comment: 'Code that all aggregates share depends on none of them.',
       severity: 'error',
       from: { path: sharedDomain },
       to: { path: '^src/domain/[^/]+/' },
@@ -66,7 +107,7 @@ module.exports = {
     {
       name: 'pure-code-does-no-io',
       comment:
-        'Decisions and folds run again at any time, in any process: files, sockets and threads are effects.',
+        'Decisions and folds run again at any time, in any process. Files, sockets and threads are effects.',
       severity: 'error',
       from: { path: ['^src/domain/', kernel, '^projections/'] },
       to: {
@@ -78,77 +119,76 @@ module.exports = {
       'projections-read-events-only',
       '^projections/',
       [eventTypes, sharedFolds, sharedDomain, kernel, '^src/keys/'],
-      'A view is a fold of stored events: with the rules that decided them in reach it would decide again on replay.',
+      'A view folds stored events. With decisions in reach it would decide again when it replays.',
     ),
     {
       name: 'only-readers-open-sealed-values',
       comment: 'Sealed values pass through folds untouched, so that a destroyed key changes no document.',
       severity: 'error',
-      from: { path: '^projections/', pathNot: '/reader\\.ts$' },
+      from: { path: '^projections/', pathNot: readers },
       to: { path: '^src/keys/' },
     },
     only(
       'commands-use-ports',
       '^src/commands/',
-      [
-        '^src/domain/',
-        kernel,
-        '^projections/[^/]+/reader\\.ts$',
-        '^src/keys/',
-        '^src/security/',
-        '^src/integrations/',
-      ],
-      'A use case is the same whichever store, route, reaction or CLI stands around it.',
+      ['^src/domain/', kernel, concurrency, readers, '^src/keys/', '^src/security/', '^src/integrations/'],
+      'A use case is the same for every store, route, reaction and command line.',
     ),
     {
+      name: 'areas-share-through-shared',
+      comment: 'The shared folder serves every area of commands, so it depends on none.',
+      severity: 'error',
+      from: { path: '^src/commands/shared/' },
+      to: { path: '^src/commands/', pathNot: '^src/commands/(shared/|deps\\.ts$)' },
+    },
+    {
       name: 'commands-know-integrations-by-type',
-      comment: 'Which provider answers is chosen at start; a use case names only what it needs of one.',
+      comment: 'The start chooses the provider. A use case names only the functions that it needs.',
       severity: 'error',
       from: { path: '^src/commands/' },
-      to: { path: '^src/integrations/', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^src/integrations/',
+        // Texts of mails are pure. The class of an error tells a refused mail from a mail server that is away.
+        pathNot: '^src/integrations/mail/(errors|messages|security-notices)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     only(
       'reactions-issue-commands',
       '^src/reactions/',
-      [
-        '^src/commands/',
-        '^projections/[^/]+/reader\\.ts$',
-        '^src/security/',
-        '^src/integrations/',
-        eventTypes,
-        sharedDomain,
-        kernel,
-      ],
-      "A reaction turns an event into a command or an outside call; deciding is the use case's.",
+      ['^src/commands/', readers, '^src/security/', '^src/integrations/', eventTypes, sharedDomain, kernel],
+      'A reaction turns an event into a command or an outside call. The use case decides.',
     ),
     only(
       'http-calls-commands-and-readers',
       '^src/http/',
       [
         '^src/commands/',
-        '^projections/[^/]+/reader\\.ts$',
+        readers,
         '^src/security/',
-        '^src/domain/[^/]+/rejections\\.ts$',
+        '^src/observing/',
+        vocabulary,
         sharedDomain,
         kernel,
+        concurrency,
       ],
-      'A route translates: with stores or decisions in reach, rules would grow in it that other callers lack.',
+      'A route translates. With stores or decisions in reach, rules would grow in it that other callers lack.',
     ),
     only(
-      'audit-reads-the-log',
-      '^src/audit/',
-      [kernel, '^src/keys/'],
-      'The verifiable log covers every event alike and needs to understand none.',
+      'observing-reads-state',
+      '^src/observing/',
+      [kernel, concurrency],
+      'Health and metrics report the state of the kernel and of its stores.',
     ),
     only(
       'stores-serve-ports',
       '^src/stores/',
-      [kernel],
+      [ports, concurrency, '^src/event-sourcing/following/'],
       'An adapter that knew the domain would have to change with it, and so would the others.',
     ),
     {
       name: 'adapters-are-apart',
-      comment: 'Each adapter can be replaced or left out without touching another.',
+      comment: 'Each adapter can be replaced or left out without a change to another.',
       severity: 'error',
       from: { path: '^src/stores/([^/]+)/' },
       to: { path: '^src/stores/[^/]+/', pathNot: '^src/stores/$1/' },
@@ -156,46 +196,47 @@ module.exports = {
     only(
       'integrations-stand-alone',
       '^src/integrations/',
-      [kernel, '^src/keys/', sharedDomain],
-      'A provider is spoken to in its own words; who asks, and why, is not its business.',
+      [kernel, concurrency, '^src/keys/', sharedDomain],
+      'An integration uses the terms of a provider. It does not know its caller.',
     ),
     only(
       'control-carries-requests',
-      '^src/control/',
-      [kernel],
-      'The socket carries requests of operators; what these do is given to it.',
+      '^src/control/[^/]+\\.ts$',
+      [ports, concurrency],
+      'The socket carries requests of operators. The entries pass the operations to it.',
     ),
     only(
-      'keys-use-ports',
-      '^src/keys/',
-      [kernel],
-      'Keys protect whatever is sealed with them, whoever sealed it.',
+      'operations-call-commands-and-readers',
+      '^src/control/operations/',
+      ['^src/control/', '^src/commands/', readers, '^src/keys/', '^src/domain/', kernel],
+      'An operation translates, as a route does. The same use cases serve both.',
     ),
+    only('keys-use-ports', '^src/keys/', [kernel, concurrency], 'Keys protect every sealed value alike.'),
     only(
       'security-uses-keys',
       '^src/security/',
-      [kernel, '^src/keys/'],
+      // The table of guessing contains the bounds of mailed codes, by which the domain decides.
+      [kernel, concurrency, '^src/keys/', '^src/domain/mailed-code\\.ts$'],
       'Passwords, tokens and limits are tools: routes and use cases decide where they apply.',
     ),
     {
       name: 'settings-are-arguments',
       comment:
-        'Only the entries read the configuration; everything else is given what it needs, in tests too.',
+        'Only the entries read the configuration. All other code takes settings as arguments, in tests too.',
       severity: 'error',
       from: { pathNot: [entries, '^src/config(/|\\.ts$)', '^test/'] },
       to: { path: '^src/config(\\.ts$|/)' },
     },
     {
       name: 'nothing-imports-the-entries',
-      comment:
-        'Entries put the parts together; a part that imported one could not be used without the whole.',
+      comment: 'Entries wire the parts. A part that imported one could not be used without the whole.',
       severity: 'error',
       from: { pathNot: [entries, '^test/'] },
       to: { path: entries },
     },
     {
       name: 'nothing-imports-tests',
-      comment: 'What ships must not need what does not.',
+      comment: 'The package contains no test, so the code in it must not need one.',
       severity: 'error',
       from: { path: '^(src|projections)/' },
       to: { path: '^test/' },
@@ -211,55 +252,55 @@ module.exports = {
       'libsql-in-embedded',
       'libsql|@libsql',
       '^src/stores/embedded/',
-      'SQLite is an implementation detail of one adapter, with rules of its own (one writer, worker thread).',
+      'SQLite is an implementation detail of one adapter, which has special rules (one writer, worker thread).',
     ),
     driver(
       'mongodb-in-its-adapter',
       'mongodb|bson',
       '^src/stores/mongodb/',
-      'Its time limits and unknown outcomes are handled in one place.',
+      'One place handles its time limits and unknown outcomes.',
     ),
     driver(
       'eventstoredb-in-its-adapter',
       '@eventstore/db-client|@grpc/grpc-js|google-protobuf',
       '^src/stores/eventstoredb/',
-      'Its pitfalls (one client a process, listeners in the same tick) are handled in one place.',
+      'One place handles its pitfalls (one client per process, listeners in the same tick).',
     ),
     driver(
       'koa-in-http',
       'koa|@koa/[^/]+|koa-[^/]+',
       '^src/http/',
-      'A request or a reply must not travel further inwards than the shell.',
+      'Only the HTTP folder knows requests and replies.',
     ),
     driver(
       'jose-in-security',
       'jose',
       '^src/security/',
-      'Which algorithms and claims are accepted is decided once.',
+      'One place decides which algorithms and claims are valid.',
     ),
     driver(
       'nodemailer-in-mail',
       'nodemailer',
       '^src/integrations/mail/',
-      'It is handed objects and texts only, and what it says of failures quotes addresses.',
+      'It receives objects and texts only, and its error messages quote addresses.',
     ),
     {
       name: 'production-code-needs-no-development-package',
-      comment: 'It would fail where only production packages are installed.',
+      comment: 'Such code would fail where only production packages are installed.',
       severity: 'error',
       from: { path: '^(src|projections)/' },
       to: { dependencyTypes: ['npm-dev'], pathNot: '(^|/)node_modules/@types/' },
     },
     {
       name: 'packages-are-declared',
-      comment: 'A package that only comes along with another one goes when that one no longer needs it.',
+      comment: 'An undeclared package disappears when the package that brings it no longer needs it.',
       severity: 'error',
       from: {},
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'imports-resolve',
-      comment: 'A file or package that is not there fails when the module is loaded, not before.',
+      comment: 'A missing file or package would fail only when a process loads the module.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },

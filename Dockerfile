@@ -1,5 +1,6 @@
-# The service in one image: compiled in a first stage, run in a second one that holds no compiler and no development package.
-FROM node:20-slim AS build
+# The image of the service. The first stage compiles; the second has no compiler and no development package.
+# The stages of .ci/run use the same release line of Node.
+FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -8,14 +9,14 @@ COPY src src
 COPY projections projections
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20-slim
+FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/projections dist/projections
-# The program belongs to root and is served by a user who can write to the data only.
+# The program belongs to root. The user that runs it can write to the data only.
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

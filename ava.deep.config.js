@@ -1,5 +1,5 @@
-// Long campaigns. Everything random in them follows from DEEP_SEED, so a failure is repeated by setting the seed it printed;
-// DEEP_BUDGET multiplies how much they try (1: what CI runs).
+// Long campaigns. All their randomness follows from DEEP_SEED, so the printed seed repeats a failure. DEEP_BUDGET
+// multiplies the number of attempts (CI uses 1).
 import { randomInt } from 'node:crypto';
 
 const DEEP_SEED = process.env.DEEP_SEED || String(randomInt(2 ** 31));
@@ -9,9 +9,10 @@ console.error(`Repeat this run with DEEP_SEED=${DEEP_SEED} DEEP_BUDGET=${DEEP_BU
 export default {
   files: ['dist/test/deep/**/*.test.js'],
   workerThreads: false,
-  // Most of them start processes of their own: two at a time keep two cores busy without starving each other.
+  // Most campaigns start separate processes. Two at a time keep two cores busy without starving each other.
   concurrency: 2,
-  // How long nothing at all may finish; a campaign of several minutes is one test, and takes longer on a slow or busy machine.
+  // The time in which at least one test must finish. A campaign of several minutes is one test, and a slow or busy
+  // machine needs longer.
   timeout: '30m',
   environmentVariables: { DEEP_SEED, DEEP_BUDGET },
 };

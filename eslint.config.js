@@ -48,7 +48,7 @@ export default defineConfig(
     },
   },
   {
-    // One place names every setting, checks it and says what is wrong with it.
+    // One place names every setting, checks it and reports its problems.
     files: ['src/**/*.ts', 'projections/**/*.ts'],
     ignores: ['src/config.ts', 'src/config/**'],
     rules: {
@@ -62,14 +62,14 @@ export default defineConfig(
     files: ['test/**/*.test.ts'],
     extends: [ava.configs.recommended[0]],
     rules: {
-      // It compares these files with the ones that AVA runs, and AVA runs their compiled form.
+      // The rule compares these files with those that AVA runs, and AVA runs their compiled form.
       'ava/no-ignored-test-files': 'off',
-      // TypeScript checks the arguments; a message made from the case at hand is worth having.
+      // TypeScript checks the arguments. A message that is made from the current case is useful.
       'ava/assertion-arguments': 'off',
       // Tables and generated cases are asserted in loops.
       'ava/no-conditional-assertion': 'off',
       'ava/no-inline-assertions': 'off',
-      // AVA fails a test that asserts nothing; one whose point is that nothing threw says so.
+      // AVA fails a test without assertions. A test that only asserts that nothing throws says so.
       'ava/no-useless-t-pass': 'off',
     },
   },

@@ -1,12 +1,12 @@
-import type { DomainEvent, JsonObject } from '../src/event-sourcing/domain-event.js';
-import type { Projection } from '../src/event-sourcing/projection.js';
-import type { StoredDocument } from '../src/event-sourcing/read-model-store.js';
-import { toViewDocument, type ViewDocument } from '../src/event-sourcing/views.js';
+import type { DomainEvent, JsonObject } from '../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../src/event-sourcing/views/projection.js';
+import type { StoredDocument } from '../src/event-sourcing/ports/read-model-store.js';
+import { toViewDocument, type ViewDocument } from '../src/event-sourcing/views/views.js';
 
-/** What a command left behind (`Handled.documents`): a reply made from it equals a read that follows. */
+/** The documents after a command (`Handled.documents`). A reply made from them equals a read that follows. */
 export type DocumentsAfter = ReadonlyMap<string, StoredDocument>;
 
-/** The view's document after a command. @throws Error when the command left none there, which is a mistake of the caller */
+/** Returns the view's document after a command. @throws Error if there is none, which is a mistake of the caller */
 export function documentAfter<Document extends JsonObject, Event extends DomainEvent>(
   projection: Projection<Document, Event>,
   documents: DocumentsAfter,

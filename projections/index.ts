@@ -1,4 +1,4 @@
-import type { AnyProjection } from '../src/event-sourcing/projection.js';
+import type { AnyProjection } from '../src/event-sourcing/views/projection.js';
 import { assetsProjection } from './assets/projection.js';
 import { ordersProjection } from './orders/projection.js';
 import { paymentCallbacksProjection } from './payment-callbacks/projection.js';
@@ -10,7 +10,7 @@ import { sharesProjection } from './shares/projection.js';
 import { storageConfigsProjection } from './storage-configs/projection.js';
 import { usersProjection } from './users/projection.js';
 
-/** Every view there is. */
+/** All views. */
 export const projections: readonly AnyProjection[] = [
   usersProjection,
   sessionsProjection,

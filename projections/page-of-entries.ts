@@ -1,6 +1,6 @@
-import type { Page } from '../src/event-sourcing/views.js';
+import type { Page } from '../src/event-sourcing/views/views.js';
 
-/** A page of what stands within one document, newest first by id as all lists are. */
+/** Returns a page of the entries of one document, newest first by id, as in all lists. */
 export function pageOfEntries<Entry extends { readonly id: string }>(
   entries: readonly Entry[],
   { after, limit }: Page,

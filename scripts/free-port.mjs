@@ -1,5 +1,5 @@
-// Prints the first of so many ports in a row (1 when left out) that are free on loopback. Not of those that systems give to outgoing
-// connections (Linux: from 32768 on), one of which could take it before it is listened on.
+// Prints the first of several consecutive ports (default 1) that are free on loopback. It avoids the ports that systems
+// give to outgoing connections (Linux: from 32768 on), because one of these could take the port first.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 

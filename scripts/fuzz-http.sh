@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Lets schemathesis loose on the served process. All it knows of the service is /openapi.json, so whatever comes back must be
-# described there: no server error, no other status, content type or shape of a reply. Once as nobody, once as a registered
-# user with the agent secret and ids of its own making, once as an operator with the ids of a project, a storage and an asset that exist,
-# and once all that ends something: a session, an account, a project, a storage, an asset.
+# Fuzzes the served process with schemathesis, which reads only /openapi.json. Every reply must be described there: no server
+# error, and no other status, content type or shape of a reply. There are four passes: without an account; as a registered
+# user with the agent secret and made-up ids; as an operator with the ids of an existing project, storage and asset; and
+# all operations that end a session, an account, a project, a storage or an asset.
 #
-# FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation, a pass) repeat a run; arguments go to schemathesis. FUZZ_PASS_SECONDS ends a
-# pass that takes longer.
-# Needs python3, 3.10 or newer, and curl. Exit status 75: schemathesis could not be installed; 76: nothing was found, and a pass was
-# ended before it had tried all.
+# FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation in a pass) repeat a run; arguments go to schemathesis.
+# FUZZ_PASS_SECONDS is the time limit of a pass in seconds.
+# Needs python3, 3.10 or newer, and curl. Exit status 75: the installation of schemathesis failed; 76: no failure was found,
+# but a pass ended before it had tried all cases.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,7 +37,7 @@ finish() {
   if [ -n "$service" ]; then kill -TERM -- "-$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true; fi
   if [ -n "$mail_catcher" ]; then kill "$mail_catcher" 2>/dev/null || true; fi
   if [ "$status" -ne 0 ] && [ "$status" -ne 76 ]; then
-    printf '\nWhat the service logged as more than routine:\n'
+    printf '\nWarnings and errors in the log of the service:\n'
     grep -v -e '"level":30' -e 'a payment callback was not taken' "$log" | tail -n 30 || true
     printf 'Repeat this run with FUZZ_SEED=%s FUZZ_EXAMPLES=%s %s\n' "$seed" "$examples" "$0"
   fi
@@ -46,7 +46,7 @@ finish() {
 }
 trap finish EXIT
 
-# Takes mail and forgets it: without it whatever sends mail answers 503, and nothing behind that is tried.
+# Accepts mail and discards it. Without it every operation that sends mail answers 503, and the code behind it is not tested.
 mail_port=$(node scripts/free-port.mjs)
 node -e '
   const { SMTPServer } = require("smtp-server");
@@ -60,10 +60,10 @@ port=$(node scripts/free-port.mjs)
 url=http://127.0.0.1:$port
 export NODE_AGENT_SECRET=fuzz-agent-secret-$seed
 export DATA_DIR=$scratch/data
-# On embedded stores, whatever servers the caller has for other suites.
+# The service uses embedded stores, also when the caller has servers for other suites.
 unset EVENTSTOREDB_URL MONGODB_URL
-# Every payment platform, with keys that the tests' messages were signed with: without them callbacks are answered 503, and nothing
-# behind that is tried. PayPal's certificate is given, so that none has to be fetched, which may fail.
+# Sets up every payment platform with the keys that signed the tests' messages. Without them callbacks answer 503, and the
+# code behind them is not tested. PayPal's certificate is a file, because a download may fail.
 for variable in "${!PAYMENT_@}"; do unset "$variable"; done
 node -e '
   const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
@@ -87,7 +87,7 @@ export PAYMENT_PAYPAL_WEBHOOK_ID=7AB12345CD678901E PAYMENT_PAYPAL_CERTIFICATES_D
 PAYMENT_STANDARD_WEBHOOK_SECRETS=whsec_$(printf 'fuzz canary standard secret 00' | base64)
 export PAYMENT_STANDARD_WEBHOOK_SECRETS
 export PAYMENT_EPAY_ENABLED=true PAYMENT_EPAY_PID=1001 PAYMENT_EPAY_KEYS=fuzz-canary-epay-secret
-# Limits are tested elsewhere; here they would hide what lies behind them.
+# Other tests cover the limits; here they would hide the code behind them.
 cat >"$scratch/limits.json" <<'EOF'
 {
   "register": { "limit": 1000000, "seconds": 60 },
@@ -102,7 +102,7 @@ cat >"$scratch/limits.json" <<'EOF'
 EOF
 HOST=127.0.0.1 PORT=$port LIMITS_FILE=$scratch/limits.json setsid npm start >"$log" 2>&1 &
 service=$!
-# It is built first: that takes its time on a slow machine.
+# The start includes a build, which takes long on a slow machine.
 for _ in $(seq 900); do
   curl --silent --fail --output /dev/null "$url/readyz" && break
   kill -0 "$service"
@@ -112,7 +112,7 @@ curl --silent --fail --output /dev/null "$url/readyz"
 for provider in stripe wechatpay alipay paypal standard epay; do
   status=$(curl --silent --output /dev/null --write-out '%{http_code}' --data '{}' "$url/api/v1/payment/webhooks/$provider")
   if [ "$status" -ne 401 ]; then
-    printf 'An unsigned callback of %s was answered %s, not 401: it is not set up.\n' "$provider" "$status"
+    printf 'An unsigned callback of %s got %s in place of 401: the platform is not set up.\n' "$provider" "$status"
     exit 1
   fi
 done
@@ -128,10 +128,10 @@ access_token() {
   post /auth/register "{\"email\":\"$1@example.org\",\"password\":\"$password\"}" | field .data.tokens.access_token
 }
 
-# A busy machine may end a request by its limit of time, which the service says by 503: all of these are looked at in the end.
-# Every check but one: that each request which the document allows is accepted. A password must also mix kinds of characters, and
-# an endpoint fit its provider, which JSON Schema does not say.
-cat >"$scratch/nobody.toml" <<'EOF'
+# On a busy machine a request may exceed its time limit, and the service answers 503. The last step of this script checks
+# every 503. One check is off: that the service accepts each request which the document allows. A password must also mix
+# kinds of characters, and an endpoint must fit its provider; JSON Schema cannot express these rules.
+cat >"$scratch/anonymous.toml" <<'EOF'
 [generation]
 database = "none"
 
@@ -141,16 +141,16 @@ auto-signup = false
 [checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 positive_data_acceptance.enabled = false
-# Its own list with 412, 413, 414 and 431: rules that depend on what there is come after If-Match, and what is too long for its field
-# may be too long for a body, a URL or the headers.
+# The list adds 412, 413, 414 and 431 to the default. Rules that depend on stored state come after If-Match. A value that is
+# too long for its field may also be too long for a body, a URL or the headers.
 negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 422, 428, 429, 431, "5xx"]
 EOF
 {
   printf 'headers = { Authorization = "Bearer ${FUZZ_TOKEN}", X-Agent-Secret = "${NODE_AGENT_SECRET}" }\n'
-  cat "$scratch/nobody.toml"
-} >"$scratch/somebody.toml"
+  cat "$scratch/anonymous.toml"
+} >"$scratch/user.toml"
 {
-  cat "$scratch/somebody.toml"
+  cat "$scratch/user.toml"
   printf '\n[parameters]\n"path.projectId" = "${FUZZ_PROJECT}"\n"path.storageId" = "${FUZZ_STORAGE}"\n"path.assetId" = "${FUZZ_ASSET}"\n'
 } >"$scratch/known.toml"
 
@@ -159,20 +159,20 @@ pass() { # title config [option...]
   local title=$1 config=$2 status=0
   shift 2
   printf '\n-- %s\n' "$title"
-  # In a directory of its own: schemathesis leaves notes where it runs. Interrupted, it says what it has found so far.
+  # It runs in the scratch directory, because schemathesis leaves files where it runs. After SIGINT it reports its findings so far.
   (cd "$scratch" && timeout --foreground --signal=INT --kill-after=30 "$pass_seconds" \
     "$tool/bin/schemathesis" --config-file "$config" run "$url/openapi.json" \
     --seed "$seed" --max-examples "$examples" --request-timeout 60 --no-color "$@") | tee "$scratch/pass.txt" || status=$?
   if grep -qE '^=+ (FAILURES|ERRORS) =+$' "$scratch/pass.txt"; then return 1; fi
   if [ "$status" -eq 124 ]; then
-    printf 'Ended after %d s, before all was tried.\n' "$pass_seconds"
+    printf 'The pass ended after %d s, before it had tried all cases.\n' "$pass_seconds"
     is_whole=false
     return
   fi
   return "$status"
 }
 
-# In a pass of their own: whoever runs into one of them has nothing left to try the others with.
+# These run in a separate pass: after one of them the caller has no account or resource to test the others with.
 endings=(logout revokeSession eraseMe changePassword deleteProject removeMember deleteStorage deleteAsset)
 without_endings=() only_endings=()
 for operation in "${endings[@]}"; do
@@ -180,11 +180,11 @@ for operation in "${endings[@]}"; do
   only_endings+=(--include-operation-id "$operation")
 done
 
-pass 'as nobody' "$scratch/nobody.toml" "$@"
+pass 'without an account' "$scratch/anonymous.toml" "$@"
 
-FUZZ_TOKEN=$(access_token somebody)
+FUZZ_TOKEN=$(access_token user)
 export FUZZ_TOKEN
-pass 'as a user and an agent' "$scratch/somebody.toml" "${without_endings[@]}" "$@"
+pass 'as a user and an agent' "$scratch/user.toml" "${without_endings[@]}" "$@"
 
 FUZZ_TOKEN=$(access_token owner)
 FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
@@ -200,7 +200,7 @@ FUZZ_ASSET=$(post "/projects/$FUZZ_PROJECT/assets" \
   -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
 export FUZZ_PROJECT FUZZ_STORAGE FUZZ_ASSET
 pass 'as an operator who owns a project, a storage and an asset' "$scratch/known.toml" "${without_endings[@]}" "$@"
-pass 'what ends sessions, accounts, projects, storages and assets' "$scratch/known.toml" "${only_endings[@]}" "$@"
+pass 'operations that end sessions, accounts, projects, storages and assets' "$scratch/known.toml" "${only_endings[@]}" "$@"
 
 printf '\n-- afterwards\n'
 kill -0 "$service"
@@ -212,7 +212,7 @@ for secret in "$password" "$NODE_AGENT_SECRET" "$FUZZ_TOKEN" "$credential" "${pa
     exit 1
   fi
 done
-# One request at a time, and all that is needed is set up: nothing is unavailable but what a limit of time has ended on a busy machine.
+# Requests come one at a time, and every dependency is set up. So only a time limit on a busy machine may cause a 503.
 node -e '
   const lines = require("node:fs").readFileSync(process.argv[1], "utf8").split("\n").filter((line) => line.startsWith("{"));
   const codes = new Map();
@@ -221,10 +221,10 @@ node -e '
   for (const { request_id: id, code, route, status, duration_ms: ms } of lines.map((line) => JSON.parse(line))) {
     if (code !== undefined) codes.set(id, code);
     if (ms !== undefined) requests += 1;
-    // Asked until it is ready, it says by 503 that it is not yet.
+    // /readyz answers 503 until the service is ready.
     if (status === 503 && ms < 1_000 && route !== "/readyz") wrong.push(`${route}: ${codes.get(id)}`);
   }
-  if (requests === 0) throw new Error("the log tells of no request");
+  if (requests === 0) throw new Error("the log contains no request");
   if (wrong.length > 0) throw new Error(`answered 503 at once:\n${[...new Set(wrong)].join("\n")}`);
 ' "$log"
 printf '\nready, and no secret in the log\n'

@@ -1,16 +1,17 @@
-// Writes dist/groups: files that import the test files of a folder, so that `npm test` runs up to ten of them in one process. To start
-// one and load what it tests costs most of them more than their tests do. `npx ava <file>` runs any of them by itself.
+// Writes dist/groups: files that import the test files of a folder, so that `npm test` runs up to ten of them in one
+// process. For most test files, starting a process and loading its modules costs more than the tests. `npx ava <file>`
+// runs any of them by itself.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const filesMax = 10;
 
-/** Campaigns and suites against servers have runs of their own. */
+/** Campaigns and suites against servers have separate runs. */
 const elsewhere = /^(deep|servers)\//;
 
 /**
- * What needs a process to itself: services, threads and servers that would all start at once, and conversations whose pauses are counted
- * in tenths of a second, which another test's work would stretch.
+ * Tests that need a separate process: services, threads and servers that would all start at once, and conversations
+ * with pauses of tenths of a second, which the work of another test would stretch.
  */
 const alone = /^(end-to-end|stores)\/|^(http\/raw-socket|integrations\/mail\/mailer)\./;
 
@@ -32,7 +33,7 @@ for (const [area, files] of byArea(tests.filter((file) => !alone.test(file)))) {
   }
 }
 
-/** Lists by the first folder of the path; what is in none is an area of its own. */
+/** Groups files by the first folder of the path. A file without a folder is a separate area. */
 function byArea(files) {
   const areas = new Map();
   for (const file of files) {

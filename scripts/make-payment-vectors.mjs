@@ -1,6 +1,6 @@
-// Makes test/integrations/payments/vectors-<provider>.json: callbacks signed with the platforms' own SDKs (for Alipay: checked by
-// it), which the project does not need otherwise; for PayPal and epay, which have none, by make-payment-vectors.py. Private keys
-// are made for the run and thrown away.
+// Makes test/integrations/payments/vectors-<provider>.json: callbacks signed with the platforms' own SDKs, which the project
+// does not need otherwise. The SDK of Alipay only checks them. PayPal and epay have no SDK that signs, so
+// make-payment-vectors.py signs for them. The run makes its private keys and discards them.
 //   npm run build:all
 //   npm install --no-save --ignore-scripts stripe@23.1.0 wechatpay-axios-plugin@0.9.6 alipay-sdk@4.14.0 standardwebhooks@1.1.1
 //   node scripts/make-payment-vectors.mjs
@@ -18,7 +18,7 @@ import { stripeMessages } from '../dist/test/integrations/payments/messages-stri
 import { wechatpayMessages } from '../dist/test/integrations/payments/messages-wechatpay.js';
 import { arrivesAt, merchant, secrets } from '../dist/test/integrations/payments/messages.js';
 
-// Also from a folder of their own: SDK_FOLDER=… holds their node_modules.
+// The SDKs may also be in a separate folder: SDK_FOLDER=… contains their node_modules.
 const require = createRequire(new URL('package.json', `file://${process.env.SDK_FOLDER ?? process.cwd()}/`));
 const Stripe = require('stripe');
 const { Aes, Formatter, Rsa } = require('wechatpay-axios-plugin');

@@ -1,5 +1,5 @@
-// Makes signatures-, uploads- and authorizations-<provider>.json in test/integrations/object-storage with the providers' own SDKs, whose many dependencies
-// the project does not need otherwise:
+// Makes signatures-, uploads- and authorizations-<provider>.json in test/integrations/object-storage with the providers'
+// own SDKs, whose many dependencies the project does not need otherwise:
 //   npm run build:all
 //   npm install --no-save --ignore-scripts @aws-sdk/client-s3@3.1169.0 @aws-sdk/s3-request-presigner@3.1162.0 \
 //     ali-oss@6.23.0 cos-nodejs-sdk-v5@3.0.0
@@ -16,7 +16,7 @@ import {
 } from '../dist/test/integrations/object-storage/signing-cases.js';
 import { bucketAddress } from '../dist/src/domain/storage/bucket-address.js';
 
-// Also from a folder of their own: SDK_FOLDER=… holds their node_modules.
+// The SDKs may also be in a separate folder: SDK_FOLDER=… contains their node_modules.
 const require = createRequire(new URL('package.json', `file://${process.env.SDK_FOLDER ?? process.cwd()}/`));
 const { GetObjectCommand, PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
 const { getSignedUrl } = require('@aws-sdk/s3-request-presigner');
@@ -25,7 +25,7 @@ const { SignatureV4 } = require('@smithy/signature-v4');
 const COS = require('cos-nodejs-sdk-v5');
 const ossSigning = require('ali-oss/lib/common/signUtils.js');
 
-// ali-oss and the COS SDK ask the clock themselves.
+// ali-oss and the COS SDK read the clock themselves.
 const RealDate = Date;
 globalThis.Date = class extends RealDate {
   constructor(...parts) {
@@ -103,7 +103,7 @@ async function cos({ endpoint, bucket, region, keys, method, key, query, headers
 
 const time = '20261121T100000Z';
 
-/** A request as the SDK's signer takes it. */
+/** Makes a request in the form that the SDK's signer takes. */
 class HttpRequest {
   constructor(parts) {
     Object.assign(this, parts);

@@ -1,4 +1,4 @@
-// Presigns GETs with a provider's own SDK for so many milliseconds, and prints how many a second. The benchmark runs it:
+// Presigns GETs with a provider's own SDK for some milliseconds, and prints the number per second. The benchmark runs it:
 //   node scripts/presign-with-sdks.mjs <folder whose node_modules has the SDKs> <s3|oss|cos> <milliseconds>
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -47,7 +47,7 @@ const makers = {
   },
   cos: () => {
     const COS = require('cos-nodejs-sdk-v5');
-    // It writes a complaint for each URL whose keys look unlike its own.
+    // The SDK writes a warning for each URL when the keys do not look like real ones.
     const client = new COS({ SecretId: `AKID${'a'.repeat(32)}`, SecretKey: 'b'.repeat(32) });
     return (key) =>
       new Promise((done, fail) => {

@@ -1,4 +1,4 @@
-// Deletes compiled files whose source is gone, so that no test of a deleted file runs and no import of one resolves.
+// Deletes compiled files without a source, so that no deleted test runs and no import of a deleted module resolves.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 

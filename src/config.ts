@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { cidrList, mailbox, origin, port, shareUrlTemplate } from './config/fields.js';
+import { readMailDestination } from './config/mail.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
-import { defaultLimits } from './http/limits.js';
+import { defaultLimits } from './security/limits.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
-import { parseSmtpUrl } from './integrations/mail/smtp-url.js';
 import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
 
 export { ConfigProblem };
 
-/** Names of the variables that hold secrets; each may instead be given as a file, `<name>_FILE`. */
+/** Names of the variables with secrets. Each has a file variant, `<name>_FILE`. */
 export const secretNames = [
   'EVENTSTOREDB_URL',
   'MONGODB_URL',
@@ -31,53 +31,51 @@ export const secretNames = [
 
 export type SecretName = (typeof secretNames)[number];
 
-/** Named limits of LIMITS_FILE: so many in so many seconds. */
+/** Named limits of LIMITS_FILE: a number of uses in a number of seconds. */
 export type Limits = Readonly<Record<string, { readonly limit: number; readonly seconds: number }>>;
 
-/** Everything that the environment decides, checked and complete. */
+/** The whole configuration, validated and complete. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   /** Absolute path of the directory of the embedded stores, the key file and the control socket. */
   readonly dataDirectory: string;
   readonly eventStoreDbUrl: string | undefined;
-  /** Whether an EventStoreDB beyond this machine may be spoken to without TLS. */
+  /** Whether the service may speak to an EventStoreDB on another machine without TLS. */
   readonly eventStoreDbAllowInsecure: boolean;
   readonly mongoDbUrl: string | undefined;
   readonly streamPrefix: string;
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly metricsPort: number | undefined;
-  /** Whether mail can be sent: `SMTP_URL` is set. */
+  /** Whether the service writes mails: `SMTP_URL` is set. */
   readonly mailConfigured: boolean;
-  /** Whom mail is from. */
+  /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
+  readonly mailsToLog: boolean;
   readonly mailFrom: Mailbox;
-  /** CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  /** CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
   readonly trustedProxies: readonly string[];
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
   readonly defaultCapacityBytes: number;
   readonly limits: Limits;
-  /** Where people open a share: a URL with `{token}` in place of its token. */
+  /** The address that opens a share: a URL with `{token}` in place of its token. */
   readonly shareUrlTemplate: string;
-  /** What can be bought. */
   readonly plans: readonly Plan[];
-  /** CIDR ranges, otherwise refused, that storage endpoints may lie in. */
+  /** CIDR ranges that storage endpoints may lie in although they are not public. */
   readonly storageAllowedCidrs: readonly string[];
-  /** What the payment variables say, secrets among it, read anew. */
+  /** Reads the payment variables, including secrets, again. */
   readonly payments: () => PaymentSettings;
-  /** `NODE_ENV` is `production`. */
+  /** Whether `NODE_ENV` is `production`. */
   readonly production: boolean;
-  /** `DEBUG`, which makes some libraries print what they send. */
+  /** `DEBUG`, with which some libraries print the data that they send. */
   readonly debug: string | undefined;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
-  /**
-   * The current text of a secret, read anew from its file if it is given as one; undefined when not configured or blank.
-   * @throws ConfigProblem when the file cannot be read
-   */
+  /** Reads a secret again, also from a file; undefined if blank. @throws ConfigProblem if the file cannot be read */
   readonly secret: (name: SecretName) => string | undefined;
 }
 
-const environmentSchema = z.object({
+/** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
+export const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
   DATA_DIR: z.string().default('./data'),
@@ -135,10 +133,7 @@ const limitsSchema = z.record(
   z.strictObject({ limit: z.int().positive(), seconds: z.number().positive() }),
 );
 
-/**
- * Reads the configuration (DESIGN section 6). An empty variable counts as not set.
- * @throws ConfigProblem naming every problem at once
- */
+/** Reads the configuration (docs/design.md#configuration). @throws ConfigProblem naming every problem at once */
 export function readConfig(environment: Environment = process.env): Config {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
@@ -146,17 +141,16 @@ export function readConfig(environment: Environment = process.env): Config {
   const secret = (name: SecretName): string | undefined => readSecret(set, name);
   const problems: string[] = [];
   const secrets = new Map(secretNames.map((name) => [name, collect(problems, () => secret(name))]));
-  // These are secrets for the passwords they hold, and settings.
-  const parsed = environmentSchema.safeParse({
-    ...set,
-    EVENTSTOREDB_URL: secrets.get('EVENTSTOREDB_URL'),
-    MONGODB_URL: secrets.get('MONGODB_URL'),
-  });
+  // These two are settings, and also secrets because they may contain passwords.
+  const urls = { EVENTSTOREDB_URL: secrets.get('EVENTSTOREDB_URL'), MONGODB_URL: secrets.get('MONGODB_URL') };
+  const parsed = environmentSchema.safeParse({ ...set, ...urls });
   problems.push(...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
   problems.push(...paymentProblems(set));
-  const mailConfigured = collect(problems, () => isMailConfigured(secret)) ?? false;
+  const mail =
+    collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
+    'none';
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
@@ -174,7 +168,8 @@ export function readConfig(environment: Environment = process.env): Config {
     streamPrefix: values.STREAM_PREFIX,
     publicUrl,
     metricsPort: values.METRICS_PORT,
-    mailConfigured,
+    mailConfigured: mail !== 'none',
+    mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
@@ -212,19 +207,7 @@ function defaultPublicUrl(host: string, portNumber: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${portNumber}`;
 }
 
-/** @throws ConfigProblem when it is set to something else */
-function isMailConfigured(secret: (name: SecretName) => string | undefined): boolean {
-  const url = secret('SMTP_URL');
-  if (url !== undefined && parseSmtpUrl(url) === null) {
-    throw new ConfigProblem(
-      'SMTP_URL must be like smtp://user:password@mail.example.org:587 (or smtps://), special characters of user and ' +
-        'password percent-encoded, without a path or a query',
-    );
-  }
-  return url !== undefined;
-}
-
-/** An address literal is no sender that anybody accepts. */
+/** Returns the default sender. Mail servers accept no IP address as a sender's domain. */
 function defaultMailFrom(publicUrl: string): Mailbox {
   const { hostname } = new URL(publicUrl);
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;

@@ -1,76 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
+import { makeLogOutput } from './log-output.js';
 
 export interface Log {
   readonly logger: Logger;
-  /**
-   * Writes what is buffered, for the end of the process: what is logged after it is not gathered any more. Resolves after a
-   * second at the latest, for whoever reads the output may have stopped.
-   */
+  /** Writes the buffer, and later lines directly. Resolves within 1 s, because the reader of the output may be gone. */
   flush(): Promise<void>;
 }
 
 const flushIntervalMs = 500;
 const flushLimitMs = 1_000;
-/** Lines are gathered until they have so many characters. */
+/** The buffer is written when it has this many characters. */
 const blockLength = 4_096;
 
-/** What has to be done as the process ends: one listener for all logs, since tests make many. */
+/** Functions that write the buffers at the process's end. One listener serves all logs, because tests make many. */
 const unflushed = new Set<() => void>();
 function flushAll(): void {
   for (const end of unflushed) end();
 }
-// A destination ends itself with the process, and has to have everything by then.
-process.prependListener('beforeExit', flushAll);
-process.prependListener('exit', flushAll);
+process.on('beforeExit', flushAll);
+process.on('exit', flushAll);
 
 /**
- * The log: a line of JSON an event on standard output (of a command, whose output that is, on standard error), written in blocks so that a request does not wait for it.
- * What is logged is named field by field where it is logged; there is nothing to redact.
+ * Makes the log: JSON lines on standard output; a command writes to standard error, because standard output carries its
+ * result. It writes in blocks, so that a request does not wait. Each call logs named fields only, so nothing is
+ * redacted. The exception is mails, which only a development start logs (src/integrations/mail/log-mailer.ts).
  */
 export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log {
-  const destination = pino.destination({
-    dest: to === 'stdout' ? 1 : 2,
-    sync: false,
-    minLength: blockLength,
+  let lostLine = '';
+  const output = makeLogOutput(to === 'stdout' ? 1 : 2, (lost) => {
+    report.warn({ lost }, 'lines of this log were lost, because it could not be written');
+    return lostLine;
   });
-  // Gathered here: the destination would measure all that it has gathered again with every line.
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  /** Formats the line about lost lines, which does not pass through the block. Every level but `silent` has it. */
+  const report = pino(
+    { ...options, level: level === 'silent' ? 'silent' : 'warn' },
+    {
+      write: (line) => {
+        lostLine = line;
+      },
+    },
+  );
   let block = '';
   let gathers = true;
   const passOn = (): void => {
-    if (block !== '') destination.write(block);
+    if (block !== '') output.write(block);
     block = '';
   };
   const lines = {
     write: (line: string): void => {
       block += line;
+      // After the flush a line may still wait for the one before it.
+      if (!gathers) unflushed.add(end);
       if (!gathers || block.length >= blockLength) passOn();
     },
   };
-  /** Writes at once what is not being written already. That is not waited for, so it may come after, or be lost with the process. */
+  /** Writes the waiting lines at once. */
   const end = (): void => {
     gathers = false;
     clearInterval(flushing);
     unflushed.delete(end);
     passOn();
-    destination.flushSync();
+    output.finish();
   };
   const flush = async (): Promise<void> => {
     gathers = false;
     passOn();
-    await new Promise<void>((resolve) => {
-      const limit = setTimeout(resolve, flushLimitMs);
-      destination.flush(() => {
-        clearTimeout(limit);
-        resolve();
-      });
-    });
+    const limit = new AbortController();
+    await Promise.race([output.settled(), wait(flushLimitMs, undefined, { signal: limit.signal })]);
+    limit.abort();
     end();
   };
   const flushing = setInterval(() => {
     passOn();
-    destination.flush();
+    output.tell();
   }, flushIntervalMs);
   flushing.unref();
   unflushed.add(end);
-  return { logger: pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines), flush };
+  return { logger: pino(options, lines), flush };
 }

@@ -1,43 +1,53 @@
-import type { Registry } from 'prom-client';
-import { type Health, makeHealth } from './composition/health.js';
+import { Registry } from 'prom-client';
+import { type Health, makeHealth } from './observing/health.js';
+import { makeStoreWatch, type Ping, type StoreLink, type StoreWatch } from './observing/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { listening } from './composition/listening.js';
-import { registerMetrics, registerPaymentMetrics } from './composition/metrics.js';
-import { makeOperations } from './composition/operations.js';
+import { registerMetrics, registerPaymentMetrics } from './observing/metrics.js';
+import { makeOperations } from './control/operations/index.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { openServices, type Services } from './composition/services.js';
+import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/store-links.js';
+import { levelOf, makeReportStore } from './composition/store-reports.js';
+import { systemClock, systemRandom } from './composition/system.js';
+import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config.js';
 import { startControlServer } from './control/control-server.js';
-import { makeOperationRunner } from './control/operations.js';
+import { makeOperationRunner } from './control/operation.js';
 import { controlSocketPath } from './control/protocol.js';
-import { backoff } from './event-sourcing/clock.js';
-import { StoreDamaged, StoreUnavailable } from './event-sourcing/errors.js';
-import { type ProjectionRunner, startProjections } from './event-sourcing/projection-runner.js';
-import type { ReactionRunner } from './event-sourcing/reaction-runner.js';
+import { backoff } from './event-sourcing/ports/clock.js';
+import { endsProcess, StoreUnavailable } from './event-sourcing/ports/errors.js';
+import { type ProjectionRunner, startProjections } from './event-sourcing/views/projection-runner.js';
+import { pruneViews } from './event-sourcing/views/prune-views.js';
+import type { ReactionRunner } from './event-sourcing/reacting/reaction-runner.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
+import { type Log, makeLog } from './log.js';
 
-/** No shutdown takes longer; whatever has been acknowledged is durable in any case. */
+/** The longest shutdown. Acknowledged data is durable even if the process is killed. */
 const shutdownMsMax = 25_000;
+
+/** A start that takes longer says at the terminal why it does not listen yet. */
+const patienceMs = 5_000;
 
 const endingSignals = ['SIGTERM', 'SIGINT'] as const;
 
-/** Why the process ends, and with which exit code. */
+/** The reason for the end of the process, and its exit code. */
 interface Ending {
   readonly code: number;
   readonly reason: string;
 }
 
-/** Something that was started, and how it is ended. */
+/** Closes a part that was started. */
 type Closer = () => Promise<unknown>;
 
 /**
- * Serves until SIGTERM, SIGINT or a failure that cannot be served on; then ends what it started, last first.
- * @returns the exit code
- * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged: the start failed
+ * Serves until SIGTERM, SIGINT or a fatal failure, then closes its parts in reverse order. Returns the exit code.
+ * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged when the start fails
  */
 export async function serve(config: Config): Promise<number> {
+  const running = new AbortController();
   let end: (ending: Ending) => void = () => undefined;
   const ended = new Promise<Ending>((resolve) => {
     end = resolve;
@@ -45,73 +55,111 @@ export async function serve(config: Config): Promise<number> {
   const fail = (error: unknown): void => {
     end({ code: 1, reason: sentenceOf(error) });
   };
-  const services = await openServices(config, { onFatal: fail });
-  const { logger } = services.log;
-  const closers: Closer[] = [services.close];
+  const log = makeLog(config.logLevel);
+  const { logger } = log;
+  const tell = openTerminal();
+  const links = makeStoreLinks(config, systemClock);
+  const stores = makeStoreWatch({
+    links: distinctLinks(links),
+    clock: systemClock,
+    random: systemRandom,
+    onReport: makeReportStore({ logger, tell }),
+  });
+  const health = makeHealth({
+    stores,
+    logReads: links.eventStore.reads,
+    clock: systemClock,
+    onChange: (reasons) => {
+      if (reasons.length === 0) logger.info('ready');
+      else logger.warn({ reasons }, 'not ready');
+    },
+  });
+  const watching = [stores.run(running.signal), health.watch(running.signal)];
+  const closers: Closer[] = [() => log.flush()];
+  const reload = handleSignals(log, end);
+  const starting = start({
+    ...{ config, log, tell, links, stores, health, closers, fail, signal: running.signal },
+    onOpened: reload,
+  });
   try {
-    const health = makeHealth({
-      probes: probesOf(services),
-      clock: services.clock,
-      onChange: (reasons) => {
-        if (reasons.length === 0) logger.info('ready');
-        else logger.warn({ reasons }, 'not ready');
-      },
-    });
-    await start({ config, services, health, closers, fail });
-    handleSignals(services, end);
-    const ending = await ended;
+    const ending = await Promise.race([ended, starting.then(() => ended)]);
     logger[ending.code === 0 ? 'info' : 'fatal']({ reason: ending.reason }, 'ending');
-    if (ending.code !== 0) process.stderr.write(`stowage: ${ending.reason}\n`);
+    if (ending.code !== 0) tell(`stowage: ${ending.reason}`);
     health.stopping();
     return ending.code;
   } finally {
-    // Whatever hangs must not keep the process from ending.
+    // A part that hangs must not keep the process alive.
     setTimeout(() => process.exit(1), shutdownMsMax).unref();
+    running.abort();
+    // A start that goes on would open parts after the last one was closed. The abort ends its waits.
+    await starting.catch(() => undefined);
+    await Promise.all(watching);
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => {
-        // The rest is to be closed all the same.
-        logger.error({ error: sentenceOf(error) }, 'something did not close');
+        // The other parts must still be closed.
+        logger.error({ error: sentenceOf(error) }, 'a part did not close');
       });
     }
   }
 }
 
+/** Opens the parts in the order in which they depend on one another. The last one listens for requests. */
 async function start(deps: {
   readonly config: Config;
-  readonly services: Services;
+  readonly log: Log;
+  readonly tell: Tell;
+  readonly links: StoreLinks;
+  readonly stores: StoreWatch;
   readonly health: Health;
   readonly closers: Closer[];
   readonly fail: (error: unknown) => void;
+  /** Aborts when the process ends. */
+  readonly signal: AbortSignal;
+  readonly onOpened: (services: Services) => void;
 }): Promise<void> {
-  const { config, services, health, closers, fail } = deps;
-  const background = new AbortController();
-  const tasks = [health.watch(background.signal), services.keyRings.watch(background.signal)];
-  closers.push(async () => {
-    background.abort();
-    await Promise.all(tasks);
-  });
+  const { config, log, tell, links, health, closers, fail, signal } = deps;
 
-  // 1. The views, in the background: a store that is away for now is waited for while the listener says "not ready".
-  const running = bringUpProjections(services, background.signal, fail);
+  // 1. The metrics, which show from the first moment that the process lives.
+  const registry = new Registry();
+  await listenForMetrics(config, registry, closers);
+
+  // 2. The stores. A server that is away delays the start, and ends none.
+  const onWarning = (sentence: string): void => {
+    log.logger.warn({ problem: sentence }, 'a connection should be set in another way');
+    tell(`stowage: ${sentence}`);
+  };
+  const services = await openServices(config, { log, links, onFatal: fail, onWarning, waiting: signal });
+  closers.push(services.close);
+  signal.throwIfAborted();
+  deps.onOpened(services);
+  deps.stores.opened(pingsOf(services, links));
+  const keys = services.keyRings.watch(signal);
+  closers.push(() => keys);
+
+  // 3. The views, and the reactions after them.
+  const running = bringUpProjections(services, { signal, fail, tell });
+  let projections: ProjectionRunner | null = null;
   let reactions: ReactionRunner | null = null;
   running
     .then((runner) => {
-      if (runner === null || background.signal.aborted) return;
+      if (runner === null || signal.aborted) return;
+      projections = runner;
       health.projectionsStarted(runner);
       reactions = bringUpReactions(services, runner, fail);
     })
     .catch(fail);
   closers.push(async () => {
-    background.abort();
-    // A failure has ended the process already.
+    // A failure has already ended the process.
     const runner = await running.catch(() => null);
+    // First of all: the other processes take over while this one drains.
+    await services.members.stop();
     await reactions?.stop();
     await runner?.stop();
   });
 
-  // 2. Operators.
+  // 4. The control socket for operators, who may need it when a view does not catch up.
   const run = makeOperationRunner(makeOperations(services), (operation, error) => {
-    services.log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
+    log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
   });
   const control = await listening(
     startControlServer({ path: controlSocketPath(config.dataDirectory), run }),
@@ -119,20 +167,27 @@ async function start(deps: {
   );
   closers.push(() => control.close());
 
-  // 3. Everybody else.
-  const http = makeHttp(services, health);
-  registerMetrics(http.registry, services.clock, {
-    projections: health.statuses,
+  // 5. The requests, once the views can answer them: a balancer takes a port that listens for a service that serves.
+  const http = makeHttp(services, health, registry);
+  registerMetrics(registry, services.clock, {
+    projections: () => projections,
     reactions: () => reactions?.statuses() ?? [],
   });
-  registerPaymentMetrics(http.registry, services.clock, services.readers);
-  await listenForMetrics(config, http.registry, closers);
+  registerPaymentMetrics(registry, services.clock, services.readers);
+  const late = setTimeout(() => {
+    tell(
+      'stowage: starting: the views have not caught up with the log yet; the service listens when they have',
+    );
+  }, patienceMs);
+  await health.settled(signal).finally(() => {
+    clearTimeout(late);
+  });
   const server = await listening(
     startHttpServer({ ...http, host: config.host, port: config.port }),
     `${config.host}:${config.port} (HOST, PORT)`,
   );
   closers.push(() => server.close());
-  announce(config, server.port);
+  announce(config, server.port, tell);
 }
 
 async function listenForMetrics(config: Config, registry: Registry, closers: Closer[]): Promise<void> {
@@ -144,81 +199,101 @@ async function listenForMetrics(config: Config, registry: Registry, closers: Clo
   closers.push(() => metrics.close());
 }
 
-/** Resolves with the running projections, or null when the process ended first. @throws StoreDamaged */
+/** Starts the projections. Resolves with null if the process ends first. @throws StoreDamaged */
 async function bringUpProjections(
   services: Services,
-  signal: AbortSignal,
-  fail: (error: unknown) => void,
+  { signal, fail, tell }: Pick<Parameters<typeof start>[0], 'signal' | 'fail' | 'tell'>,
 ): Promise<ProjectionRunner | null> {
   const { logger } = services.log;
+  // The loops of the views retry, and measure no time limit by a sleep.
+  const clock = { now: () => services.clock.now(), sleep: services.sleepUntilRetry };
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       await services.generations.start();
-      return await startProjections(services, {
-        onRetry: (collection, error) => {
-          logger.warn({ collection, error: error.message }, 'a projection waits for its stores');
+      // This process alone uses an embedded file, so no process of another release needs its views.
+      if (services.config.mongoDbUrl === undefined) await prune(services);
+      return await startProjections(
+        { ...services, clock },
+        {
+          onRetry: (collection, error) => {
+            const level = levelOf(services.availability, error);
+            logger[level]({ collection, error: error.message }, 'a projection waits for its stores');
+          },
+          onStopped: (collection, error) => {
+            const reason = sentenceOf(error);
+            logger.error({ collection, error: reason }, 'a projection stopped');
+            // An event that this version cannot read, and a damaged stream, stop only their view.
+            if (endsProcess(error)) fail(error);
+            else tell(`stowage: not ready: the view ${collection} has stopped: ${reason}`);
+          },
+          onSetApart: (collection, { id, reason }) => {
+            logger.error({ collection, id, error: reason }, 'a view has set a stream apart');
+          },
+          onRebuilt: (collection, differences) => {
+            logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
+          },
         },
-        onStopped: (collection, error) => {
-          const reason = sentenceOf(error);
-          logger.error({ collection, error: reason }, 'a projection stopped');
-          // An event that this version cannot read stops its view alone; a damaged or wrong store serves nobody.
-          if (error instanceof StoreDamaged) fail(error);
-          else warnOfStopped(collection, reason);
-        },
-        onRebuilt: (collection, differences) => {
-          logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
-        },
-      });
+      );
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      logger.warn({ error: error.message, attempt }, 'waiting for the stores');
-      // An aborted wait ends the loop.
-      await services.clock
-        .sleep(backoff(attempt, services.random, { first: 250, cap: 5_000 }), signal)
-        .catch(() => undefined);
+      const level = levelOf(services.availability, error);
+      logger[level]({ error: error.message, attempt }, 'waiting for the stores');
+      const waitMs = backoff(attempt, services.random, { first: 250, cap: 5_000 });
+      // An aborted sleep ends the loop.
+      await services.sleepUntilRetry(waitMs, signal).catch(() => undefined);
     }
   }
   return null;
 }
 
-function handleSignals(services: Services, end: (ending: Ending) => void): void {
+async function prune(services: Services): Promise<void> {
+  const { collections, records } = await pruneViews(services);
+  if (collections.length + records.length === 0) return;
+  services.log.logger.info({ collections, records }, 'views that this release does not have were dropped');
+}
+
+/** Returns the function that makes SIGHUP read the keys again, for the services that hold them. */
+function handleSignals(log: Log, end: (ending: Ending) => void): (services: Services) => void {
   for (const signal of endingSignals) {
     process.once(signal, () => {
       end({ code: 0, reason: signal });
-      // Whoever asks twice does not want to wait.
+      // A person who sends a second signal does not want to wait.
       for (const again of endingSignals) process.on(again, () => process.exit(130));
     });
   }
+  let reload = (): void => undefined;
   process.on('SIGHUP', () => {
-    services.keyRings.reload();
+    reload();
   });
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      services.log.logger.fatal({ event, error: sentenceOf(error) }, 'a defect');
+      log.logger.fatal({ event, error: sentenceOf(error) }, 'a defect');
       end({ code: 1, reason: `${event}; the log says more` });
     });
   }
+  return (services) => {
+    reload = () => {
+      services.keyRings.reload();
+    };
+  };
 }
 
-function probesOf({ stores }: Services): Parameters<typeof makeHealth>[0]['probes'] {
-  return [
-    { name: 'event store', ping: () => stores.eventStore.head() },
-    { name: 'read models', ping: () => stores.readModelStore.ping() },
-    { name: 'state', ping: () => stores.stateStore.ping() },
-  ];
+function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink, Ping> {
+  return new Map<StoreLink, Ping>([
+    [links.eventStore, () => stores.eventStore.head()],
+    [links.readModels, () => stores.readModelStore.ping()],
+    [links.state, () => stores.stateStore.ping()],
+  ]);
 }
 
-/** For the person who started it, as below. */
-function warnOfStopped(collection: string, reason: string): void {
-  process.stderr.write(`stowage: not ready, for the view ${collection} has stopped: ${reason}\n`);
-}
-
-/** For the person who started it; the log is for machines. */
-function announce(config: Config, port: number): void {
+function announce(config: Config, port: number, tell: Tell): void {
   const url = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
-  process.stderr.write(
+  tell(
     `Stowage listens on ${url} (${url}/docs), process ${process.pid}\n` +
       `Try: curl ${url}/api/v1/auth/register -H 'content-type: application/json' ` +
-      `-d '{"email":"ada@example.org","password":"Correct-Horse-9"}'\n`,
+      `-d '{"email":"ada@example.org","password":"Correct-Horse-9"}'`,
   );
+  if (config.mailsToLog) {
+    tell('stowage: SMTP_URL=log: writes mails with their codes to this log and sends none');
+  }
 }

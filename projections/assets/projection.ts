@@ -1,21 +1,9 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import { assetCodec, type AssetEvent, type Rendition } from '../../src/domain/asset/events.js';
-import { assetCategory } from '../../src/domain/asset/stream.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import { assetCodec, type AssetEvent, assetCategory } from '../../src/domain/asset/events.js';
+import type { AssetResource } from './resource.js';
 
-export type AssetDocument = {
-  readonly project_id: string;
-  readonly storage_id: string;
-  readonly name: string;
-  /** Below the storage's base path. */
-  readonly object_key: string;
-  readonly media_type: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly renditions: readonly Rendition[];
-  readonly created_at: string;
-  readonly updated_at: string;
-};
+export type AssetDocument = Readonly<Omit<AssetResource, 'id'>>;
 
 function evolve(document: AssetDocument | null, event: Recorded<AssetEvent>): AssetDocument | null {
   if (event.type === 'AssetAdded') {

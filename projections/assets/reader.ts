@@ -1,31 +1,20 @@
-import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type AssetDocument, assetsProjection } from './projection.js';
+import { resourceOf } from '../resource-of.js';
+import { assetResource, type AssetResource } from './resource.js';
 
-/** An asset as members see it (DESIGN 4.4). */
-export type AssetResource = {
-  readonly id: string;
-  readonly project_id: string;
-  readonly storage_id: string;
-  readonly name: string;
-  readonly object_key: string;
-  readonly media_type: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly renditions: AssetDocument['renditions'][number][];
-  readonly created_at: string;
-  readonly updated_at: string;
-};
+export type { AssetResource } from './resource.js';
 
 /** @throws StoreUnavailable */
 export interface AssetReader {
-  /** Null when the project has no such asset. */
+  /** Returns null if the project does not have the asset. */
   find(projectId: string, assetId: string): Promise<Versioned<AssetResource> | null>;
-  /** The project's assets, newest first. */
+  /** Lists the project's assets, newest first. */
   list(projectId: string, page: Page): Promise<readonly Versioned<AssetResource>[]>;
-  /** The asset as a command left it. */
+  /** Returns the asset after a command. */
   after(documents: DocumentsAfter): Versioned<AssetResource>;
-  /** Whether any asset is kept in the storage. */
+  /** Returns whether the storage contains an asset. */
   hasIn(storageId: string): Promise<boolean>;
 }
 
@@ -49,8 +38,5 @@ export function makeAssetReader({ views }: { readonly views: Views }): AssetRead
 }
 
 function present({ id, revision, body }: ViewDocument<AssetDocument>): Versioned<AssetResource> {
-  const { project_id, storage_id, name, object_key, media_type, size } = body;
-  const { created_at, updated_at } = body;
-  const resource = { id, project_id, storage_id, name, object_key, media_type, size };
-  return { revision, resource: { ...resource, renditions: [...body.renditions], created_at, updated_at } };
+  return { revision, resource: resourceOf(assetResource, { id, ...body }) };
 }

@@ -1,26 +1,16 @@
-import type { Page, Views } from '../../src/event-sourcing/views.js';
-import type { Role } from '../../src/domain/role.js';
+import type { Page, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { pageOfEntries } from '../page-of-entries.js';
-import { type InvitationEntry, type MemberEntry, projectsProjection } from '../projects/projection.js';
-import type { UserReader } from '../users/reader.js';
+import type { InvitationEntry, MemberEntry } from '../../src/domain/project/status.js';
+import { projectsProjection } from '../projects/projection.js';
+import type { ProjectAccess } from '../projects/reader.js';
+import type { UserReader, UserResource } from '../users/reader.js';
+import type { MemberResource } from './resource.js';
 
-/** A member of a project, or somebody who has been invited. */
-export type MemberResource = {
-  /** Of the user, or of the invitation. */
-  readonly id: string;
-  /** Null for those who may not see addresses. */
-  readonly email: string | null;
-  /** Null while they have no account. */
-  readonly nickname: string | null;
-  readonly role: Role;
-  readonly status: 'active' | 'invited';
-  readonly joined_at: string | null;
-  readonly invited_at: string | null;
-};
+export type { MemberResource } from './resource.js';
 
-/** Whether addresses are for the one who asks: admins' and owners' only. */
+/** Whether the caller may see addresses: only admins and owners may. */
 export interface MemberView {
   readonly withAddresses: boolean;
 }
@@ -30,13 +20,17 @@ export interface OpenInvitation {
   readonly invitationId: string;
 }
 
-/** The members of projects, with what their accounts say. @throws StoreUnavailable; and what `Sealer.open` throws */
+/** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
 export interface MemberReader {
-  /** Members and invitations, newest id first. */
-  list(projectId: string, page: Page, view: MemberView): Promise<readonly MemberResource[]>;
-  /** A member or an invitation as a command left it, with addresses; null when there is none. */
+  /** Lists members and invitations, newest id first. */
+  list(
+    project: Pick<ProjectAccess, 'document'>,
+    page: Page,
+    view: MemberView,
+  ): Promise<readonly MemberResource[]>;
+  /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
   after(documents: DocumentsAfter, memberId: string): Promise<MemberResource | null>;
-  /** The open invitations of an address in all projects, as far as the view has come. */
+  /** Lists the open invitations of an address in all projects. The view may be stale. */
   invitationsTo(emailDigest: string): Promise<readonly OpenInvitation[]>;
 }
 
@@ -51,21 +45,24 @@ export function makeMemberReader({
 }: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
-  readonly users: Pick<UserReader, 'person'>;
+  readonly users: Pick<UserReader, 'people'>;
 }): MemberReader {
   const projects = views.of(projectsProjection);
   return {
-    list: async (projectId, page, view) => {
-      const document = await projects.get(projectId);
-      if (document === null) return [];
-      const { members, invitations } = document.body;
-      const entries = [...members, ...invitations].map((entry) => ({ id: idOf(entry), entry }));
-      return Promise.all(pageOfEntries(entries, page).map(({ entry }) => present(projectId, entry, view)));
+    list: async ({ document: { id, body } }, page, view) => {
+      const entries = [...body.members, ...body.invitations].map((entry) => ({ id: idOf(entry), entry }));
+      return present(
+        id,
+        pageOfEntries(entries, page).map(({ entry }) => entry),
+        view,
+      );
     },
     after: async (documents, memberId) => {
       const { id, body } = documentAfter(projectsProjection, documents);
       const entry = [...body.members, ...body.invitations].find((one) => idOf(one) === memberId);
-      return entry === undefined ? null : present(id, entry, { withAddresses: true });
+      if (entry === undefined) return null;
+      const [member = null] = await present(id, [entry], { withAddresses: true });
+      return member;
     },
     invitationsTo: async (emailDigest) => {
       const where = { field: 'invitations.email_digest', equals: emailDigest };
@@ -86,25 +83,22 @@ export function makeMemberReader({
     },
   };
 
-  function present(projectId: string, entry: Entry, view: MemberView): Promise<MemberResource> {
-    return 'user_id' in entry ? presentMember(entry, view) : presentInvitation(projectId, entry, view);
-  }
-
-  /** The account is gone for the moment between an erasure and the end of its memberships. */
-  async function presentMember(
-    { user_id, role, joined_at }: MemberEntry,
-    { withAddresses }: MemberView,
-  ): Promise<MemberResource> {
-    const account = await users.person(user_id);
-    return {
-      id: user_id,
-      email: withAddresses ? (account?.email ?? null) : null,
-      nickname: account?.nickname ?? null,
-      role,
-      status: 'active',
-      joined_at,
-      invited_at: null,
-    };
+  /** Reads the accounts of all members at once. */
+  async function present(
+    projectId: string,
+    entries: readonly Entry[],
+    view: MemberView,
+  ): Promise<readonly MemberResource[]> {
+    const people = await users.people(
+      entries.flatMap((entry) => ('user_id' in entry ? [entry.user_id] : [])),
+    );
+    return Promise.all(
+      entries.map(async (entry) =>
+        'user_id' in entry
+          ? presentMember(entry, people.get(entry.user_id), view)
+          : presentInvitation(projectId, entry, view),
+      ),
+    );
   }
 
   async function presentInvitation(
@@ -124,6 +118,23 @@ export function makeMemberReader({
       invited_at,
     };
   }
+}
+
+/** @param account undefined between its erasure and the end of its memberships */
+function presentMember(
+  { user_id, role, joined_at }: MemberEntry,
+  account: Pick<UserResource, 'email' | 'nickname'> | undefined,
+  { withAddresses }: MemberView,
+): MemberResource {
+  return {
+    id: user_id,
+    email: withAddresses ? (account?.email ?? null) : null,
+    nickname: account?.nickname ?? null,
+    role,
+    status: 'active',
+    joined_at,
+    invited_at: null,
+  };
 }
 
 function idOf(entry: Entry): string {

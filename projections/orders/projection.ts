@@ -1,68 +1,45 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import { orderCodec, type OrderEvent, type OrderGrant, platformOf } from '../../src/domain/order/events.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import {
-  evolve as evolveOrder,
+  orderCodec,
+  type OrderEvent,
+  type OrderGrant,
+  platformOf,
+  orderCategory,
+} from '../../src/domain/order/events.js';
+import {
+  applyEvent,
   isOpen,
+  newOrder,
+  type OrderFields,
   orderStatus,
   type OrderStatus,
-  type PlacedOrder,
   refundedAmount,
-} from '../../src/domain/order/state.js';
-import { orderCategory } from '../../src/domain/order/stream.js';
-import type { PaymentProviderName } from '../../src/domain/payment.js';
-import { type FactsDocument, fromFactsDocument, toFactsDocument } from './facts-document.js';
+} from '../../src/domain/order/status.js';
+import type { PaymentEntry } from './resource.js';
+import { moneyOf, type PaymentProviderName } from '../../src/domain/payment.js';
 import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
-import { fromReviewDocument, moneyOf, type ReviewDocument, toReviewDocument } from './review-document.js';
 
-export type OrderDocument = ReviewDocument & {
+export type OrderDocument = OrderFields & {
   readonly user_id: string;
   readonly project_id: string | null;
   readonly plan_id: string;
   readonly grant: OrderGrant;
   readonly provider: PaymentProviderName;
-  readonly amount: number;
-  readonly currency: string;
   readonly expires_at: string;
-  /** What status and figures follow from. */
-  readonly facts: FactsDocument;
-  readonly is_granted: boolean;
   readonly status: OrderStatus;
   readonly refunded_amount: number;
-  /** By the platform's time. */
+  /** The platform's time of the first payment. */
   readonly paid_at: string | null;
-  /** What platforms have reported, the last hundred. */
+  /** The last hundred reports and decisions. */
   readonly payments: readonly PaymentEntry[];
-  /** What operators have decided on what was in review, the last hundred. */
+  /** The last hundred decisions of operators on mismatches. */
   readonly decisions: readonly DecisionEntry[];
-  /** The user while the order waits to be paid; null otherwise. */
+  /** The user while the order waits for a payment; null otherwise. */
   readonly open_for: string | null;
   readonly in_review: 'yes' | null;
   readonly created_at: string;
   readonly updated_at: string;
-};
-
-/** `at`: by the platform's clock; of what an operator decided by ours. `transaction_id`: null where the platform names none. Money is null where none is named. */
-export type PaymentEntry = {
-  readonly provider: PaymentProviderName;
-  readonly transaction_id: string | null;
-  readonly kind:
-    | 'pending'
-    | 'paid'
-    | 'failed'
-    | 'expired'
-    | 'canceled'
-    | 'refund'
-    | 'disputed'
-    | 'won'
-    | 'lost'
-    | 'mismatch'
-    /** What an operator made of a payment in review. */
-    | 'applied'
-    | 'dismissed';
-  readonly amount: number | null;
-  readonly currency: string | null;
-  readonly at: string;
 };
 
 const keptMax = 100;
@@ -71,14 +48,11 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
   if (event.type === 'OrderPlaced') {
     return {
       ...event.data,
-      facts: { is_pending: false, ends: [], transactions: [] },
-      is_granted: false,
+      ...newOrder(event.data),
       status: 'created',
       refunded_amount: 0,
       paid_at: null,
       payments: [],
-      mismatches: [],
-      decided: [],
       decisions: [],
       open_for: event.data.user_id,
       in_review: null,
@@ -87,42 +61,18 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     };
   }
   if (document === null) return null;
-  const order = evolveOrder(toOrder(document), event);
-  if (order.status === 'absent') return null;
+  const after = { ...document, ...applyEvent(document, event) };
   const payment = paymentOf(document, event);
   return {
-    ...document,
-    facts: toFactsDocument(order.facts),
-    is_granted: order.isGranted,
-    status: orderStatus(order),
-    refunded_amount: refundedAmount(order),
+    ...after,
+    status: orderStatus(after),
+    refunded_amount: refundedAmount(after),
     paid_at: paidAt(document, event),
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
-    ...toReviewDocument(order),
     decisions: decisionsAfter(document, event),
-    open_for: isOpen(order) ? document.user_id : null,
-    in_review: order.mismatches.size > 0 ? 'yes' : null,
+    open_for: isOpen(after) ? document.user_id : null,
+    in_review: after.mismatches.length > 0 ? 'yes' : null,
     updated_at: event.time,
-  };
-}
-
-/** The aggregate's state, but for what only its decisions ask: which callbacks it has seen, and what was decided on them. */
-function toOrder(document: OrderDocument): PlacedOrder {
-  return {
-    status: 'placed',
-    userId: document.user_id,
-    projectId: document.project_id,
-    planId: document.plan_id,
-    grant: document.grant,
-    provider: document.provider,
-    amount: document.amount,
-    currency: document.currency,
-    expiresAt: new Date(document.expires_at),
-    facts: fromFactsDocument(document.facts),
-    ...fromReviewDocument(document),
-    resolved: new Map(),
-    seen: new Set(),
-    isGranted: document.is_granted,
   };
 }
 
@@ -136,14 +86,14 @@ function decisionsAfter(
   return [...decisions, decision].slice(-keptMax);
 }
 
-/** The first payment's time, whichever came first. */
+/** Returns the earliest time of a payment, in any order of arrival. */
 function paidAt({ paid_at, mismatches }: OrderDocument, event: Recorded<OrderEvent>): string | null {
   const at = event.type === 'PaymentCaptured' ? event.data.at : appliedAt(mismatches, event);
   if (at === null) return paid_at;
   return paid_at === null || at < paid_at ? at : paid_at;
 }
 
-/** When that was paid which an operator has taken for the payment. */
+/** Returns the time of the payment that the event applies; null if it applies none. */
 function appliedAt(mismatches: OrderDocument['mismatches'], event: Recorded<OrderEvent>): string | null {
   if (event.type !== 'ReviewResolved' || event.data.action !== 'apply') return null;
   return mismatches.find(({ id }) => id === event.data.callback)?.at ?? null;

@@ -1,42 +1,32 @@
 import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
-import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
-import { type DecisionResource, openDecisions } from '../payment-decisions/reader.js';
-import { type OrderDocument, ordersProjection, type PaymentEntry } from './projection.js';
-import { reviewPlace, type ReviewResource, reviewsOf } from './reviews.js';
+import { openDecisions } from '../payment-decisions/reader.js';
+import { resourceOf } from '../resource-of.js';
+import { type OrderDocument, ordersProjection } from './projection.js';
+import { type OrderForOperator, orderResource, type OrderResource, type ReviewResource } from './resource.js';
+import { reviewPlace, reviewsOf } from './reviews.js';
 
-export { reviewPlace, type ReviewResource } from './reviews.js';
-
-/** `order` of DESIGN 4.5, with what platforms have reported of it. */
-export type OrderResource = Omit<
-  OrderDocument,
-  'grant' | 'facts' | 'is_granted' | 'mismatches' | 'decided' | 'decisions' | 'open_for' | 'in_review'
-> & {
-  readonly id: string;
-  readonly number: string;
-  readonly payments: readonly PaymentEntry[];
-};
-
-/** `decisions`: the last hundred on what was in review, and those by which a callback was applied to it, a hundred at most. */
-export type OrderForOperator = OrderResource & { readonly decisions: readonly DecisionResource[] };
+export type { OrderResource } from './resource.js';
+export { reviewPlace } from './reviews.js';
 
 /** @throws StoreUnavailable */
 export interface OrderReader {
-  /** Null when the user has no such order. */
+  /** Returns null if the user does not have the order. */
   find(userId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
-  /** Anybody's, with what operators have decided on its payments; null when there is no such order. */
+  /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
   forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
-  /** The user's orders, newest first. */
+  /** Lists the user's orders, newest first. */
   list(userId: string, page: Page): Promise<readonly OrderResource[]>;
-  /** A project's, newest first. */
+  /** Lists the project's orders, newest first. */
   listOfProject(projectId: string, page: Page): Promise<readonly OrderResource[]>;
-  /** What waits for an operator, that of the oldest order first. @param page `after`: see `reviewPlace` */
+  /** Lists the mismatches that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
   inReview(page: Page): Promise<readonly ReviewResource[]>;
-  /** The ids of the user's orders that wait to be paid, at most `limit`. */
+  /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
-  /** The order as a command left it. */
+  /** Returns the order after a command. */
   after(documents: DocumentsAfter): Versioned<OrderResource>;
 }
 
@@ -66,12 +56,13 @@ export function makeOrderReader({
     },
     forOperator: async (idOrNumber) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
-      const found = await orders.get(orderId);
-      if (found === null) return null;
       const where = { field: 'applied_to', equals: orderId };
-      const applied = (await callbacks.find({ where, limit: appliedMax })).flatMap(({ body }) =>
-        body.decision === null ? [] : [body.decision],
-      );
+      const [found, settled] = await Promise.all([
+        orders.get(orderId),
+        callbacks.find({ where, limit: appliedMax }),
+      ]);
+      if (found === null) return null;
+      const applied = settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision]));
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },
@@ -99,22 +90,9 @@ export function makeOrderReader({
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {
-  const resource = {
-    id,
-    number: orderNumber(id),
-    user_id: body.user_id,
-    project_id: body.project_id,
-    plan_id: body.plan_id,
-    amount: body.amount,
-    currency: body.currency,
-    provider: body.provider,
-    status: body.status,
-    refunded_amount: body.refunded_amount,
-    paid_at: body.paid_at,
-    expires_at: body.expires_at,
-    created_at: body.created_at,
-    updated_at: body.updated_at,
-    payments: body.payments,
+  const payments = [...body.payments];
+  return {
+    revision,
+    resource: resourceOf(orderResource, { id, number: orderNumber(id), ...body, payments }),
   };
-  return { revision, resource };
 }

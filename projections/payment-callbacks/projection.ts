@@ -1,30 +1,30 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import {
-  type Disposition,
-  type HoldReason,
   paymentCallbackCodec,
   type PaymentCallbackEvent,
+  paymentCallbackCategory,
 } from '../../src/domain/payment-callback/events.js';
-import { paymentCallbackCategory } from '../../src/domain/payment-callback/stream.js';
+import type { HoldReason } from '../../src/domain/payment-callback/hold-reason.js';
+import type { Disposition } from '../../src/domain/payment-callback/status.js';
 import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
-import type { PaymentProviderName, RecordedNotification } from '../../src/domain/payment.js';
+import type { PaymentProviderName, PaymentNotification } from '../../src/domain/payment.js';
 
 export type PaymentCallbackDocument = {
   readonly provider: PaymentProviderName;
   readonly is_ours: boolean;
-  readonly notifications: readonly RecordedNotification[];
-  /** Why it waits; null where it does not. */
+  readonly notifications: readonly PaymentNotification[];
+  /** The last reason to wait; null if it never waited or is settled. */
   readonly held: HoldReason | null;
-  /** When it was received, while it waits for somebody's decision; null otherwise. */
+  /** The time of its receipt while it is held without a decision; null otherwise. */
   readonly unmatched_since: string | null;
   readonly disposition: Disposition | null;
   readonly order_id: string | null;
-  /** What somebody has decided on it; null while nobody has. */
+  /** An operator's decision; null if there is none. */
   readonly decision: DecisionEntry | null;
-  /** The order that it was applied to by that; null otherwise. */
+  /** The order that the decision applied it to; null otherwise. */
   readonly applied_to: string | null;
-  /** How often other content came under its name. */
+  /** Counts the other contents under the same key. */
   readonly conflicts: number;
   readonly received_at: string;
 };

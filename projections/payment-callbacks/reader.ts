@@ -1,29 +1,18 @@
 import { parseOrderNumber } from '../../src/domain/order/number.js';
-import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../src/keys/sealer.js';
 import { ordersProjection } from '../orders/projection.js';
 import type { DecisionEntry } from '../payment-decisions/entry.js';
-import { type DecisionResource, openDecisions } from '../payment-decisions/reader.js';
+import { openDecisions } from '../payment-decisions/reader.js';
 import { type PaymentCallbackDocument, paymentCallbacksProjection } from './projection.js';
-
-/** A callback that waits: for its order, for the payment that it speaks of, or for somebody to read it. */
-export type UnmatchedResource = Pick<PaymentCallbackDocument, 'provider' | 'is_ours' | 'notifications'> & {
-  readonly id: string;
-  readonly reason: NonNullable<PaymentCallbackDocument['held']>;
-  readonly received_at: string;
-};
-
-/** A callback, what has become of it, and what operators have decided on it or on what it tells. */
-export type PaymentCallbackResource = Pick<
-  PaymentCallbackDocument,
-  'provider' | 'is_ours' | 'notifications' | 'held' | 'disposition' | 'order_id' | 'conflicts' | 'received_at'
-> & { readonly id: string; readonly decisions: readonly DecisionResource[] };
+import { resourceOf } from '../resource-of.js';
+import { paymentCallbackResource, type PaymentCallbackResource, type UnmatchedResource } from './resource.js';
 
 /** @throws StoreUnavailable */
 export interface PaymentCallbackReader {
-  /** The longest received first. @param page `after`: see `unmatchedPlace` */
+  /** Lists the callbacks that wait, oldest first. @param page `after`: see `unmatchedPlace` */
   unmatched(page: Page): Promise<readonly UnmatchedResource[]>;
-  /** Null when none was accepted under this name. */
+  /** Returns null if no callback was accepted under this name. */
   find(callbackId: string): Promise<PaymentCallbackResource | null>;
 }
 
@@ -42,24 +31,23 @@ export function makePaymentCallbackReader({
       const documents = await callbacks.findInOrder({ orderBy: 'unmatched_since', ...place, limit });
       return documents.flatMap(({ id, body }) => {
         const { provider, is_ours, notifications, held: reason, received_at } = body;
-        return reason === null ? [] : [{ id, provider, is_ours, notifications, reason, received_at }];
+        return reason === null
+          ? []
+          : [{ id, provider, is_ours, notifications: [...notifications], reason, received_at }];
       });
     },
     find: async (callbackId) => {
       const found = await callbacks.get(callbackId);
       if (found === null) return null;
-      const { provider, is_ours, notifications, held, disposition, order_id, conflicts, received_at } =
-        found.body;
-      const entries = [...(found.body.decision === null ? [] : [found.body.decision])];
-      entries.push(...(await decidedInReview(found)));
-      return {
-        ...{ id: callbackId, provider, is_ours, notifications, held, disposition, order_id, conflicts },
-        ...{ received_at, decisions: await openDecisions(sealer, entries) },
-      };
+      const { body } = found;
+      const entries = body.decision === null ? [] : [body.decision];
+      const decisions = await openDecisions(sealer, [...entries, ...(await decidedInReview(found))]);
+      const notifications = [...body.notifications];
+      return resourceOf(paymentCallbackResource, { id: callbackId, ...body, notifications, decisions });
     },
   };
 
-  /** On what it tells; that stands with the orders to which it has led. */
+  /** Returns the decisions on the callback's facts, from the orders that it names or was settled with. */
   async function decidedInReview({
     id,
     body,
@@ -75,7 +63,7 @@ export function makePaymentCallbackReader({
   }
 }
 
-/** Where a callback stands in the list of those that wait: by when it was received, then by id. */
+/** Returns a callback's place in the list of those that wait: by time of receipt, then by id. */
 export function unmatchedPlace({ received_at, id }: Pick<UnmatchedResource, 'received_at' | 'id'>): string {
   return `${received_at}/${id}`;
 }

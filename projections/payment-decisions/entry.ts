@@ -1,18 +1,11 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import type { DecisionResource } from './resource.js';
 
-/** What an operator has decided on a payment, as documents keep it: the note sealed. */
-export type DecisionEntry = {
-  /** What was decided on: a whole callback, or one of the things that it tells. */
-  readonly payment_id: string;
-  readonly action: 'apply' | 'dismiss';
-  /** The order that it concerns; null where there is none. */
-  readonly order_id: string | null;
+/** An operator's decision on a payment, as documents contain it: with the sealed note. */
+export type DecisionEntry = Readonly<Omit<DecisionResource, 'note'>> & {
   readonly note: Sealed;
   readonly note_of: string | null;
-  /** As the event's metadata name whoever acted: `user:<id>`, or `operator` at the command line. */
-  readonly decided_by: string;
-  readonly decided_at: string;
 };
 
 export function decisionOf(

@@ -1,15 +1,13 @@
 import { paymentNoteScope } from '../../src/keys/payment-note-scope.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import type { DecisionEntry } from './entry.js';
+import type { DecisionResource } from './resource.js';
 
-/** The same as operators see it. `note`: null once it is gone with the person whom it concerned. */
-export type DecisionResource = Omit<DecisionEntry, 'note' | 'note_of'> & { readonly note: string | null };
-
-/** In the order of time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
+/** Opens the notes, and sorts by time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
 export async function openDecisions(
   sealer: Pick<Sealer, 'open'>,
   entries: readonly DecisionEntry[],
-): Promise<readonly DecisionResource[]> {
+): Promise<DecisionResource[]> {
   const opened = await Promise.all(
     entries.map(async ({ note: sealed, note_of, ...decision }): Promise<DecisionResource> => {
       const { scope, field } = paymentNoteScope(decision.payment_id, note_of);

@@ -1,10 +1,12 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import { nodeCodec, type NodeDescription, type NodeEvent } from '../../src/domain/node/events.js';
-import { nodeCategory } from '../../src/domain/node/stream.js';
-
-/** DESIGN 4.6. */
-export type NodeStatus = 'unknown' | 'healthy' | 'degraded' | 'unhealthy' | 'draining' | 'maintenance';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import {
+  nodeCodec,
+  type NodeDescription,
+  type NodeEvent,
+  nodeCategory,
+} from '../../src/domain/node/events.js';
+import type { NodeStatus } from '../../src/domain/node/status.js';
 
 export type NodeDocument = Readonly<NodeDescription> & {
   readonly status: NodeStatus;

@@ -1,39 +1,25 @@
-import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
-import { type NodeDocument, type NodeStatus, peerNodesProjection } from './projection.js';
+import { type NodeDocument, peerNodesProjection } from './projection.js';
+import { resourceOf } from '../resource-of.js';
+import { nodeResource, type NodeResource } from './resource.js';
 
-/** The peer node item of the API document, 2.3. */
-export type NodeResource = {
-  readonly id: string;
-  readonly name: string;
-  readonly node_type: 'normal' | 'high_defense';
-  readonly ip_address: string;
-  readonly ip_version: 4 | 6;
-  readonly dnsprovider_record_id: string;
-  readonly lb_weight: number;
-  readonly lb_enabled: boolean;
-  readonly max_capacity_hint: number | null;
-  readonly status: NodeStatus;
-  readonly consecutive_failures: number;
-  readonly consecutive_successes: number;
-  readonly last_checked_at: string | null;
-  readonly status_changed_at: string | null;
-  readonly note: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-};
+export type { NodeResource } from './resource.js';
 
-/** Who asks for its peers: a node by its id, or whoever calls from an address (canonical spelling). */
+/** The node that asks for its peers: by its id, or by its address in canonical spelling. */
 export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
 /** @throws StoreUnavailable */
 export interface NodeReader {
   find(nodeId: string): Promise<Versioned<NodeResource> | null>;
-  /** The node as a command left it. */
+  /** Returns the node after a command. */
   after(documents: DocumentsAfter): Versioned<NodeResource>;
-  /** All nodes, in order of id. The same array as long as nothing has changed, where the store can tell. */
-  list(): Promise<readonly NodeResource[]>;
-  /** All nodes but the asking one; an unknown one leaves none out. */
+  /**
+   * Lists all nodes in order of id. It returns the same array until a change, if the store detects changes.
+   * @param options.now permits a list of the same second where the store does not detect changes
+   */
+  list(options?: { readonly now?: Date }): Promise<readonly NodeResource[]>;
+  /** Lists all nodes except the asking one. An unknown one leaves none out. */
   peers(of: PeerOf): Promise<readonly NodeResource[]>;
 }
 
@@ -41,7 +27,7 @@ const pageSize = 200;
 
 export function makeNodeReader({ views }: { readonly views: Views }): NodeReader {
   const nodes = views.of(peerNodesProjection);
-  let cached: { readonly token: string; readonly items: readonly NodeResource[] } | null = null;
+  let cached: { readonly token: string; readonly items: Promise<readonly NodeResource[]> } | null = null;
 
   return {
     find: async (nodeId) => {
@@ -58,13 +44,19 @@ export function makeNodeReader({ views }: { readonly views: Views }): NodeReader
     },
   };
 
-  async function list(): Promise<readonly NodeResource[]> {
-    // Taken before the read: a change in between makes the token old, never the items.
-    const token = nodes.changeToken();
+  /** All callers that ask while one reads wait for the same read. */
+  async function list({ now }: { readonly now?: Date } = {}): Promise<readonly NodeResource[]> {
+    // The token is read before the items: a change in between makes the token stale, never the items.
+    const token = nodes.changeToken() ?? secondOf(now);
     if (token !== null && cached?.token === token) return cached.items;
-    const items = await readAll();
-    cached = token === null ? null : { token, items };
-    return items;
+    const read = { token: token ?? '', items: readAll() };
+    if (token !== null) cached = read;
+    try {
+      return await read.items;
+    } catch (error) {
+      if (cached === read) cached = null;
+      throw error;
+    }
   }
 
   async function readAll(): Promise<readonly NodeResource[]> {
@@ -78,29 +70,22 @@ export function makeNodeReader({ views }: { readonly views: Views }): NodeReader
   }
 }
 
+/** A token that changes each second. */
+function secondOf(now: Date | undefined): string | null {
+  return now === undefined ? null : `second ${Math.floor(now.getTime() / 1_000)}`;
+}
+
 function versioned(document: ViewDocument<NodeDocument>): Versioned<NodeResource> {
   return { revision: document.revision, resource: presentNode(document) };
 }
 
 function presentNode({ id, body }: ViewDocument<NodeDocument>): NodeResource {
-  return {
+  return resourceOf(nodeResource, {
     id,
-    name: body.name,
-    node_type: body.node_type,
-    ip_address: body.ip_address,
-    ip_version: body.ip_version,
-    dnsprovider_record_id: body.dnsprovider_record_id,
-    lb_weight: body.lb_weight,
-    lb_enabled: body.lb_enabled,
-    max_capacity_hint: body.max_capacity_hint,
-    status: body.status,
-    // Kept in the state store once nodes are checked.
+    ...body,
+    // Node checks do not exist yet (docs/design.md#node-checks).
     consecutive_failures: 0,
     consecutive_successes: 0,
     last_checked_at: null,
-    status_changed_at: body.status_changed_at,
-    note: body.note,
-    created_at: body.created_at,
-    updated_at: body.updated_at,
-  };
+  });
 }

@@ -1,28 +1,29 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 import {
   type AuthenticationMethod,
   sessionCodec,
   type SessionEvent,
+  sessionCategory,
 } from '../../src/domain/session/events.js';
-import { sessionCategory } from '../../src/domain/session/stream.js';
+import { withMethod } from '../../src/domain/session/status.js';
 
-/** A session that has not been revoked. Refresh tokens are judged by the log alone, so nothing of them is here. */
+/** A session that is not revoked. Only the log decides on refresh tokens, so the document contains none. */
 export type SessionDocument = {
   readonly user_id: string;
   readonly epoch: number;
   readonly amr: readonly AuthenticationMethod[];
   readonly auth_time: string;
-  /** When a second factor was last passed. */
+  /** When the session last passed a second factor. */
   readonly strengthened_at: string | null;
-  /** The end if it is not used again. */
+  /** The end of the session unless it is used again. */
   readonly idle_expires_at: string;
-  /** The end whatever happens. */
+  /** The latest end of the session. */
   readonly expires_at: string;
   /** Sealed for the person. */
   readonly user_agent: Sealed | null;
-  /** When tokens were last handed out. */
+  /** When the session last got tokens. */
   readonly last_used_at: string;
   readonly created_at: string;
 };
@@ -51,7 +52,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
       const { method, refresh } = event.data;
       return {
         ...document,
-        amr: document.amr.includes(method) ? document.amr : [...document.amr, method],
+        amr: withMethod(document.amr, method),
         strengthened_at: event.time,
         idle_expires_at: refresh?.idle_expires_at ?? document.idle_expires_at,
         last_used_at: event.time,

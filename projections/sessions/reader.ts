@@ -1,10 +1,13 @@
 import type { AuthenticationMethod } from '../../src/domain/session/events.js';
 import { type SessionEpoch, sessionHolds } from '../../src/domain/session-epoch.js';
-import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { type SessionDocument, sessionsProjection } from './projection.js';
+import type { SessionResource } from './resource.js';
 
-/** What authentication asks of a session, on every request. */
+export type { SessionResource } from './resource.js';
+
+/** The fields of a session that authentication reads on every request. */
 export interface SessionAccess {
   readonly userId: string;
   /** The user's session epoch at the start. */
@@ -12,37 +15,21 @@ export interface SessionAccess {
   readonly methods: readonly AuthenticationMethod[];
   /** When the user signed in. */
   readonly authenticatedAt: Date;
-  /** When it last passed a second factor; null when it never did. */
+  /** When it last passed a second factor; null if it never did. */
   readonly strengthenedAt: Date | null;
-  /** The end whatever happens. */
+  /** The latest end of the session. */
   readonly expiresAt: Date;
 }
 
-/** A session as its user sees it. */
-export type SessionResource = {
-  readonly id: string;
-  readonly methods: AuthenticationMethod[];
-  readonly created_at: string;
-  /** When tokens were last handed out. */
-  readonly last_used_at: string;
-  readonly strengthened_at: string | null;
-  /** The end if it is not used again. */
-  readonly expires_at: string;
-  /** What the client called itself. */
-  readonly user_agent: string | null;
-};
-
 /** @throws StoreUnavailable */
 export interface SessionReader {
-  /** Null when it was revoked, or never existed. */
-  access(sessionId: string): Promise<SessionAccess | null>;
-  /** The sessions of a user that have not ended, newest first. */
+  /** Lists the sessions of a user that have not ended, newest first. */
   list(
     user: SessionEpoch & { readonly id: string },
     page: Page,
     now: Date,
   ): Promise<readonly SessionResource[]>;
-  /** The ids of a user's sessions that were not revoked, newest first, whether or not they have ended otherwise. */
+  /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */
   ids(userId: string, page: Page): Promise<readonly string[]>;
 }
 
@@ -57,19 +44,6 @@ export function makeSessionReader({
 }): SessionReader {
   const sessions = views.of(sessionsProjection);
   return {
-    access: async (sessionId) => {
-      const document = await sessions.get(sessionId);
-      if (document === null) return null;
-      const { user_id: userId, epoch, amr: methods, auth_time, strengthened_at, expires_at } = document.body;
-      return {
-        userId,
-        epoch,
-        methods,
-        authenticatedAt: new Date(auth_time),
-        strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
-        expiresAt: new Date(expires_at),
-      };
-    },
     ids: async (userId, page) => {
       const where = { field: 'user_id', equals: userId };
       return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
@@ -77,7 +51,7 @@ export function makeSessionReader({
     list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
   };
 
-  /** Reads on past those that have ended, for their documents stay, until the page is full. */
+  /** Reads past ended sessions, whose documents stay, until the page is full. */
   async function findLive(
     user: SessionEpoch & { readonly id: string },
     { after, limit }: Page,
@@ -91,7 +65,7 @@ export function makeSessionReader({
       const found = await sessions.find(cursor === undefined ? read : { ...read, after: cursor });
       live.push(...found.filter(({ id, body }) => isLive(body, now) && sessionHolds(user, { id, ...body })));
       const oldest = found.at(-1);
-      // All sessions last equally long at most, so whatever began before one that is over is over too.
+      // All sessions have the same longest life, so the sessions before an ended one have ended too.
       const allSeen =
         oldest === undefined || found.length < readAtOnce || hasEnded(oldest.body.expires_at, now);
       if (live.length >= limit || allSeen) return live.slice(0, limit);
@@ -113,6 +87,18 @@ export function makeSessionReader({
       user_agent: opened === erased ? null : opened,
     };
   }
+}
+
+export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
+  const { user_id: userId, epoch, amr: methods, auth_time, strengthened_at, expires_at } = body;
+  return {
+    userId,
+    epoch,
+    methods,
+    authenticatedAt: new Date(auth_time),
+    strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
+    expiresAt: new Date(expires_at),
+  };
 }
 
 function isLive({ idle_expires_at, expires_at }: SessionDocument, now: Date): boolean {

@@ -1,7 +1,10 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import { shareAccessCodec, type ShareAccessEvent } from '../../src/domain/share-access/events.js';
-import { shareAccessCategory } from '../../src/domain/share-access/stream.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import {
+  shareAccessCodec,
+  type ShareAccessEvent,
+  shareAccessCategory,
+} from '../../src/domain/share-access/events.js';
 
 export type ShareAccessDocument = {
   readonly share_id: string;

@@ -1,22 +1,16 @@
-import type { Recorded } from '../../src/event-sourcing/domain-event.js';
-import type { Projection } from '../../src/event-sourcing/projection.js';
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
-import { shareCodec, type ShareEvent } from '../../src/domain/share/events.js';
-import { shareCategory } from '../../src/domain/share/stream.js';
+import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import { shareCodec, type ShareEvent, shareCategory } from '../../src/domain/share/events.js';
+import { applyEvent, newShare, type ShareFields } from '../../src/domain/share/status.js';
 
-/** The password's hash stays in the log. */
-export type ShareDocument = {
+/** A share without its password hash, which only the log contains. */
+export type ShareDocument = ShareFields & {
   readonly project_id: string;
   readonly asset_id: string;
   /** Sealed for the share. */
   readonly token: Sealed;
   readonly token_digest: string;
-  readonly password_generation: number;
-  readonly expires_at: string | null;
-  readonly max_uses: number | null;
-  /** Counted where `max_uses` is set. */
-  readonly uses: number;
-  readonly allow_download: boolean;
   readonly throttled_at: string | null;
   readonly created_by: string | null;
   readonly created_at: string;
@@ -31,33 +25,23 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
       asset_id: data.asset_id,
       token: data.token,
       token_digest: data.token_digest,
-      expires_at: data.expires_at,
-      max_uses: data.max_uses,
-      allow_download: data.allow_download,
+      ...newShare(data),
       created_by: data.created_by,
-      password_generation: 1,
-      uses: 0,
       throttled_at: null,
       created_at: event.time,
       updated_at: event.time,
     };
   }
-  if (document === null) return null;
+  if (document === null || event.type === 'ShareRevoked') return null;
+  const after = { ...document, ...applyEvent(document, event) };
   switch (event.type) {
     case 'ShareChanged':
-      return { ...document, ...event.data, updated_at: event.time };
     case 'SharePasswordChanged':
-      return {
-        ...document,
-        password_generation: document.password_generation + 1,
-        updated_at: event.time,
-      };
+      return { ...after, updated_at: event.time };
     case 'ShareUsed':
-      return { ...document, uses: document.uses + 1 };
+      return after;
     case 'ShareVerificationThrottled':
-      return { ...document, throttled_at: event.time };
-    case 'ShareRevoked':
-      return null;
+      return { ...after, throttled_at: event.time };
   }
 }
 

@@ -4,49 +4,32 @@ import {
   type Versioned,
   type ViewDocument,
   type Views,
-} from '../../src/event-sourcing/views.js';
+} from '../../src/event-sourcing/views/views.js';
+import { remainingUses } from '../../src/domain/share/status.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
+import { resourceOf } from '../resource-of.js';
+import { shareResource, type ShareResource } from './resource.js';
 
-/** A share as members see it (DESIGN 4.4). */
-export type ShareResource = {
-  readonly id: string;
-  readonly project_id: string;
-  readonly asset_id: string;
-  readonly token: string;
-  /** Where people open it. */
-  readonly url: string;
-  /** Null: never. */
-  readonly expires_at: string | null;
-  readonly max_uses: number | null;
-  /** Null where uses are not limited. */
-  readonly remaining_uses: number | null;
-  readonly allow_download: boolean;
-  /** When wrong passwords were last told to have slowed it down. */
-  readonly throttled_at: string | null;
-  /** The id of a user; null where a key created it. */
-  readonly created_by: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-};
+export type { ShareResource } from './resource.js';
 
-/** @throws StoreUnavailable; what `Sealer.open` throws */
+/** @throws StoreUnavailable; errors of `Sealer.open` */
 export interface ShareReader {
-  /** Null when the project has no such share. */
+  /** Returns null if the project does not have the share. */
   find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
-  /** The project's shares, newest first; those that were revoked are gone. */
+  /** Lists the project's shares that are not revoked, newest first. */
   list(projectId: string, page: Page): Promise<readonly Versioned<ShareResource>[]>;
-  /** The share as a command left it; null where it has been revoked by now. */
+  /** Returns the share after a command; null if it has been revoked meanwhile. */
   after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
-  /** How often it still opens as a command left it; null where uses are not limited. */
+  /** Returns the remaining uses after a command; null if uses are not limited. */
   remainingUses(documents: DocumentsAfter): number | null;
-  /** The ids of the shares of a project or of an asset; those that were revoked are gone. */
+  /** Lists the ids of the shares of a project or of an asset that are not revoked. */
   ids(
     of: { readonly projectId: string } | { readonly assetId: string },
     page: Page,
   ): Promise<readonly string[]>;
-  /** The id of the share whose token has the digest. */
+  /** Returns the id of the share whose token has the digest. */
   idByToken(tokenDigest: string): Promise<string | null>;
 }
 
@@ -91,30 +74,17 @@ export function makeShareReader({
     },
   };
 
-  /** Null for a share whose key was destroyed a moment ago: it is being revoked. */
+  /** Returns null if the share's key is destroyed: the share is revoked, and the view is stale. */
   async function present({
     id,
     revision,
     body,
   }: ViewDocument<ShareDocument>): Promise<Versioned<ShareResource> | null> {
-    const { project_id, asset_id, expires_at, max_uses, allow_download, throttled_at } = body;
-    const { created_by, created_at, updated_at } = body;
-    const token = await sealer.open(
-      { kind: 'share', projectId: project_id, shareId: id },
-      'token',
-      body.token,
-    );
+    const scope = { kind: 'share', projectId: body.project_id, shareId: id } as const;
+    const token = await sealer.open(scope, 'token', body.token);
     if (token === erased) return null;
     const url = urlTemplate.replace('{token}', token);
-    const resource = {
-      ...{ id, project_id, asset_id, token, url, expires_at, max_uses },
-      ...{ remaining_uses: remainingUses(body), allow_download, throttled_at },
-      ...{ created_by, created_at, updated_at },
-    };
-    return { revision, resource };
+    const fields = { ...body, token, url, remaining_uses: remainingUses(body) };
+    return { revision, resource: resourceOf(shareResource, { id, ...fields }) };
   }
-}
-
-function remainingUses({ max_uses, uses }: ShareDocument): number | null {
-  return max_uses === null ? null : Math.max(0, max_uses - uses);
 }

@@ -1,18 +1,15 @@
-import type { Views } from '../../src/event-sourcing/views.js';
+import type { Views } from '../../src/event-sourcing/views/views.js';
 import { assetsProjection } from '../assets/projection.js';
 import { projectsProjection } from '../projects/projection.js';
 import { type UserDocument, usersProjection } from '../users/projection.js';
 
-/** What users store, against what they were granted. @throws StoreUnavailable */
+/** Compares the bytes that users store with their capacity. @throws StoreUnavailable */
 export interface UsageReader {
-  /** Sizes of the assets in the projects that the user owns, alone or with others. */
+  /** Sums the sizes of the assets in all projects that the user owns, alone or with others. */
   usedBytes(userId: string): Promise<number>;
-  /** Whether one of the project's owners has not used more than their capacity. */
+  /** Returns whether an owner of the project uses at most their capacity. */
   hasRoom(projectId: string): Promise<boolean>;
 }
-
-/** Projects whose sums are asked for at once. */
-const pageSize = 20;
 
 export function makeUsageReader({ views }: { readonly views: Views }): UsageReader {
   const users = views.of(usersProjection);
@@ -21,40 +18,33 @@ export function makeUsageReader({ views }: { readonly views: Views }): UsageRead
   return {
     usedBytes,
     hasRoom: async (projectId) => {
-      const owners = (await projects.get(projectId))?.body.members.filter(({ role }) => role === 'owner');
-      for (const { user_id: userId } of owners ?? []) {
-        const user = await users.get(userId);
-        if (user !== null && (await usedBytes(userId)) <= capacityOf(user.body)) return true;
+      const members = (await projects.get(projectId))?.body.members ?? [];
+      const owners = members.filter(({ role }) => role === 'owner');
+      // A project mostly has one owner, and one with room is enough, so the sums are read in a row.
+      for (const { id, body: user } of await users.getMany(owners.map(({ user_id }) => user_id))) {
+        if ((await usedBytes(id)) <= capacityOf(user)) return true;
       }
       return false;
     },
   };
 
   async function usedBytes(userId: string): Promise<number> {
-    const where = { field: 'members.user_id', equals: userId };
-    let used = 0n;
-    for (let from: { readonly after?: string } = {}; ;) {
-      const page = await projects.find({ where, limit: pageSize, ...from });
-      const owned = page.filter(({ body }) =>
-        body.members.some(({ user_id, role }) => user_id === userId && role === 'owner'),
-      );
-      const sums = await Promise.all(owned.map(({ id }) => sizesIn(id)));
-      used = sums.reduce((total, sum) => total + sum, used);
-      const last = page.at(-1);
-      // Beyond this a number of JSON is not exact, and no capacity is granted.
-      if (last === undefined || page.length < pageSize) {
-        return Math.min(Number(used), Number.MAX_SAFE_INTEGER);
-      }
-      from = { after: last.id };
-    }
-  }
-
-  function sizesIn(projectId: string): Promise<bigint> {
-    return assets.sum({ where: { field: 'project_id', equals: projectId }, field: 'size' });
+    const used = await assets.sum({
+      by: 'project_id',
+      field: 'size',
+      owners: {
+        view: projectsProjection,
+        list: 'members',
+        indexed: { field: 'user_id', equals: userId },
+        and: { field: 'role', equals: 'owner' },
+      },
+    });
+    // A larger number is not exact in JSON, and no grant is larger.
+    return Math.min(Number(used), Number.MAX_SAFE_INTEGER);
   }
 }
 
-/** Bytes: what all sources grant together. */
+/** Returns the sum of all grants in bytes. */
 export function capacityOf({ capacity }: Pick<UserDocument, 'capacity'>): number {
   return capacity.reduce((sum, { bytes }) => sum + bytes, 0);
 }

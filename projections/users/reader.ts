@@ -1,40 +1,32 @@
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
-import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views.js';
+import type { SessionEpoch } from '../../src/domain/session-epoch.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { capacityOf, makeUsageReader } from '../usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
+import { resourceOf } from '../resource-of.js';
+import { userResource, type UserResource } from './resource.js';
 
-/** `user` of DESIGN 4.1. */
-export type UserResource = {
-  readonly id: string;
-  readonly email: string;
-  readonly nickname: string;
-  readonly email_verified: boolean;
-  readonly two_factor_enabled: boolean;
-  readonly capacity_bytes: number;
-  readonly used_bytes: number;
-  readonly created_at: string;
-};
+export type { UserResource } from './resource.js';
 
-/** What authentication asks of a user, on every request. */
-export interface UserAccess {
-  /** See `SessionEpoch`. */
-  readonly epoch: number;
-  readonly keptSessionId: string | null;
+/** The fields of a user that authentication reads on every request, and the document that they are from. */
+export interface UserAccess extends SessionEpoch {
   readonly twoFactorEnabled: boolean;
   readonly platformRoles: readonly string[];
+  readonly document: ViewDocument<UserDocument>;
 }
 
-/** @throws StoreUnavailable; and where personal data is opened what `Sealer.open` throws */
+/** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
 export interface UserReader {
   find(userId: string): Promise<Versioned<UserResource> | null>;
-  /** What others may see of the user. */
-  person(userId: string): Promise<Pick<UserResource, 'email' | 'nickname'> | null>;
-  access(userId: string): Promise<UserAccess | null>;
-  /** The user as registering left it: who owns nothing yet. */
+  /** Returns the user of a document that was just read. */
+  present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
+  /** Returns the fields that other users may see, by user id; without users that do not exist. */
+  people(userIds: readonly string[]): Promise<ReadonlyMap<string, Pick<UserResource, 'email' | 'nickname'>>>;
+  /** Returns the user after the registration, without any project yet. */
   registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
-  /** The user as a command left it. */
+  /** Returns the user after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
 
@@ -49,32 +41,27 @@ export function makeUserReader({
   const usage = makeUsageReader({ views });
   return {
     find: async (userId) => {
-      const document = await users.get(userId);
-      return document === null ? null : present(document, await usage.usedBytes(userId));
+      const [document, usedBytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
+      return document === null ? null : present(document, usedBytes);
     },
-    person: async (userId) => {
-      const document = await users.get(userId);
-      return document === null ? null : openPerson(document);
-    },
-    access: async (userId) => {
-      const document = await users.get(userId);
-      if (document === null) return null;
-      const { session_epoch, kept_session_id, two_factor_enabled, platform_roles } = document.body;
-      return {
-        epoch: session_epoch,
-        keptSessionId: kept_session_id,
-        twoFactorEnabled: two_factor_enabled,
-        platformRoles: platform_roles,
-      };
+    present: presentNow,
+    people: async (userIds) => {
+      const documents = await users.getMany(userIds);
+      return new Map(
+        await Promise.all(
+          documents.map(async (document) => [document.id, await openPerson(document)] as const),
+        ),
+      );
     },
     registered: (documents) => present(documentAfter(usersProjection, documents), 0),
-    after: async (documents) => {
-      const document = documentAfter(usersProjection, documents);
-      return present(document, await usage.usedBytes(document.id));
-    },
+    after: (documents) => presentNow(documentAfter(usersProjection, documents)),
   };
 
-  /** What was erased meanwhile reads `erased`. */
+  async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
+    return present(document, await usage.usedBytes(document.id));
+  }
+
+  /** Opens the personal data. After the erasure each text is `erased`. */
   async function openPerson({
     id,
     body,
@@ -92,17 +79,13 @@ export function makeUserReader({
     usedBytes: number,
   ): Promise<Versioned<UserResource>> {
     const { id, revision, body } = document;
-    const { email, nickname } = await openPerson(document);
-    const resource = {
-      id,
-      email,
-      nickname,
-      email_verified: body.email_verified,
-      two_factor_enabled: body.two_factor_enabled,
-      capacity_bytes: capacityOf(body),
-      used_bytes: usedBytes,
-      created_at: body.created_at,
-    };
-    return { revision, resource };
+    const fields = { ...body, ...(await openPerson(document)), capacity_bytes: capacityOf(body) };
+    return { revision, resource: resourceOf(userResource, { id, ...fields, used_bytes: usedBytes }) };
   }
+}
+
+export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
+  const { epoch, kept_session_id, two_factor_enabled, platform_roles } = document.body;
+  const twoFactorEnabled = two_factor_enabled;
+  return { epoch, kept_session_id, twoFactorEnabled, platformRoles: platform_roles, document };
 }

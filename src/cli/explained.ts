@@ -1,8 +1,8 @@
 import { ConfigProblem } from '../config.js';
-import { StoreDamaged, StoreUnavailable } from '../event-sourcing/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { KeyProblem } from '../keys/errors.js';
 
-/** Errors whose message is a sentence for the operator. */
+/** Returns whether the message of the error is a sentence for the operator. */
 export function isExplained(error: unknown): error is Error {
   return (
     error instanceof ConfigProblem ||

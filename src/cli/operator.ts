@@ -1,9 +1,9 @@
 import type { Config } from '../config.js';
 import { callControl } from '../control/control-client.js';
-import { makeOperationRunner } from '../control/operations.js';
+import { makeOperationRunner } from '../control/operation.js';
 import { type ControlReply, type ControlRequest, controlSocketPath } from '../control/protocol.js';
 
-/** @param answerMsMax how long a running service's answer is waited for, in ms; a minute when left out */
+/** Sends a request. @param answerMsMax time limit for a running service's reply in ms; a minute by default */
 export type Ask = (request: ControlRequest, answerMsMax?: number) => Promise<ControlReply>;
 
 interface Opened {
@@ -11,7 +11,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** Gives the work somebody to ask: the running service, or where none runs the stores, opened here at the first request. */
+/** Calls the work with a function that asks the running service, or opens the stores here at the first request. */
 export async function withOperator(config: Config, work: (ask: Ask) => Promise<void>): Promise<void> {
   const opened: Opened[] = [];
   try {
@@ -30,9 +30,9 @@ export async function withOperator(config: Config, work: (ask: Ask) => Promise<v
 }
 
 async function openHere(config: Config): Promise<Opened> {
-  // Loaded only here: a command that a running service carries out needs none of it.
+  // These modules load only here, because a command that a running service carries out needs none of them.
   const { openServices } = await import('../composition/services.js');
-  const { makeOperations } = await import('../composition/operations.js');
+  const { makeOperations } = await import('../control/operations/index.js');
   const { sentenceOf } = await import('../composition/sentence-of.js');
   const { makeLog } = await import('../log.js');
   const services = await openServices(config, { log: makeLog(config.logLevel, 'stderr') });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ControlReply } from '../control/protocol.js';
 import type { Ask } from './operator.js';
 
-/** A part of the sweep, as the operation reports it. */
+/** The report of one part of the sweep. */
 const partSchema = z.object({
   rewrapped: z.int(),
   unreadable: z.int(),
@@ -10,7 +10,7 @@ const partSchema = z.object({
   next: z.string().nullable(),
 });
 
-/** `keys rewrap`: asks for part after part, and sums them up. A sweep that was cut off is begun anew; what is done is passed over. */
+/** Requests part after part and adds up the reports. An interrupted sweep starts again and skips finished records. */
 export async function rewrapAll(ask: Ask): Promise<ControlReply> {
   let after: string | null = null;
   let [rewrapped, unreadable] = [0, 0];

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
-import { type Http, makeHttp as makeShell } from '../http/compose.js';
+import { composeHttp, type Http } from '../http/compose.js';
 import { checkAccessMatrix } from '../http/check-routes.js';
-import type { Readiness } from '../http/readiness.js';
-import { sealedSchema } from '../event-sourcing/sealed.js';
+import type { Readiness } from '../observing/readiness.js';
+import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
@@ -28,14 +28,14 @@ import { makeStorageRoutes } from '../http/routes/storages.js';
 import type { Services } from './services.js';
 import { version } from '../version.js';
 
-/**
- * Puts the HTTP shell and the routes of all areas around the services, without listening.
- * @throws Error naming every route whose policy is not the access matrix's
- */
-export function makeHttp(services: Services, readiness: Readiness): Http & { readonly registry: Registry } {
+/** Builds the HTTP shell over the services. @throws Error naming each route whose policy differs from the matrix */
+export function makeHttp(
+  services: Services,
+  readiness: Readiness,
+  registry: Registry = new Registry(),
+): Http & { readonly registry: Registry } {
   const { config, sealer, log, commands, readers } = services;
-  const registry = new Registry();
-  const http = makeShell({
+  const http = composeHttp({
     ...services,
     logger: log.logger,
     registry,
@@ -47,7 +47,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
       open: async (claim, sealed) => {
         const opened = await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed));
-        if (opened === erased) throw new Error('a kept reply cannot be erased');
+        if (opened === erased) throw new Error('a stored reply cannot be erased');
         return opened;
       },
     },
@@ -75,7 +75,7 @@ export function makeHttp(services: Services, readiness: Readiness): Http & { rea
       ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
-      ...makeNodeRoutes(readers),
+      ...makeNodeRoutes({ ...readers, clock: services.clock }),
     ],
   });
   checkAccessMatrix(http.routes);

@@ -1,16 +1,16 @@
 import { ConfigProblem } from '../config.js';
 
-/** What can be wrong with an address, and what to do about it. */
+/** The defect of an address by error code, and the remedy. */
 const advice = new Map([
   ['EADDRINUSE', 'is in use by another program; stop that one, or choose another'],
   ['EACCES', 'may not be used by this user; choose another, or give the user the right to'],
-  ['EADDRNOTAVAIL', 'is not an address of this machine; choose one of its own'],
+  ['EADDRNOTAVAIL', 'is not an address of this machine; choose an address of this machine'],
   ['ENOTFOUND', 'is not known by name; give an address'],
   ['ENAMETOOLONG', 'has too long a path; choose a shorter DATA_DIR'],
 ]);
 
 /**
- * Waits for something to listen, and explains why it cannot.
+ * Waits until a server listens. Explains a failure.
  * @param what the address, and the variables that name it
  * @throws ConfigProblem
  */

@@ -1,29 +1,27 @@
 import { framesOf } from '../http/error-frames.js';
 import {
   CommandRejected,
+  DocumentTooLarge,
   EventTooLarge,
-  Overloaded,
   PreconditionFailed,
   StoreDamaged,
   StoreUnavailable,
   UndecodableEvent,
   WrongExpectedRevision,
-} from '../event-sourcing/errors.js';
+} from '../event-sourcing/ports/errors.js';
+import { Overloaded } from '../concurrency/overloaded.js';
 import { MailNotSent, MailRefused } from '../integrations/mail/errors.js';
 import { OutgoingError } from '../integrations/outgoing/outgoing-http.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/errors.js';
 
-/** Whose messages are sentences of ours: they name no secret and nobody. */
+/** Errors whose messages this service writes. They contain no secret and no personal data. */
 const ours = [
-  ...[StoreUnavailable, StoreDamaged, UndecodableEvent, Overloaded, EventTooLarge],
+  ...[StoreUnavailable, StoreDamaged, UndecodableEvent, Overloaded, EventTooLarge, DocumentTooLarge],
   ...[CommandRejected, PreconditionFailed, WrongExpectedRevision],
   ...[KeyProblem, KeyMissing, KeyDestroyed, DoesNotOpen, MailNotSent, MailRefused, OutgoingError],
 ] as const;
 
-/**
- * What the log tells of an error. Of one that is not ours it tells the kind and the places that it came through, and not the
- * message: that of a parser may quote the secret that it could not parse.
- */
+/** Returns an error's text for the log. Other errors lose their message: a parser's may quote the secret it parses. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return `something was thrown that is no error: ${typeof error}`;
   if (ours.some((known) => error instanceof known)) return error.message;

@@ -1,18 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
 import type { Config } from '../config.js';
-import { makeBackground } from '../commands/background.js';
-import { makeCountPasswords } from '../commands/count-passwords.js';
+import { makeBackground } from '../concurrency/background.js';
+import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
+import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
+import { makeProbeBucket } from '../integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
 import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
-import type { Clock, Random } from '../event-sourcing/clock.js';
-import type { CommandHandler } from '../event-sourcing/command-handler.js';
-import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/document-writer.js';
-import { type Generations, makeGenerations } from '../event-sourcing/generations.js';
-import { makeCommandHandler } from '../event-sourcing/make-command-handler.js';
-import { makeViews } from '../event-sourcing/make-views.js';
+import type { Clock, Random } from '../event-sourcing/ports/clock.js';
+import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
+import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
+import { makeMembers, makeSoleMember, type Members } from '../event-sourcing/sharing/members.js';
+import { type Generations, makeGenerations } from '../event-sourcing/views/generations.js';
+import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
+import { makeViews } from '../event-sourcing/views/make-views.js';
 import { type Digests, makeDigests } from '../keys/digests.js';
 import {
   ensureKeyFile,
@@ -31,42 +35,46 @@ import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
 import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
+import { guessing } from '../security/guessing.js';
 import { type HashPool, makeHashPool } from '../security/hash-pool.js';
+import { limitsFrom } from '../security/limits.js';
+import { makeCheckPassword } from '../security/password-rules.js';
 import { makePasswords } from '../security/passwords.js';
-import { makeSharePasswords, shareQueueMax } from '../security/share-passwords.js';
+import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
-import { makeCommands, type Commands } from './commands.js';
-import { openStores, type Stores } from './open-stores.js';
-import { makeReaders, type Readers } from './readers.js';
+import { makeCommands, type Commands } from '../commands/index.js';
+import type { Stores } from './open-stores.js';
+import { openWatchedStores, type StoreOptions, type WatchedStores } from './open-watched-stores.js';
+import { makeReaders, type Readers } from '../../projections/readers.js';
 import { sentenceOf } from './sentence-of.js';
+import { levelOf } from './store-reports.js';
 import { systemClock, systemRandom } from './system.js';
 
-/** What a test or a tool may decide instead of the machine. */
-export interface ServiceOptions {
+/** Choices that a test or a tool makes instead of the machine. */
+export interface ServiceOptions extends StoreOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Log;
-  /** Cost of new password hashes; the production parameters when left out. */
+  /** Cost of new password hashes; the production parameters by default. */
   readonly passwordScrypt?: ScryptParameters;
-  /** Where passwords of accounts are hashed; closed with the services. One with two threads when left out. */
+  /** The pool that hashes passwords of accounts, closed with the services; by default a pool with two threads. */
   readonly hashPool?: HashPool;
-  /** How old the last read of the views' registry may be; as `makeGenerations` says when left out. */
+  /** The largest age of the last read of the views' registry; by default the value of `makeGenerations`. */
   readonly registry?: { readonly staleAfterMs: number };
-  /** Opened by the caller, who also closes them; what the configuration names when left out. */
-  readonly stores?: Stores;
-  /** The payment platforms; what the configuration names when left out. */
+  /** The processes that share the feeding; by default those that have the configured MongoDB in common. */
+  readonly members?: Members;
+  /** The payment platforms; by default those of the configuration. */
   readonly paymentProviders?: PaymentProviders;
-  /** Told when an embedded store cannot be used any more. */
-  readonly onFatal?: (error: Error) => void;
 }
 
-/** Everything between the stores and whoever asks: HTTP, the command line, reactions. */
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly stores: Stores;
+  readonly availability: WatchedStores['availability'];
+  readonly sleepUntilRetry: WatchedStores['sleepUntilRetry'];
   readonly eventStore: Stores['eventStore'];
   readonly readModelStore: Stores['readModelStore'];
   readonly keyRings: KeyRings;
@@ -75,34 +83,24 @@ export interface Services {
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
+  readonly members: Members;
   readonly documentWriter: DocumentWriter;
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
-  /** Ends what `openServices` opened: pending work is settled, files and connections are let go. */
+  /** Closes everything that `openServices` opened: waits for pending work, then closes files and connections. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the stores and keys that the configuration names and puts the use cases together over them. The views' registry
- * (`generations.start`) and the projectors are the caller's to start.
+ * Opens stores and keys and builds the commands. The caller starts `generations` and the projectors.
  * @throws KeyProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
  */
 export async function openServices(config: Config, options: ServiceOptions = {}): Promise<Services> {
   const { clock = systemClock, random = systemRandom, log = makeLog(config.logLevel) } = options;
   const { logger } = log;
-  const onFatal =
-    options.onFatal ??
-    ((error) => {
-      logger.fatal({ error: error.message }, 'a store cannot be used any more');
-    });
-  if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
-    // Keys that are not set are told of at once, also while a server is away.
-    loadKeys({ settings: readKeySettings(config.secret), keyFile: null });
-  }
-  const stores = options.stores ?? (await openStores({ config, clock, random, logger, onFatal }));
-  const closeStores = (): Promise<void> =>
-    options.stores === undefined ? stores.close() : Promise.resolve();
+  const watched = await openWatchedStores(config, options, { clock, random, log });
+  const { stores, availability, closeStores } = watched;
   const { eventStore, readModelStore, stateStore } = stores;
   try {
     const keyFile = stores.allEmbedded ? join(config.dataDirectory, 'keys.json') : null;
@@ -127,7 +125,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       readModelStore,
       clock,
       onFailure: (error) => {
-        logger.warn(
+        logger[levelOf(availability, error)](
           { error: sentenceOf(error) },
           'documents were not written through; the projector follows',
         );
@@ -155,7 +153,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       randomBytes,
       ...scryptParameters,
     });
-    const sharePool = makeHashPool({ queue: shareQueueMax });
+    const sharePool = makeHashPool(guessing.sharePassword.pool);
     const sharePasswords = makeSharePasswords({
       peppers: keyRings.pepper,
       pool: sharePool,
@@ -169,12 +167,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const background = makeBackground({ onFailure });
     const paymentProviders: PaymentProviders = options.paymentProviders ?? openPaymentProviders(config, log);
     const commands = makeCommands({
-      config,
+      ...config,
       clock,
       handler,
       stateStore,
       randomBytes,
-      readers,
+      ...readers,
       sealer,
       digests,
       passwords,
@@ -186,6 +184,14 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
       background,
       onFailure,
+      checkPassword: makeCheckPassword(config.passwordExtraChecks),
+      invitationLimits: limitsFrom(config.limits),
+      makeUrls: makeStorageUrls,
+      probe: makeProbeBucket({
+        http: makeOutgoingHttp({ isAllowed: makeAllowedAddress(config.storageAllowedCidrs) }),
+        now: () => clock.now(),
+        makeId: randomUUID,
+      }),
       paymentProviders,
       onRefused: (provider, reason) => {
         logger.warn({ provider, reason }, 'a payment callback was not taken');
@@ -200,6 +206,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       random,
       log,
       stores,
+      availability,
+      sleepUntilRetry: watched.sleepUntilRetry,
       eventStore,
       readModelStore,
       keyRings,
@@ -208,6 +216,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       digests,
       accessTokens,
       generations,
+      members: openMembers(options, { config, stateStore, clock, log }),
       documentWriter,
       handler,
       readers,
@@ -226,6 +235,31 @@ export async function openServices(config: Config, options: ServiceOptions = {})
   }
 }
 
+function openMembers(
+  { members }: ServiceOptions,
+  {
+    config,
+    stateStore,
+    clock,
+    log,
+  }: {
+    readonly config: Config;
+    readonly stateStore: Stores['stateStore'];
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+): Members {
+  if (members !== undefined) return members;
+  // Operators read the id in `stowage projection list`.
+  const id = `${hostname().slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  // A process owns embedded stores alone.
+  if (config.mongoDbUrl === undefined) return makeSoleMember(id);
+  const onRetry = (error: unknown): void => {
+    log.logger.warn({ error: sentenceOf(error) }, 'the list of the processes could not be kept up');
+  };
+  return makeMembers({ id, stateStore, clock, onRetry });
+}
+
 function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
 }
@@ -236,15 +270,15 @@ function hashPoolOf({ hashPool }: ServiceOptions): HashPool {
 
 function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders {
   return makePaymentProviders(config.payments(), {
-    // Certificates are fetched from public hosts only.
+    // PayPal serves its certificates from public hosts, so no private range is open here.
     http: makeOutgoingHttp({ isAllowed: makeAllowedAddress([]) }),
     report: (problem) => {
-      logger.error({ problem }, 'the keys of a payment platform were not read anew');
+      logger.error({ problem }, 'the keys of a payment platform were not read again');
     },
   });
 }
 
-/** Embedded stores have a key file of their own; several processes over one store must be given their keys. */
+/** Opens the rings of keys. Processes that share a store need their keys as settings, not as a key file. */
 async function openKeyRings({
   keyFile,
   settings,
@@ -252,7 +286,7 @@ async function openKeyRings({
   clock,
   log,
 }: {
-  /** Of the directory that this process owns; null where there is none. */
+  /** The key file of the directory that this process owns; null if it owns none. */
   readonly keyFile: string | null;
   readonly settings: () => KeySettings;
   readonly eventStore: Stores['eventStore'];
@@ -268,7 +302,7 @@ async function openKeyRings({
     load: () => loadKeys({ settings: settings(), keyFile }),
     clock,
     onProblem: (problem) => {
-      log.logger.error({ problem }, 'the keys were not read anew');
+      log.logger.error({ problem }, 'the keys were not read again');
     },
   });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Random } from '../event-sourcing/clock.js';
+import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   sleep: async (ms, signal) => {
@@ -9,5 +8,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** Jitter needs no more than this; keys and tokens come from `node:crypto`. */
+/** Jitter needs no cryptographic randomness. Keys and tokens use `node:crypto`. */
 export const systemRandom: Random = () => Math.random();

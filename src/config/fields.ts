@@ -13,18 +13,18 @@ export const cidrList = z
   .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
   .refine(
     (items) => items.every(isCidr),
-    'must be a list of CIDR ranges such as 10.0.0.0/8, separated by commas',
+    'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
   );
 
 export const origin = z
   .string()
-  .refine(isOrigin, 'must be an http or https origin such as https://api.example.org');
+  .refine(isOrigin, 'must be an http or https origin, for example https://api.example.org');
 
 export const shareUrlTemplate = z
   .string()
   .refine(
     isShareUrlTemplate,
-    'must be an http or https URL that names {token} once, behind its host, such as https://media.example.org/s/{token}',
+    'must be an http or https URL that names {token} once, after its host, for example https://media.example.org/s/{token}',
   );
 
 export const mailbox = z.string().transform((text, context) => {
@@ -43,7 +43,7 @@ function isShareUrlTemplate(text: string): boolean {
   const [one, other] = ['a', 'b'].map((token) => text.replace('{token}', token));
   if (one === undefined || other === undefined || !URL.canParse(one) || !URL.canParse(other)) return false;
   const { protocol, host, username } = new URL(one);
-  // Names of hosts are looked up in clear.
+  // DNS queries are unencrypted, so a token in the host would leak.
   return /^https?:$/.test(protocol) && host === new URL(other).host && username === '';
 }
 

@@ -7,10 +7,7 @@ import {
 } from '../integrations/payments/payment-settings.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './sources.js';
 
-/**
- * What can be bought: `PLANS_FILE`, or what is built in.
- * @throws ConfigProblem
- */
+/** Reads the plans: `PLANS_FILE`, or the built-in ones. @throws ConfigProblem */
 export function readPlans(file: string | undefined): readonly Plan[] {
   if (file === undefined) return builtInPlans;
   const parsed = plansSchema.safeParse(readJson('PLANS_FILE', file));
@@ -22,17 +19,14 @@ export function readPlans(file: string | undefined): readonly Plan[] {
   );
 }
 
-/**
- * The payment variables, with what is wrong with them.
- * @throws ConfigProblem when a file that is named cannot be read
- */
+/** Reads the payment variables and their problems. @throws ConfigProblem when a named file cannot be read */
 export function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
   return readPaymentSettings((name) => (isSecret(name) ? readSecret(environment, name) : environment[name]));
 }
 
-/** What is wrong with the payment variables and the directories of keys that they name, one sentence each. */
+/** Returns the problems of the payment variables and of the directories of keys that they name, one sentence each. */
 export function paymentProblems(environment: Environment): readonly string[] {
-  // Secrets that cannot be read are named already.
+  // `readConfig` already reports secrets that cannot be read.
   const payments = collect([], () => readPayments(environment));
   if (payments === undefined) return [];
   return [...payments.problems, ...keyDirectoryProblems(payments.settings)];

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** The environment does not make a configuration. The message names every problem, one a line, and no value of a secret. */
+/** The message names every problem of the environment, one a line, and no value of a secret. */
 export class ConfigProblem extends Error {
   override readonly name = 'ConfigProblem';
 }
 
-/** What is set, by name: an empty variable counts as not set. */
+/** The variables by name. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The text of a secret: of the variable, or of the file that `<name>_FILE` names. Undefined where neither is set, or it is blank.
+ * Reads a secret from the variable, or from the file that `<name>_FILE` names; undefined if not set or blank.
  * @throws ConfigProblem when both are set, or the file cannot be read
  */
 export function readSecret(environment: Environment, name: string): string | undefined {
@@ -21,7 +21,7 @@ export function readSecret(environment: Environment, name: string): string | und
   return text === undefined || text.trim() === '' ? undefined : text.trim();
 }
 
-/** @throws ConfigProblem */
+/** Reads a JSON file. @throws ConfigProblem */
 export function readJson(variable: string, file: string): unknown {
   const text = readFile(variable, file);
   try {
@@ -31,7 +31,7 @@ export function readJson(variable: string, file: string): unknown {
   }
 }
 
-/** @throws ConfigProblem */
+/** Reads a text file. @throws ConfigProblem */
 export function readFile(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -41,7 +41,7 @@ export function readFile(variable: string, file: string): string {
   }
 }
 
-/** The value; undefined, with the problem noted, where there is one. */
+/** Returns the value. After a ConfigProblem it adds the message to `problems` and returns undefined. */
 export function collect<Result>(problems: string[], read: () => Result): Result | undefined {
   try {
     return read();

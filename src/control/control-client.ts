@@ -5,9 +5,8 @@ import { type ControlReply, type ControlRequest, replySchema } from './protocol.
 const usualMs = 60_000;
 
 /**
- * Asks the running service of a data directory to carry an operation out.
- * @param answerMsMax how long the answer is waited for, in ms; a minute when left out
- * @returns its reply, or null when no service listens there
+ * Sends an operation to the running service of a data directory; null if no service listens there.
+ * @param answerMsMax time limit for the reply in ms; a minute by default
  */
 export async function callControl(
   path: string,
@@ -42,7 +41,7 @@ function connectTo(path: string): Promise<Socket | null> {
       resolve(socket);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      // No socket, or one that a killed service left.
+      // There is no socket, or a killed service has left one.
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null);
       else reject(error);
     });

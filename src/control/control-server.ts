@@ -5,19 +5,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlReply, type ControlRequest, lineBytesMax, requestSchema } from './protocol.js';
 
 export interface ControlServer {
-  /** Takes no more requests, lets running ones finish (5 s at most), removes the socket. */
+  /** Accepts no more requests, waits for running ones (5 s at most), and removes the socket. */
   close(): Promise<void>;
 }
 
 const idleMsMax = 10_000;
 const closeMsMax = 5_000;
-/** unix(7): sockaddr_un holds 108 bytes with the closing zero. */
+/** The longest path of a socket: sockaddr_un holds 108 bytes with the closing zero (unix(7)). */
 const pathBytesMax = 107;
 
 /**
- * Listens for the command line of this service. The caller owns the data directory, so a socket that lies there is what
- * a killed process left.
- * @param run carries a request out; a rejection must have been turned into a reply
+ * Listens for the command line. The caller owns the data directory, so an existing socket is of a killed process.
+ * @param run carries out a request; it turns errors into replies
  */
 export async function startControlServer(deps: {
   readonly path: string;
@@ -27,18 +26,18 @@ export async function startControlServer(deps: {
   const running = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   if (Buffer.byteLength(path) > pathBytesMax) {
-    // Cut off without a word otherwise, so that the socket would lie elsewhere.
+    // The system would cut the path off silently, and the socket would have another path.
     throw Object.assign(new Error(`the path of the control socket is too long: ${path}`), {
       code: 'ENAMETOOLONG',
     });
   }
-  // With every store elsewhere nobody has made the directory yet.
+  // If all stores are servers, no store has made the directory.
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(path, { force: true });
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // A client that goes away has nobody to be told.
+    // Without a listener, the error of a client that disconnects would end the process.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(idleMsMax, () => socket.destroy());
     const work = serve(socket).finally(() => running.delete(work));
@@ -71,7 +70,7 @@ export async function startControlServer(deps: {
       socket.destroy();
       return;
     }
-    // From here on the operation decides how long it takes.
+    // From here on the operation decides about its duration.
     socket.setTimeout(0);
     socket.end(`${JSON.stringify(await reply(line))}\n`);
   }
@@ -91,7 +90,7 @@ export async function startControlServer(deps: {
   }
 }
 
-/** The first line that arrives, or null when the peer ends or exceeds the limit before one is complete. */
+/** Reads the first line. Returns null if the peer closes, or exceeds the limit, before the line is complete. */
 export function readLine(socket: Socket): Promise<string | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 
-/** An id of ours: UUIDv7 (RFC 9562), lower case. */
+/** An id that the service makes: UUIDv7 (RFC 9562), lower case. The schema accepts every UUID. */
 export const entityId = z.uuid();
 
-/** A moment: RFC 3339, UTC, milliseconds. */
+/** A time: RFC 3339, UTC, milliseconds. */
 export const instant = z.iso.datetime({ precision: 3 });
 
 /** A keyed digest or SHA-256 in lower-case hexadecimal. */
 export const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What a grant of capacity or of an entitlement comes from; an order is named by its id. */
+/** The source of a grant of capacity or of an entitlement. An id names an order. */
 export const grantSource = z.union([z.enum(['registration', 'operator']), entityId]);
 export type GrantSource = z.infer<typeof grantSource>;
 
-/** What became of a mail: the mail server took it over, or refused it for good. */
+/** The outcome of a mail: the mail server accepted it, or refused it permanently. */
 export const mailOutcome = z.enum(['accepted', 'refused']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
-/** What a person is told of by mail when it happens to their account. */
+/** The changes to an account about which its user gets a mail. */
 export const securityNoticeKind = z.enum([
   'password_changed',
   'email_changed',

@@ -1,9 +1,9 @@
-import { CommandRejected } from '../event-sourcing/errors.js';
+import { CommandRejected } from '../event-sourcing/ports/errors.js';
 
-/** The input breaks a rule of its own, whatever the state. */
+/** The input breaks a rule that does not depend on state. */
 export type InvalidRequest = 'invalid_request';
 
-/** @param field as it is spelled in the request; a value never gets into the message */
+/** Rejects a field, named as in the request. The message never contains the value. @throws CommandRejected */
 export function invalid(field: string, problem: string): never {
   throw new CommandRejected<InvalidRequest>('invalid_request', `${field}: ${problem}`);
 }

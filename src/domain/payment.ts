@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sealedSchema } from '../event-sourcing/sealed.js';
+import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from './fields.js';
 
-/** The platforms whose callbacks are taken (DESIGN 4.5). */
+/** The platforms whose callbacks the service accepts (docs/design.md#payment-callbacks). */
 export const paymentProvider = z.enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay']);
 export type PaymentProviderName = z.infer<typeof paymentProvider>;
 
@@ -12,48 +12,82 @@ export const minorAmount = z.int().nonnegative();
 /** ISO 4217. */
 export const currencyCode = z.string().regex(/^[A-Z]{3}$/);
 
-/** A platform's id of a payment; it names no person. */
+/**
+ * An amount in minor units and its currency (ISO 4217). The amount is a safe integer and never negative. A type alias,
+ * because documents contain it and an interface has no index signature.
+ */
+export type Money = { readonly amount: number; readonly currency: string };
+
+/** A platform's id of a payment. It names no person. */
 export const transactionId = z.string().min(1).max(256);
 
-/** What a platform says has happened, as a callback's event keeps it (see `PaymentFact` of the payment integrations). */
+const money = { amount: minorAmount, currency: currencyCode };
+
+/** A fact that a platform reports, in the form that events store. */
 export const paymentFact = z.discriminatedUnion('kind', [
+  /** `nothing`: a genuine report that does not concern the service. */
   z.strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'nothing']) }),
-  z.strictObject({ kind: z.literal('paid'), amount: minorAmount, currency: currencyCode }),
-  z.strictObject({ kind: z.literal('refunded-in-total'), amount: minorAmount, currency: currencyCode }),
+  z.strictObject({ kind: z.literal('paid'), ...money }),
+  /** The total that was refunded of the transaction so far. */
+  z.strictObject({ kind: z.literal('refunded-in-total'), ...money }),
+  /** One refund with its id. */
   z.strictObject({
     kind: z.literal('refund'),
     refund_id: z.string().min(1).max(256),
     status: z.enum(['pending', 'succeeded', 'failed']),
-    amount: minorAmount,
-    currency: currencyCode,
+    ...money,
   }),
   z.strictObject({
     kind: z.literal('dispute'),
     dispute_id: z.string().min(1).max(256),
     status: z.enum(['open', 'won', 'lost']),
   }),
-  /** It matters, but the field named is missing or makes no sense. */
+  /** A genuine report of a relevant kind whose field `field` is missing or invalid. An operator reviews it. */
   z.strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) }),
 ]);
-export type RecordedFact = z.infer<typeof paymentFact>;
+export type PaymentFact = z.infer<typeof paymentFact>;
 
-/** One thing that a callback says. */
+/** Returns the money of a fact, or nulls if the fact names none. */
+export function moneyOf(fact: PaymentFact): {
+  readonly amount: number | null;
+  readonly currency: string | null;
+} {
+  return 'amount' in fact
+    ? { amount: fact.amount, currency: fact.currency }
+    : { amount: null, currency: null };
+}
+
+/**
+ * One fact of a callback. A payment, refund or dispute names its transaction. Any other fact, except `nothing` and
+ * `unreadable`, names the order or the transaction.
+ */
 export const paymentNotification = z.strictObject({
-  /** Of an order of ours; `foreign` where the platform names something else. */
+  /** The order's number at the platform, for example out_trade_no. Events store `foreign` for one that is not ours. */
   order_number: z.string().min(1).max(256).nullable(),
+  /** A payment has the same id in all messages of the platform. Refunds and disputes name the id of their payment. */
   transaction_id: transactionId.nullable(),
   fact: paymentFact,
-  /** The platform's own time of it. */
+  /** The platform's time of the fact. */
   at: instant.nullable(),
 });
-export type RecordedNotification = z.infer<typeof paymentNotification>;
+export type PaymentNotification = z.infer<typeof paymentNotification>;
 
-/** Why somebody has decided on a payment; it may name people. */
+/** Names a payment that waits for an operator: a callback, or with `.<index>` one of its facts. */
+export const paymentId = z
+  .string()
+  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:\.(?:0|[1-9][0-9]?))?$/)
+  .meta({ description: '`id` of what is listed under `/admin/payments`.' });
+
+/** An operator's decision on a payment. */
+export const paymentAction = z.enum(['apply', 'dismiss']);
+export type PaymentAction = z.infer<typeof paymentAction>;
+
+/** An operator's reason for a decision on a payment. It may name people, so it is sealed. */
 export const resolutionNote = {
   note: sealedSchema,
-  /** The person whose key it is sealed with, the order's buyer; null: it has a key of its own. */
+  /** The person whose key seals the note: the order's buyer. Null: the note has a separate key. */
   note_of: entityId.nullable(),
-  /** Keyed, so that the same decision is known when it comes again. */
+  /** Keyed digest, by which `decide` recognises a repeated decision. */
   note_digest: hexDigest,
 };
 export type ResolutionNote = z.infer<z.ZodObject<typeof resolutionNote>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an API key may be allowed to do (DESIGN 4.2). */
+/** The scopes of API keys (docs/design.md#api-keys). */
 export const scopes = [
   'storage:read',
   'storage:test',

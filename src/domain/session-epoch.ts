@@ -1,15 +1,15 @@
-/** What a user's stream says about sessions: those of an older epoch are over, save the one that its end has spared. */
-export interface SessionEpoch {
-  /** Counts password changes and revocations of all sessions. */
+/** The part of a user's stream that ends sessions: those of an older epoch have ended, except the kept one. */
+export type SessionEpoch = {
+  /** Counts PasswordChanged, SessionsRevoked and CredentialsVoided. */
   readonly epoch: number;
-  /** The session that the last of them kept; null when it kept none. */
-  readonly keptSessionId: string | null;
-}
+  /** The session that the last of these events kept; null if it kept none. */
+  readonly kept_session_id: string | null;
+};
 
-/** Whether a session, which copied the epoch at its start, has not been ended by its user's stream (DESIGN 3, "Sessions"). */
+/** Returns whether the user's stream has not ended the session. `session.epoch` is the user's epoch at its start. */
 export function sessionHolds(
   user: SessionEpoch,
   session: { readonly id: string; readonly epoch: number },
 ): boolean {
-  return session.epoch >= user.epoch || session.id === user.keptSessionId;
+  return session.epoch >= user.epoch || session.id === user.kept_session_id;
 }

@@ -8,20 +8,20 @@ export function isPrintable(text: string): boolean {
 }
 
 /**
- * A name given by people, of `max` characters (code points) at most: outer white space is cut off, and one or more remain, none of
- * them a control character. @throws CommandRejected invalid_request
+ * Trims a name and checks it: 1 to `max` characters (code points), no control character.
+ * @throws CommandRejected invalid_request
  */
 export function checkName(text: string, field = 'name', max = 64): string {
   const name = text.trim();
-  // What is cut off counts as well: a client that goes by the stated length must not be told two things.
+  // The maximum applies before trimming, so that it agrees with the maximum that a client checks.
   if (name === '' || Array.from(text).length > max) invalid(field, `must have 1 to ${max} characters`);
   if (!isPrintable(name)) invalid(field, 'must not contain control characters');
   return name;
 }
 
 /**
- * A text by people, of `max` characters (code points) at most: outer white space is cut off, and one or more remain, of control
- * characters only tabs and ends of lines. @throws CommandRejected invalid_request
+ * Trims a text and checks it as `checkName` does, but accepts tabs and line ends.
+ * @throws CommandRejected invalid_request
  */
 export function checkText(text: string, field: string, max: number): string {
   const trimmed = text.trim();

@@ -1,30 +1,31 @@
-import { agentAccess, operatorAccess, projectAccess, publicAccess, sessionAccess } from './access.js';
-import type { Policy } from './access.js';
+import {
+  agentAccess,
+  operatorAccess,
+  projectAccess,
+  publicAccess,
+  sessionAccess,
+  type Policy,
+} from './access.js';
 
 /** Reading in a project: members by their role, and platform auditors. */
 const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as const;
-/** Changing a project's members (DESIGN 4.1: needs a fresh second factor). */
+/** Changing a project's members. It needs a fresh second factor (docs/design.md#second-factor). */
 const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
-/** Changing a project's storages (DESIGN 4.1: needs a fresh second factor). */
+/** Changing a project's storages. It needs a fresh second factor (docs/design.md#second-factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
-/** Changing a project's assets. */
 const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
-/** Sharing a project's assets. */
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
-/**
- * Who may call what: every route's policy, by the route's name (DESIGN section 4). Routes take their policy from here, and
- * start-up fails for a route that does not, and for an entry that no route serves.
- */
-export const accessMatrix = {
-  // The service itself (4.7).
+/** The policy of every route (docs/design.md#order-of-checks). The start fails if a route and its entry disagree. */
+const matrix = {
+  // The service itself (docs/design.md#health-and-metrics, docs/design.md#openapi-document).
   getHealth: publicAccess,
   getReadiness: publicAccess,
   getKeys: publicAccess,
   getOpenApi: publicAccess,
   getDocs: publicAccess,
 
-  // Signing in and out (4.1). A refresh token is a credential of its own.
+  // Signing in and out (docs/design.md#accounts). A refresh token is itself a credential.
   register: publicAccess,
   login: publicAccess,
   sendEmailCode: publicAccess,
@@ -33,10 +34,10 @@ export const accessMatrix = {
   logout: sessionAccess('not-yet'),
   passSecondFactor: sessionAccess('not-yet'),
 
-  // The caller's own account (4.1).
+  // The caller's account (docs/design.md#accounts).
   getMe: sessionAccess('not-yet'),
   changeMe: sessionAccess('passed'),
-  // Deletes projects too, which deleting them one by one asks a fresh second factor for.
+  // This call also deletes projects, which needs a fresh second factor.
   eraseMe: sessionAccess('fresh'),
   listSessions: sessionAccess('passed'),
   revokeSession: sessionAccess('passed'),
@@ -49,7 +50,7 @@ export const accessMatrix = {
   removeTotp: sessionAccess('passed'),
   replaceRecoveryCodes: sessionAccess('passed'),
 
-  // Projects (4.2).
+  // Projects (docs/design.md#projects).
   createProject: sessionAccess('passed'),
   listProjects: sessionAccess('passed'),
   getProject: projectAccess(reads),
@@ -58,13 +59,14 @@ export const accessMatrix = {
   listMembers: projectAccess(reads),
   addMember: projectAccess(changesMembers),
   changeMember: projectAccess(changesMembers),
-  // Everybody may leave; whom else a member may remove depends on both roles and is decided with the project's state.
+  // Every member may leave. The roles of both members decide whether one may remove the other.
   removeMember: projectAccess({ ...changesMembers, role: 'viewer' }),
   listApiKeys: projectAccess({ ...reads, role: 'admin' }),
   issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', twoFactor: 'fresh' }),
   revokeApiKey: projectAccess({ role: 'admin', apiKey: 'refused' }),
 
-  // Storages (4.3; create and get are the API document's 4.1 and 4.2).
+  // Storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
+  // docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
   createStorage: projectAccess({
     role: 'admin',
     apiKey: 'refused',
@@ -85,17 +87,17 @@ export const accessMatrix = {
   getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeDelivery: projectAccess(managesStorages),
 
-  // Assets (4.4).
+  // Assets (docs/design.md#assets).
   addAsset: projectAccess(managesAssets),
   listAssets: projectAccess({ ...reads, apiKey: 'asset:read' }),
   getAsset: projectAccess({ ...reads, apiKey: 'asset:read' }),
   changeAsset: projectAccess(managesAssets),
   deleteAsset: projectAccess(managesAssets),
   issueUploadUrl: projectAccess(managesAssets),
-  // A POST, which auditors may not call.
+  // This is a POST, so auditors may not call it.
   issueMediaLinks: projectAccess({ role: 'viewer', apiKey: 'asset:read' }),
 
-  // Shares (4.4). A visitor presents the share's password, then the session that it opened.
+  // Shares (docs/design.md#shares). A visitor presents the password, then the session that it opened.
   createShare: projectAccess(managesShares),
   listShares: projectAccess({ ...reads, apiKey: 'share:read' }),
   getShare: projectAccess({ ...reads, apiKey: 'share:read' }),
@@ -106,7 +108,7 @@ export const accessMatrix = {
   renewShareMedia: publicAccess,
   getSharePage: publicAccess,
 
-  // Plans and orders (4.5). Prices are no secret; an order is its buyer's.
+  // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
   placeOrder: sessionAccess('passed'),
   listOrders: sessionAccess('passed'),
@@ -114,11 +116,11 @@ export const accessMatrix = {
   cancelOrder: sessionAccess('passed'),
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
 
-  // Callbacks prove by their signature whom they are from (4.5).
+  // Callbacks prove their sender by a signature (docs/design.md#payment-callbacks).
   receivePaymentCallback: publicAccess,
   confirmPaymentCallback: publicAccess,
 
-  // Payments that wait for somebody (4.5).
+  // Payments that wait for an operator (docs/design.md#payment-review).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
   resolvePayment: operatorAccess,
@@ -126,6 +128,12 @@ export const accessMatrix = {
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 
-  // Nodes (4.6).
+  // Nodes (docs/design.md#peer-nodes).
   listPeers: agentAccess,
 } as const satisfies Readonly<Record<string, Policy>>;
+
+/** The names of the service's routes: `operationId` of the OpenAPI document. */
+export type RouteName = keyof typeof matrix;
+export type KindOf<Name extends RouteName> = (typeof matrix)[Name]['kind'];
+
+export const accessMatrix: { readonly [Name in RouteName]: Policy<KindOf<Name>> } = matrix;

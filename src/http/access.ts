@@ -1,7 +1,9 @@
+import type { ProjectAccess } from '../../projections/projects/reader.js';
+import type { UserAccess } from '../../projections/users/reader.js';
 import type { Role } from '../domain/role.js';
 import type { Scope } from '../domain/scope.js';
 
-/** Who calls. `actor` is what events record: see `EventMetadata.actor`. */
+/** Events record `actor`: see `EventMetadata.actor`. */
 interface Caller<Kind extends string> {
   readonly kind: Kind;
   readonly actor: string;
@@ -12,13 +14,15 @@ export interface SessionCaller extends Caller<'session'> {
   readonly userId: string;
   readonly sessionId: string;
   readonly sessionEpoch: number;
-  /** How the user signed in: `amr` of the session. */
+  /** `amr` of the session. */
   readonly methods: readonly string[];
   readonly authenticatedAt: Date;
   readonly platformRoles: readonly string[];
   readonly twoFactorEnabled: boolean;
-  /** When the session last passed a second factor; null when it never did. */
+  /** When the session last passed a second factor; null if it never did. */
   readonly strengthenedAt: Date | null;
+  /** The user as the gate read it. */
+  readonly user: UserAccess;
 }
 export interface ApiKeyCaller extends Caller<'api_key'> {
   readonly keyId: string;
@@ -26,51 +30,40 @@ export interface ApiKeyCaller extends Caller<'api_key'> {
   readonly scopes: readonly string[];
 }
 
-/** Anybody. */
 export interface PublicPolicy {
   readonly kind: 'public';
 }
 
-/** A signed-in user. With TOTP on, a session that never passed it is refused unless the route is part of signing in. */
+/** Admits a signed-in user. With TOTP on, the session must have passed it, except on routes of signing in. */
 export interface SessionPolicy {
   readonly kind: 'session';
   readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
 }
 
-/** A member of the project named by `:projectId`, an API key of it where a scope is named, or an auditor where admitted. */
+/** Admits a member of the project in `:projectId`, an API key of it with a permitted scope, and auditors if so set. */
 export interface ProjectPolicy {
   readonly kind: 'project';
   readonly role: Role;
   readonly apiKey: Scope | 'refused';
-  /** Platform auditors, members or not; only where nothing is changed. */
+  /** Platform auditors, members or not. Only calls that change nothing admit them. */
   readonly auditors: 'admitted' | 'refused';
-  /** What a malformed id in the path is: create storage says 400, all else 404. */
+  /** The reply to a malformed id in the path: 400 for create storage, 404 for all other routes. */
   readonly badId: 'invalid_request' | 'not_found';
-  /** What a project that does not exist, or is not the caller's, is: create storage says 403, all else 404. */
+  /** For a project that does not exist or is not the caller's: 403 for create storage, 404 for all other routes. */
   readonly onMissing: 'forbidden' | 'not_found';
-  /** `fresh`: with TOTP on, it must have been passed within the last 15 minutes. */
+  /** `fresh`: with TOTP on, the session must have passed it within the last 15 minutes. */
   readonly twoFactor: 'passed' | 'fresh';
   readonly entitlement?: 'allow_s3';
 }
 
-/** An edge agent, by the shared secret. */
+/** Admits an edge agent, by the shared secret. */
 export interface AgentPolicy {
   readonly kind: 'agent';
 }
 
-/** A signed-in user with the platform role `operator`. */
+/** Admits a signed-in user with the platform role `operator`. */
 export interface OperatorPolicy {
   readonly kind: 'operator';
-}
-
-/** What the gate and the handlers may know of a project. */
-export interface ProjectAccess {
-  readonly id: string;
-  readonly requireTwoFactor: boolean;
-  readonly entitlements: { readonly allow_s3: boolean };
-  readonly defaultStorageId: string | null;
-  /** Null for users that are no members. */
-  roleOf(userId: string): Role | null;
 }
 
 export interface Policies {
@@ -83,7 +76,6 @@ export interface Policies {
 export type AccessKind = keyof Policies;
 export type Policy<Kind extends AccessKind = AccessKind> = Policies[Kind] & { readonly kind: Kind };
 
-/** What passing a policy tells the handler. */
 export interface Grants {
   readonly public: { readonly caller: AnonymousCaller };
   readonly session: { readonly caller: SessionCaller };
@@ -99,7 +91,7 @@ export const sessionAccess = (twoFactor: SessionPolicy['twoFactor'] = 'passed'):
   kind: 'session',
   twoFactor,
 });
-/** Access to a project; what is left out is the rule of nearly every project call. */
+/** The defaults are the rules of almost every project call. */
 export const projectAccess = (
   policy: Pick<ProjectPolicy, 'role' | 'apiKey'> & Partial<ProjectPolicy>,
 ): ProjectPolicy => ({

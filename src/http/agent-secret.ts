@@ -2,24 +2,24 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { HttpError } from './http-error.js';
 
-/** Passes a request that presents a configured agent secret. @throws HttpError 503 when none is configured, then 401 */
+/** @throws HttpError 503 without a configured secret, 401 for a wrong one */
 export type CheckAgentSecret = (presented: string | null) => void;
 
 /**
- * @param secrets `NODE_AGENT_SECRET` and, while it is being replaced, `NODE_AGENT_SECRET_PREVIOUS`; empty ones count as
- * not configured. Compared as SHA-256 digests in constant time (DESIGN 4.6).
+ * Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes).
+ * @param secrets `NODE_AGENT_SECRET` and `NODE_AGENT_SECRET_PREVIOUS`; empty ones count as not configured
  */
 export function makeCheckAgentSecret(secrets: readonly (string | undefined)[]): CheckAgentSecret {
   const digests = secrets
     .filter((secret): secret is string => secret !== undefined && secret !== '')
     .map((secret) => sha256(Buffer.from(secret, 'utf8')));
-  // Agents present the same bytes for ever, and hashing costs as much as the rest of the gate. A map finds them by a
-  // seeded hash of the whole string, so its time tells nothing of a secret.
+  // Agents always present the same bytes, and hashing costs as much as the rest of the gate, so digests are cached. The
+  // map finds an entry by a seeded hash of the whole string, so its time reveals nothing about a secret.
   const hashed = new LRUCache<string, Buffer>({ max: 16 });
   const digestOf = (presented: string): Buffer => {
     const known = hashed.get(presented);
     if (known !== undefined) return known;
-    // Node decodes header bytes as Latin-1; a secret beyond ASCII is compared as the bytes that the agent sent.
+    // Node decodes header bytes as Latin-1. This restores the sent bytes, so a secret beyond ASCII matches.
     const digest = sha256(Buffer.from(presented, 'latin1'));
     hashed.set(presented, digest);
     return digest;
@@ -30,7 +30,7 @@ export function makeCheckAgentSecret(secrets: readonly (string | undefined)[]): 
     }
     if (presented === null) throw new HttpError('unauthorized', 'X-Agent-Secret is missing');
     const digest = digestOf(presented);
-    // Every configured secret is compared, so the time does not tell which one matched.
+    // Every configured secret is compared, so the time does not reveal which one matched.
     const matches = digests.filter((known) => timingSafeEqual(known, digest));
     if (matches.length === 0) throw new HttpError('unauthorized', 'X-Agent-Secret does not match');
   };

@@ -3,37 +3,41 @@ import Koa from 'koa';
 import { checkRoutes } from './check-routes.js';
 import { describeForLog } from './error-reply.js';
 import { HttpError } from './http-error.js';
-import { makeObserve } from './observe.js';
-import type { ObserveDeps } from './observe.js';
+import { makeObserve, type ObserveDeps } from './observe.js';
 import type { Route } from './route.js';
+import type { RequestLimits, StoreName } from './request-limits.js';
 import type { HttpState, Shell } from './shell.js';
 
 export interface AppDeps extends Shell, ObserveDeps {
   readonly routes: readonly Route[];
+  readonly requestLimits: RequestLimits;
 }
 
-/**
- * Makes the application, without listening.
- * @throws Error naming every route that lacks what a route must declare
- */
+/** Makes the application. It does not listen. @throws Error naming every route with an incomplete declaration */
 export function makeApp(deps: AppDeps): Koa<HttpState> {
-  const { routes, logger } = deps;
+  const { routes, logger, requestLimits } = deps;
   checkRoutes(routes);
   const routers = new Map<string, Router<HttpState>>();
   for (const route of routes) {
     const shape = shapeOf(route.path);
     const router = routers.get(shape) ?? new Router<HttpState>({ sensitive: true, strict: true });
-    router.register(route.path, [route.method], route.serve(deps));
+    const [serve, stores] = [route.serve(deps), storesFor(route)];
+    router.register(route.path, [route.method], (ctx, next) =>
+      // `async`: what a route throws at once must reject too.
+      requestLimits.run(ctx.state.tracked, stores, async () => {
+        await serve(ctx, next);
+      }),
+    );
     routers.set(shape, router);
   }
 
   const app = new Koa<HttpState>();
-  // Whatever goes wrong after a reply has begun: mostly clients that left.
+  // Receives errors after the start of a reply, mostly from clients that disconnected.
   app.on('error', (error: unknown) => {
     logger.debug({ error: describeForLog(error) }, 'reply broken off');
   });
   app.use(makeObserve(deps));
-  // The routers match and take the path apart. What else they do before a route, which is for routes in a row, costs as much.
+  // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use(async (ctx, next) => {
     const { path } = ctx;
     const matched = routers.get(shapeOf(path))?.match(path, ctx.method);
@@ -48,7 +52,14 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   return app;
 }
 
-/** @param methods those that the path has; none where there is nothing at it */
+/** Returns the stores without which a request to the route cannot succeed. */
+function storesFor({ method, raw }: Route): readonly StoreName[] {
+  // The acceptance of a payment callback needs the log alone, and reads go on while the log is away.
+  if (raw !== undefined) return ['eventStore'];
+  return method === 'GET' ? ['readModels', 'state'] : ['eventStore', 'readModels', 'state'];
+}
+
+/** @param methods the methods of the path; none for an unknown path */
 function notServed(methods: readonly string[]): HttpError {
   if (methods.length === 0) return new HttpError('not_found', 'there is nothing at this path');
   const allow = [...new Set(methods)].sort().join(', ');
@@ -56,8 +67,8 @@ function notServed(methods: readonly string[]): HttpError {
 }
 
 /**
- * What can be told of a path at a glance: how many segments it has, and the area that it is in. A request tries only the routes of
- * its own shape, for a router tries one pattern after the other. Parameters stand for one segment each, and never for the area.
+ * Returns the number of a path's segments, and its area. A request tries only routes with the same key, because a
+ * router tries one pattern after the other. A parameter stands for one segment, and never for the area.
  */
 function shapeOf(path: string): string {
   const segments = path.split('/');

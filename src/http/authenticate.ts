@@ -1,65 +1,41 @@
-import type { Clock } from '../event-sourcing/clock.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { AccessReader } from '../../projections/access/reader.js';
+import type { ProjectAccess } from '../../projections/projects/reader.js';
 import { sessionHolds } from '../domain/session-epoch.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { parseApiKey } from '../security/api-keys.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { unauthorized } from './credentials.js';
 
-/** Finds out who presents a credential. Documents that cannot be read are StoreUnavailable, hence 503. */
-export interface Authenticator {
-  /** @throws HttpError 401 */
-  session(token: string): Promise<SessionCaller>;
-  /** @throws HttpError 401 */
-  apiKey(key: string): Promise<ApiKeyCaller>;
-}
-
-/** What every request by session or key reads: parts of the readers of those views. @throws StoreUnavailable */
-export interface AccessReaders {
-  readonly sessions: {
-    /** Null when it was revoked, or never existed. */
-    access(sessionId: string): Promise<{
-      readonly userId: string;
-      readonly epoch: number;
-      readonly methods: readonly string[];
-      readonly authenticatedAt: Date;
-      readonly strengthenedAt: Date | null;
-      readonly expiresAt: Date;
-    } | null>;
-  };
-  readonly users: {
-    access(userId: string): Promise<{
-      readonly epoch: number;
-      readonly keptSessionId: string | null;
-      readonly twoFactorEnabled: boolean;
-      readonly platformRoles: readonly string[];
-    } | null>;
-  };
-  readonly projects: {
-    /** @param digest SHA-256 of the whole key, hexadecimal */
-    apiKey(digest: string): Promise<{
-      readonly keyId: string;
-      readonly projectId: string;
-      readonly scopes: readonly string[];
-      readonly expiresAt: Date;
-    } | null>;
-  };
+/** The caller, and the project that the path names; null: it names none, or one that does not exist. */
+export interface Authenticated<Caller> {
+  readonly caller: Caller;
+  readonly project: ProjectAccess | null;
 }
 
 /**
- * Only the signature check may be remembered: the session and its user are read every time, so that a revoked session
- * and one of an older epoch are refused at once (DESIGN section 3, "Sessions").
+ * Identifies the caller by a credential, and reads the project that the path names in the same call to the store.
+ * Unreadable documents are StoreUnavailable, therefore 503.
  */
+export interface Authenticator {
+  /** @throws HttpError 401 */
+  session(token: string, projectId: string | null): Promise<Authenticated<SessionCaller>>;
+  /** Returns the project only if the key is one of its keys. @throws HttpError 401 */
+  apiKey(key: string, projectId: string | null): Promise<Authenticated<ApiKeyCaller>>;
+}
+
+/** Only the check of a signature may be cached: a revoked session must end at once (docs/design.md#sessions). */
 export function makeAuthenticator({
   accessTokens,
-  readers: { sessions, users, projects },
+  access,
   clock,
 }: {
   readonly accessTokens: Pick<AccessTokens, 'verify'>;
-  readonly readers: AccessReaders;
+  readonly access: AccessReader;
   readonly clock: Clock;
 }): Authenticator {
   return {
-    session: async (token) => {
+    session: async (token, projectId) => {
       const verdict = await accessTokens.verify(token);
       if (!verdict.valid) {
         const expired = verdict.code === 'token_expired';
@@ -69,7 +45,7 @@ export function makeAuthenticator({
         );
       }
       const { userId, sessionId } = verdict.claims;
-      const [session, user] = await Promise.all([sessions.access(sessionId), users.access(userId)]);
+      const { session, user, project } = await access.session({ sessionId, userId, projectId });
       const ended =
         session === null ||
         user === null ||
@@ -77,7 +53,7 @@ export function makeAuthenticator({
         !sessionHolds(user, { id: sessionId, epoch: session.epoch }) ||
         session.expiresAt <= clock.now();
       if (ended) throw unauthorized('the session has ended', 'invalid_token');
-      return {
+      const caller: SessionCaller = {
         kind: 'session',
         actor: `user:${userId}`,
         userId,
@@ -88,17 +64,26 @@ export function makeAuthenticator({
         platformRoles: user.platformRoles,
         twoFactorEnabled: user.twoFactorEnabled,
         strengthenedAt: session.strengthenedAt,
+        user,
       };
+      return { caller, project };
     },
 
-    apiKey: async (key) => {
+    apiKey: async (key, projectId) => {
       const parsed = parseApiKey(key);
-      const found = parsed === null ? null : await projects.apiKey(parsed.digest);
+      const found = parsed === null ? null : await access.apiKey(parsed.digest);
       if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');
       }
-      const { keyId, projectId, scopes } = found;
-      return { kind: 'api_key', actor: `key:${keyId}`, keyId, projectId, scopes };
+      const { keyId, scopes, project } = found;
+      const caller: ApiKeyCaller = {
+        kind: 'api_key',
+        actor: `key:${keyId}`,
+        keyId,
+        projectId: project.id,
+        scopes,
+      };
+      return { caller, project: project.id === projectId ? project : null };
     },
   };
 }

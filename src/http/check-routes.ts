@@ -5,10 +5,7 @@ import type { Route } from './route.js';
 
 const kinds = new Set(['public', 'session', 'project', 'agent', 'operator']);
 
-/**
- * Refuses to start with a route that does not say who may call it, what it takes and what it answers. Types demand the
- * same; this holds for what types cannot see, such as the parameters in a path.
- */
+/** Checks facts of a declaration that types cannot express. @throws Error naming every problem */
 export function checkRoutes(routes: readonly Route[]): void {
   const problems = routes.flatMap((route) =>
     problemsOf(route).map((problem) => `${route.method} ${route.path}: ${problem}`),
@@ -24,7 +21,7 @@ export function checkRoutes(routes: readonly Route[]): void {
   refuse(problems);
 }
 
-/** Refuses to start unless each route has the policy that the table gives its name, and each entry of the table is served. */
+/** Checks that routes and access matrix agree. @throws Error naming every problem */
 export function checkAccessMatrix(
   routes: readonly Pick<Route, 'name' | 'access'>[],
   matrix: Readonly<Record<string, Policy>> = accessMatrix,
@@ -42,7 +39,7 @@ export function checkAccessMatrix(
 }
 
 function refuse(problems: readonly string[]): void {
-  if (problems.length > 0) throw new Error(`routes are not fit to be served:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`routes are incomplete:\n${problems.join('\n')}`);
 }
 
 function problemsOf(route: Partial<Route>): string[] {
@@ -68,7 +65,7 @@ function problemsOfRequest({ request, path, method }: Partial<Route>): string[] 
     .filter((part) => !(request?.[part] instanceof z.ZodType))
     .map((part) => `has no schema for its ${part}`);
   if (method === 'GET' && !(request?.body instanceof z.ZodUndefined)) problems.push('takes a body');
-  // Requests are led to their routes by the area: see `shapeOf` in app.ts.
+  // The application finds routes by their area: see `shapeOf` in app.ts.
   const segments = (path ?? '').split('/');
   if ((segments[3] ?? segments[1] ?? '').startsWith(':')) problems.push('has a parameter for its area');
   const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name ?? '').sort();

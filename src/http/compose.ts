@@ -2,32 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Clock } from '../event-sourcing/clock.js';
-import type { StateStore } from '../event-sourcing/state-store.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { makeClientIp } from '../security/client-ip.js';
-import { makeRateLimiter } from '../security/rate-limit.js';
-import type { RateLimit } from '../security/rate-limit.js';
+import { makeRateLimiter, type RateLimit } from '../security/rate-limit.js';
 import { makeCheckAgentSecret } from './agent-secret.js';
 import { makeApp } from './app.js';
+import type { AccessReader } from '../../projections/access/reader.js';
 import { makeAuthenticator } from './authenticate.js';
-import type { AccessReaders } from './authenticate.js';
 import { describeForLog } from './error-reply.js';
 import { makeGate } from './gate.js';
-import type { ProjectDirectory } from './gate.js';
-import { makeRunOnce } from './idempotency.js';
-import type { KeyedDigest, ReplySealer } from './idempotency.js';
-import { limitsFrom } from './limits.js';
-import { makeHttpMetrics } from './metrics.js';
-import type { HttpMetrics } from './metrics.js';
-import type { Readiness } from './readiness.js';
+import { makeRunOnce, type KeyedDigest, type ReplySealer } from './idempotency.js';
+import { limitsFrom } from '../security/limits.js';
+import { makeHttpMetrics, type HttpMetrics } from './metrics.js';
+import type { Readiness } from '../observing/readiness.js';
+import { makeRequestLimits, type RequestLimitsOptions, type StoresAvailability } from './request-limits.js';
 import type { Route } from './route.js';
-import { makeServiceRoutes } from './routes/service.js';
-import type { ServiceRouteDeps } from './routes/service.js';
+import { makeServiceRoutes, type ServiceRouteDeps } from './routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
   readonly readiness: Readiness;
-  readonly readers: AccessReaders & { readonly projects: ProjectDirectory };
+  readonly readers: { readonly access: AccessReader };
   readonly accessTokens: Pick<AccessTokens, 'verify' | 'jwks'>;
   readonly stateStore: StateStore;
   readonly digests: KeyedDigest & { ip(address: string): string };
@@ -35,25 +31,26 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** `TRUSTED_PROXIES`, `LIMITS_FILE` and the agent secrets, current one first. */
+  /** `TRUSTED_PROXIES`, `LIMITS_FILE` and the agent secrets, the current one first. */
   readonly trustedProxies: readonly string[];
   readonly limits: Readonly<Record<string, RateLimit>>;
   readonly agentSecrets: readonly (string | undefined)[];
-  /** The routes of all areas; those of the service itself are added. */
   readonly routes: readonly Route[];
+  readonly availability?: StoresAvailability;
+  /** Those of docs/design.md#limit-of-a-request when left out. */
+  readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs'>;
 }
 
-/** What `startHttpServer` serves. */
 export interface Http {
-  /** All that is served, the service's own routes included. */
+  /** Including the service's own. */
   readonly routes: readonly Route[];
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly metrics: HttpMetrics;
   readonly onClosing: () => void;
 }
 
-/** Puts the HTTP shell together around the routes, without listening. */
-export function makeHttp(deps: HttpDeps): Http {
+/** Builds the HTTP shell around the routes. It does not listen. */
+export function composeHttp(deps: HttpDeps): Http {
   const { readiness, readers, accessTokens, clock, logger, digests } = deps;
   let closing = false;
   const limiter = makeRateLimiter({ clock, limits: limitsFrom(deps.limits) });
@@ -65,10 +62,10 @@ export function makeHttp(deps: HttpDeps): Http {
     readiness,
     limiter,
     clock,
+    requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
     newId: randomUUID,
     gate: makeGate({
-      authenticator: makeAuthenticator({ accessTokens, readers, clock }),
-      projects: readers.projects,
+      authenticator: makeAuthenticator({ accessTokens, access: readers.access, clock }),
       checkAgentSecret: makeCheckAgentSecret(deps.agentSecrets),
       limiter,
       clock,
@@ -80,7 +77,7 @@ export function makeHttp(deps: HttpDeps): Http {
       clock,
       newId: randomUUID,
       onReplyLost: (error) => {
-        logger.warn({ error: describeForLog(error) }, 'a reply could not be kept for its Idempotency-Key');
+        logger.warn({ error: describeForLog(error) }, 'a reply could not be stored for its Idempotency-Key');
       },
     }),
     logger,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { HttpError } from './http-error.js';
 
-/** The token of `Authorization: Bearer …`; null when the header is absent. @throws HttpError 401 for another scheme */
+/** Returns the token of `Authorization: Bearer …`; null if absent. @throws HttpError 401 for another scheme */
 export function bearerToken(request: IncomingMessage): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
@@ -11,28 +11,27 @@ export function bearerToken(request: IncomingMessage): string | null {
   return token;
 }
 
-/** The key of `X-API-Key`; null when the header is absent. An empty one is present, and bad. */
+/** Returns the key of `X-API-Key`; null if the header is absent. An empty key is present and invalid. */
 export function presentedApiKey(request: IncomingMessage): string | null {
   return onlyValue(request.headers['x-api-key']);
 }
 
-/** The secret of `X-Agent-Secret`; null when the header is absent. */
 export function presentedAgentSecret(request: IncomingMessage): string | null {
   return onlyValue(request.headers['x-agent-secret']);
 }
 
-/** Node joins a repeated header with commas, so a secret given twice is a secret that does not match. */
+/** Node joins a repeated header with commas, so a secret that is sent twice does not match. */
 function onlyValue(header: string | string[] | undefined): string | null {
   return header === undefined ? null : String(header);
 }
 
-/** The caller as somebody who is signed in. @throws HttpError 403 for an API key */
+/** @throws HttpError 403 for an API key */
 export function refuseKey(caller: SessionCaller | ApiKeyCaller): SessionCaller {
   if (caller.kind === 'session') return caller;
   throw new HttpError('api_key_not_allowed', 'this cannot be done with an API key; sign in');
 }
 
-/** 401 with the challenge that RFC 6750 asks for. */
+/** Makes a 401 with the challenge that RFC 6750 requires. */
 export function unauthorized(
   message: string,
   code: 'unauthorized' | 'invalid_token' | 'token_expired' = 'unauthorized',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OpenApiDocument, Operation } from './openapi.js';
+import type { OpenApiDocument, OpenApiOperation } from './openapi.js';
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
@@ -10,7 +10,7 @@ table { border-collapse: collapse; width: 100% } td, th { text-align: left; padd
 .method { background: #1c2430; color: #fff; border-radius: 4px; padding: .1rem .5rem; margin-right: .5rem }
 `;
 
-/** Nothing runs and nothing is fetched; the one style sheet is named by its digest. */
+/** The page runs no script and fetches nothing. The policy names its one style sheet by digest. */
 export const docsContentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -19,7 +19,6 @@ export const docsContentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The OpenAPI document as a page for people. */
 export function renderDocsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -51,7 +50,7 @@ function renderOperation({
 }: {
   readonly path: string;
   readonly method: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
 }): string {
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
   const rows = Object.entries(responses).map(
@@ -72,7 +71,7 @@ function json(value: unknown): string {
   return `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
 }
 
-/** Text with `code` marked up. */
+/** Marks up `code`. */
 function prose(text: string): string {
   return escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { errorStatus } from './error-codes.js';
-import type { ErrorCode } from './error-codes.js';
+import { errorStatus, type ErrorCode } from './error-codes.js';
 import type { Route } from './route.js';
 
 const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> = {
@@ -33,7 +32,7 @@ const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> 
   ],
 };
 
-/** Every error reply that a route can give: its own refusals, and those of the shell that its declaration brings with it. */
+/** Returns the errors of a route by status: its own, and those of the shell that follow from its declaration. */
 export function documentedErrors(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set<ErrorCode>([...ofAccess[route.access.kind], ...ofShell(route), ...route.errors]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -41,7 +40,7 @@ export function documentedErrors(route: Route): ReadonlyMap<number, readonly Err
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   };
   for (const code of codes) add(errorStatus[code], code);
-  // Answered before a route is known, on any path.
+  // The server sends these before it knows a route, on every path.
   for (const status of [408, 414, 431]) add(status, 'invalid_request');
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
@@ -51,12 +50,19 @@ function ofBody({ request, raw }: Route): readonly ErrorCode[] {
   return raw === undefined ? ['invalid_json', 'unsupported_media_type'] : ['unsupported_media_type'];
 }
 
+/** The errors of every call that reads or writes. */
+function ofStores({ method }: Route): readonly ErrorCode[] {
+  return method === 'GET'
+    ? ['store_unavailable', 'overloaded']
+    : ['document_too_large', 'store_unavailable', 'outcome_unknown', 'overloaded'];
+}
+
 function ofShell(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_request', 'payload_too_large', 'internal_error'];
-  if (route.always !== true) codes.push('store_unavailable', 'overloaded');
+  if (route.always !== true) codes.push(...ofStores(route));
   codes.push(...ofBody(route));
   if (route.limit !== undefined) codes.push('rate_limited');
-  if (route.idempotent !== undefined) codes.push('conflict', 'idempotency_key_reused');
+  if (route.idempotent !== undefined) codes.push('idempotency_key_reused');
   if (route.ifMatch === true) codes.push('precondition_failed');
   if (route.access.kind === 'project') {
     const { apiKey, onMissing, entitlement } = route.access;

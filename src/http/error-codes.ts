@@ -1,6 +1,6 @@
 /**
- * Every `code` that an error reply may carry, with its status (DESIGN section 4). A code has one status everywhere, save
- * that `invalid_request` also answers requests that HTTP itself refuses (408, 414, 431).
+ * Every `code` of an error reply, with its status (docs/design.md#error-codes). A code has the same status everywhere,
+ * except `invalid_request`, which also answers requests that HTTP itself refuses (408, 414, 431).
  */
 export const errorStatus = {
   invalid_request: 400,
@@ -23,6 +23,7 @@ export const errorStatus = {
   conflict: 409,
   capacity_exceeded: 409,
   idempotency_key_reused: 409,
+  document_too_large: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -35,14 +36,15 @@ export const errorStatus = {
   password_not_checkable: 503,
   overloaded: 503,
   store_unavailable: 503,
+  outcome_unknown: 503,
 } as const;
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** What `invalid_request` may also be answered with: the request never became one that a route could judge. */
+/** The other statuses of `invalid_request`, for requests that reach no route. */
 export type TransportStatus = 408 | 414 | 431;
 
-/** Replies of 503 name a wait; what only an operator can change names a longer one. Seconds. */
+/** Seconds to wait, by code. A 503 that only an operator can cure names a longer wait. */
 const secondsToRetry: Partial<Record<ErrorCode, number>> = {
   mail_not_configured: 60,
   agent_secret_not_configured: 60,
@@ -50,11 +52,12 @@ const secondsToRetry: Partial<Record<ErrorCode, number>> = {
   password_not_checkable: 60,
   overloaded: 1,
   store_unavailable: 1,
+  outcome_unknown: 1,
   rate_limited: 1,
   too_many_attempts: 1,
 };
 
-/** Seconds for `Retry-After` where nobody knows better; undefined where the code promises none. */
+/** Returns the default `Retry-After` in seconds; undefined for a code without one. */
 export function retryAfterOf(code: ErrorCode): number | undefined {
   return secondsToRetry[code];
 }

@@ -1,8 +1,8 @@
 const framesMax = 12;
 
-/** The places that an error came through, nearest first, without anything of its message; none where the two cannot be told apart. */
+/** Returns the stack frames, nearest first; none if it cannot separate them from the message. */
 export function framesOf({ stack = '', message }: Error): readonly string[] {
-  // A message of several lines may hold some that look like places.
+  // Lines of a message may look like frames.
   const start = stack.indexOf(message);
   if (start === -1) return [];
   return stack

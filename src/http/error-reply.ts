@@ -1,21 +1,25 @@
 import {
   CommandRejected,
-  Overloaded,
+  DocumentTooLarge,
   PreconditionFailed,
   StoreDamaged,
   StoreUnavailable,
   UndecodableEvent,
-} from '../event-sourcing/errors.js';
+} from '../event-sourcing/ports/errors.js';
+import { Overloaded } from '../concurrency/overloaded.js';
 import { framesOf } from './error-frames.js';
-import { TooManyAttempts } from '../commands/rejections.js';
+import { TooManyAttempts } from '../commands/shared/rejections.js';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 import { rejectionErrors } from './rejections.js';
 
 const codeOfRejection = new Map<string, ErrorCode>(Object.entries(rejectionErrors));
 
-/** The reply that an error of the inner layers stands for; null for one that nobody foresaw, which is a bland 500. */
-export function toHttpError(error: unknown): HttpError | null {
+/**
+ * Translates an error to its reply. Returns null for an unexpected one, which becomes a 500 without details.
+ * @param mayHaveWritten whether the request has begun an append that is not known to have failed
+ */
+export function toHttpError(error: unknown, mayHaveWritten = false): HttpError | null {
   if (error instanceof HttpError) return error;
   if (error instanceof CommandRejected) {
     const code = codeOfRejection.get(String(error.code));
@@ -27,14 +31,33 @@ export function toHttpError(error: unknown): HttpError | null {
   if (error instanceof PreconditionFailed) {
     return new HttpError('precondition_failed', 'the resource has changed since you read it');
   }
-  if (error instanceof Overloaded) {
-    return new HttpError('overloaded', 'the service is busy; try again');
+  if (error instanceof DocumentTooLarge) {
+    return new HttpError(
+      'document_too_large',
+      'the resource would become too large to be stored; nothing was changed',
+    );
   }
+  if (error instanceof Overloaded) return mayHaveWritten ? outcomeUnknown : overloaded;
   if (error instanceof StoreUnavailable) {
-    return new HttpError('store_unavailable', 'the service is unavailable; try again');
+    return mayHaveWritten ? outcomeUnknown : storeUnavailable;
   }
   return null;
 }
+
+/** The reply to a request that wrote nothing, because a queue is full. */
+const overloaded = new HttpError('overloaded', 'the service is busy; try again');
+
+/** The reply to a request that wrote nothing. */
+const storeUnavailable = new HttpError(
+  'store_unavailable',
+  'a store does not answer; nothing was written, so try again',
+);
+
+/** The reply to a request that may have written. */
+const outcomeUnknown = new HttpError(
+  'outcome_unknown',
+  'the service is busy or a store does not answer, and the change may have been made; repeat the request with the same Idempotency-Key, or read before you repeat it',
+);
 
 export const internalError = new HttpError('internal_error', 'the service failed to answer');
 
@@ -45,16 +68,18 @@ interface DescribedError {
   readonly frames?: readonly string[];
 }
 
-/** Errors whose sentences are ours, name no secret and nobody, and say what to do: a disk is full, a server is away. */
-const told = [HttpError, StoreUnavailable, StoreDamaged, UndecodableEvent, Overloaded] as const;
+/** Errors with sentences of this service. They contain no secret or personal data and tell what to do. */
+const explained = [
+  ...[HttpError, StoreUnavailable, StoreDamaged, UndecodableEvent, DocumentTooLarge, Overloaded],
+] as const;
 
 /**
- * An error for the log. Those that are ours are told by their sentence. Of others name, code and where they were thrown: a
- * parser's message may quote the secret that it could not parse.
+ * Describes an error for the log. An error of this service keeps its sentence. Of another error the log gets name, code
+ * and stack frames, because the message of a parser may quote the secret that it parses.
  */
 export function describeForLog(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
-  if (told.some((known) => error instanceof known)) return { name: error.name, message: error.message };
+  if (explained.some((known) => error instanceof known)) return { name: error.name, message: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return {
     name: error.name,

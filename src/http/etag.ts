@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { HttpError } from './http-error.js';
 
-/** `"<revision>-<digest of the body>"`: revision for `If-Match`, digest because a reader may join other streams. */
+/** Makes `"<revision>-<digest of the body>"`: `If-Match` needs the revision; the body may join other streams. */
 export function resourceTag(revision: bigint, body: string): string {
   return `"${revision}-${digest(body)}"`;
 }
 
-/** `"<digest of the body>"`, for replies that are no single resource. */
+/** Makes `"<digest of the body>"`, for replies that are no single resource. */
 export function contentTag(body: string): string {
   return `"${digest(body)}"`;
 }
@@ -15,20 +15,17 @@ function digest(body: string): string {
   return hash('sha256', body, 'base64url').slice(0, 22);
 }
 
-/** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, 13.1.2). Malformed fields match nothing. */
+/** Compares `If-None-Match` weakly (RFC 9110, 13.1.2). A malformed field matches nothing. */
 export function matchesNone(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false;
   if (field === tag || field.trim() === '*') return true;
   return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** What no resource has: the revision of a tag that is not one of ours. It is compared like any other, after the body's rules. */
+/** Stands for a tag of another service, which the comparison then refuses after the checks of the body. */
 const neverRevision = -1n;
 
-/**
- * The revision that `If-Match` demands (RFC 9110, 13.1.1: strong comparison); undefined when it demands none.
- * @throws HttpError 400 for what is not one entity tag
- */
+/** Returns the revision that `If-Match` demands (RFC 9110, 13.1.1); undefined for none. @throws HttpError 400 */
 export function revisionWanted(field: string | undefined): bigint | undefined {
   if (field === undefined || field.trim() === '*') return undefined;
   const tag = /^\s*(?<weak>W\/)?"(?<opaque>[\x21\x23-\x7e\x80-\xff]*)"\s*$/.exec(field)?.groups;

@@ -8,22 +8,17 @@ import { userAgentOf } from './user-agent.js';
 import type { PathParams } from './gate.js';
 import { HttpError } from './http-error.js';
 import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
-import { checkContentType, checkDeclaredSize, emptyBody, readBody } from './json-body.js';
-import type { ReceivedBody } from './json-body.js';
+import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { reservePlaces } from './limits.js';
-import { finishReply, setHeaders } from './reply.js';
-import type { FinishedReply, ReplySpecs } from './reply.js';
+import { finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 import { makeQueryParser, validate } from './validate.js';
 
-/** What an `Idempotency-Key` may be: visible ASCII, 255 characters at most. */
+/** Visible ASCII. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/**
- * Serves one route. The order of checks is DESIGN section 4's; 404 and 405 were settled before, and what the gate checks
- * (401 to entitlement) is listed there.
- */
+/** Serves a route (docs/design.md#order-of-checks). The router settles 404 and 405, the gate 401 to entitlement. */
 export function makeExchange<
   Kind extends AccessKind,
   Params extends PathParams,
@@ -40,7 +35,7 @@ export function makeExchange<
   const formats = replyFormats(spec);
   const readQuery = makeQueryParser(request.query);
   const limits = [spec.limit ?? []].flat();
-  // What has nothing to parse is parsed once.
+  // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
@@ -52,7 +47,7 @@ export function makeExchange<
     checkDeclaredSize(ctx.req);
     const received = takesBody ? await readBody(ctx) : emptyBody;
 
-    // 2. Authentication 401, path ids, then all that is 403.
+    // 2. Authentication 401, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
       ctx.req,
@@ -72,28 +67,28 @@ export function makeExchange<
     const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, ctx.state.client);
 
     // 5. The work itself: 409, 412, 503.
-    const { requestId, client } = ctx.state;
+    const { requestId, client, tracked } = ctx.state;
     const { actor } = grant.caller;
     const work = async (identity: CommandIdentity): Promise<FinishedReply> => {
-      // What is added goes before what is spread: after it, each property costs the engine a multiple of the rest.
-      const command = { causationId: requestId, correlationId: requestId, actor, ...identity };
+      // Added properties come before the spread: after it, each costs the engine several times as much.
+      const ids = { causationId: requestId, correlationId: requestId };
+      const command = { ...ids, actor, request: tracked, ...identity };
       const userAgent = userAgentOf(ctx.req);
       const given = { params, query, body, client, userAgent, expectedRevision, command, ...grant };
       const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
     const answer: Answer = () => {
-      if (key === undefined) {
-        return work({ commandId: shell.newId(), time: shell.clock.now(), isUnique: true });
-      }
+      if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,
         `${spec.method} ${ctx.path}`,
       ];
-      return shell.runOnce({ scope, key, body, keepsReply: spec.idempotent === true }, work);
+      const keepsReply = spec.idempotent === true;
+      return shell.runOnce({ scope, key, body, keepsReply, progress: tracked }, work);
     };
     const reply = await (settle === undefined ? answer() : settled(answer, settle));
-    send(ctx, reply);
+    if (!tracked.isOver()) send(ctx, reply);
   };
 }
 
@@ -112,7 +107,7 @@ function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): 
 
 type Answer = () => Promise<FinishedReply>;
 
-/** Runs the work and tells its status, also that of what it threw. */
+/** Passes the status of the work, or of its error, to `settle`. */
 async function settled(answer: Answer, settle: (status: number) => void): Promise<FinishedReply> {
   try {
     const reply = await answer();
@@ -124,7 +119,7 @@ async function settled(answer: Answer, settle: (status: number) => void): Promis
   }
 }
 
-/** An empty body stands for an object without fields, so that a route without required fields takes it. */
+/** An empty body counts as an object without fields, so a route without required fields accepts it. */
 function contentOf(ctx: RouterContext<HttpState>, received: ReceivedBody): unknown {
   checkContentType(ctx, received);
   if (received.kind === 'flawed') throw received.error;
@@ -167,7 +162,7 @@ function send(ctx: RouterContext<HttpState>, { status, content, headers }: Finis
   const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
   setHeaders(ctx.res, headers);
   if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
-    // Koa leaves out what describes the body.
+    // Koa removes the headers that describe the body.
     ctx.status = 304;
     return;
   }

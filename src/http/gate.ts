@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../event-sourcing/clock.js';
+import type { ProjectAccess } from '../../projections/projects/reader.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
 import { roleAtLeast } from '../domain/role.js';
-import { isAuditor } from './access.js';
-import type {
-  AccessKind,
-  ApiKeyCaller,
-  Grants,
-  Policy,
-  ProjectAccess,
-  ProjectPolicy,
-  SessionCaller,
+import {
+  isAuditor,
+  type AccessKind,
+  type ApiKeyCaller,
+  type Grants,
+  type Policy,
+  type ProjectPolicy,
+  type SessionCaller,
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
-import type { Authenticator } from './authenticate.js';
+import type { Authenticated, Authenticator } from './authenticate.js';
 import {
   bearerToken,
   presentedAgentSecret,
@@ -21,8 +21,7 @@ import {
   unauthorized,
 } from './credentials.js';
 import { HttpError } from './http-error.js';
-import { takeOne } from './limits.js';
-import type { Limiter } from './limits.js';
+import { takeOne, type Limiter } from './limits.js';
 
 export type PathParams = Readonly<Record<string, string>>;
 
@@ -31,7 +30,7 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
   readonly params: Params;
 }
 
-/** Lets a request pass a route's policy. `readPath` parses the path's ids, whose place in the order is after 401. */
+/** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
 export type Gate = <Kind extends AccessKind, Params extends PathParams>(
   policy: Policy<Kind>,
   request: IncomingMessage,
@@ -46,41 +45,34 @@ type GateByKind = {
   ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 };
 
-/** Part of the projects' reader. */
-export interface ProjectDirectory {
-  /** Null for a project that does not exist or is deleted. @throws StoreUnavailable */
-  access(projectId: string): Promise<ProjectAccess | null>;
-}
-
 export interface GateDeps {
   readonly authenticator: Authenticator;
-  readonly projects: ProjectDirectory;
   readonly checkAgentSecret: CheckAgentSecret;
   readonly limiter: Limiter;
   readonly clock: Clock;
 }
 
-/** How long a passed second factor counts as fresh: 15 minutes (DESIGN 4.1). */
+/** docs/design.md#second-factor */
 const freshMs = 15 * 60 * 1000;
 
-/**
- * Makes the gate. The order of checks is DESIGN section 4's: authentication 401, path id, key not allowed, membership,
- * role or scope, two-factor, entitlement.
- */
-export function makeGate({ authenticator, projects, checkAgentSecret, limiter, clock }: GateDeps): Gate {
-  const authenticate = async (request: IncomingMessage): Promise<SessionCaller | ApiKeyCaller> => {
-    // A key that is present decides alone: a bad one is refused even beside a good token.
+/** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
+export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
+  const authenticate = async (
+    request: IncomingMessage,
+    projectId: string | null,
+  ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
+    // A present key decides alone: an invalid one is refused even beside a valid token.
     const key = presentedApiKey(request);
     if (key !== null) {
-      const caller = await authenticator.apiKey(key);
-      takeOne(limiter, 'api_key', caller.keyId);
-      return caller;
+      const authenticated = await authenticator.apiKey(key, projectId);
+      takeOne(limiter, 'api_key', authenticated.caller.keyId);
+      return authenticated;
     }
     const token = bearerToken(request);
     if (token === null) throw unauthorized('sign in, or present an API key');
-    const caller = await authenticator.session(token);
-    takeOne(limiter, 'session', caller.sessionId);
-    return caller;
+    const authenticated = await authenticator.session(token, projectId);
+    takeOne(limiter, 'session', authenticated.caller.sessionId);
+    return authenticated;
   };
 
   const requireTwoFactor = (
@@ -112,7 +104,7 @@ export function makeGate({ authenticator, projects, checkAgentSecret, limiter, c
     },
 
     session: async (policy, request, readPath) => {
-      const caller = await authenticate(request);
+      const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
       requireTwoFactor(policy.twoFactor, session, null);
@@ -120,7 +112,7 @@ export function makeGate({ authenticator, projects, checkAgentSecret, limiter, c
     },
 
     operator: async (_policy, request, readPath) => {
-      const caller = await authenticate(request);
+      const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
       if (!session.platformRoles.includes('operator')) {
@@ -131,10 +123,11 @@ export function makeGate({ authenticator, projects, checkAgentSecret, limiter, c
     },
 
     project: async (policy, request, readPath) => {
-      const caller = await authenticate(request);
-      const params = readPath();
+      const path = readEarly(readPath);
+      const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);
+      const params = path.read();
       if (policy.apiKey === 'refused') refuseKey(caller);
-      const project = await enter(projects, policy, caller, params['projectId'] ?? '');
+      const project = enter(policy, caller, found);
       if (caller.kind === 'session') requireTwoFactor(policy.twoFactor, caller, project);
       if (policy.entitlement !== undefined && !project.entitlements[policy.entitlement]) {
         throw new HttpError(
@@ -148,22 +141,31 @@ export function makeGate({ authenticator, projects, checkAgentSecret, limiter, c
   return (policy, request, readPath) => gates[policy.kind](policy, request, readPath);
 }
 
-/** Membership, then role or scope. A project that does not exist is one that nobody is a member of. */
-async function enter(
-  projects: ProjectDirectory,
+/** Reads the path before the caller is known, so that one call reads the project too. Its error comes after 401. */
+function readEarly<Params extends PathParams>(
+  readPath: () => Params,
+): { readonly early: Params | null; readonly read: () => Params } {
+  try {
+    const params = readPath();
+    return { early: params, read: () => params };
+  } catch {
+    return { early: null, read: readPath };
+  }
+}
+
+/** Checks membership, then role or scope. A project that does not exist has no members, so the reply is the same. */
+function enter(
   policy: ProjectPolicy,
   caller: SessionCaller | ApiKeyCaller,
-  projectId: string,
-): Promise<ProjectAccess> {
-  const project = await projects.access(projectId);
+  project: ProjectAccess | null,
+): ProjectAccess {
+  if (project === null) throw missing(policy);
   if (caller.kind === 'api_key') {
-    if (project === null || caller.projectId !== project.id) throw missing(policy);
     if (!caller.scopes.includes(policy.apiKey)) {
       throw new HttpError('insufficient_scope', `the API key lacks the scope ${policy.apiKey}`);
     }
     return project;
   }
-  if (project === null) throw missing(policy);
   if (policy.auditors === 'admitted' && isAuditor(caller)) return project;
   const role = project.roleOf(caller.userId);
   if (role === null) throw missing(policy);

@@ -1,15 +1,14 @@
-import { errorStatus, retryAfterOf } from './error-codes.js';
-import type { ErrorCode, TransportStatus } from './error-codes.js';
+import { errorStatus, retryAfterOf, type ErrorCode, type TransportStatus } from './error-codes.js';
 
 interface HttpErrorOptions {
   readonly status?: TransportStatus;
-  /** Seconds, rounded up to whole ones. */
+  /** Seconds. They are rounded up to whole seconds. */
   readonly retryAfter?: number;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error whose reply is decided: status, `{code, message}` and headers. The message is shown to the caller. */
+/** An error with a known reply. The caller sees the message. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
@@ -27,7 +26,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The body of every error reply. A message never grows with what the caller sent. */
+/** Cuts the message at 300 characters, so that a caller's input cannot make it long. */
 export function errorBody(code: string, message: string): string {
   return JSON.stringify({ code, message: message.length > 300 ? `${message.slice(0, 299)}…` : message });
 }

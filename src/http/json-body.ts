@@ -5,14 +5,11 @@ import type { Context } from 'koa';
 import { HttpError } from './http-error.js';
 import { findJsonFlaw } from './json-scan.js';
 
-/** Largest body of a JSON route, in bytes, and its deepest nesting (DESIGN section 4). */
+/** docs/design.md#bodies */
 export const bodyBytesMax = 64 * 1024;
 export const bodyDepthMax = 20;
 
-/**
- * A body as it arrived. Its flaws are told only when their turn comes in the order of checks: the size is judged before
- * the caller is known, the content only after.
- */
+/** A received body. The service checks the size before it knows the caller, and the content only after that. */
 export type ReceivedBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'json'; readonly value: unknown }
@@ -22,22 +19,21 @@ export const emptyBody: ReceivedBody = { kind: 'empty' };
 
 const parseJson = bodyParser({
   enableTypes: ['json'],
-  // Everything is read as JSON; `checkContentType` refuses other types once the caller is known.
+  // Every body is parsed as JSON. `checkContentType` refuses other types after the caller is known.
   detectJSON: () => true,
   jsonLimit: `${bodyBytesMax}b`,
   strict: false,
 });
 
-/** Refuses a body by its declared size, before anything is read. @throws HttpError 413 */
+/** Refuses a body by its declared size, before it reads any of it. @throws HttpError 413 */
 export function checkDeclaredSize({ headers }: IncomingMessage): void {
   const length = headers['content-length'];
   if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge();
 }
 
 /**
- * Reads the request's body through koa-bodyparser, and guards what that would let pass: it is given no encoding to
- * inflate, the raw bytes are tapped to check that they are UTF-8, and the text is searched for repeated keys and depth.
- * @throws HttpError 413 when the body is larger than 64 KiB, 400 when the client cut it off
+ * Reads a body through koa-bodyparser, without inflation, and adds checks that it lacks: UTF-8, repeated keys, depth.
+ * @throws HttpError 413 for more than 64 KiB, 400 when the client cut it off
  */
 export async function readBody(ctx: Context): Promise<ReceivedBody> {
   const { headers } = ctx.req;
@@ -45,7 +41,7 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
   if (length === undefined ? headers['transfer-encoding'] === undefined : length === '0') return emptyBody;
 
   const encoding = headers['content-encoding'];
-  // The parser would inflate the body for anybody who asks. Without the header it counts and reads the bytes as they are.
+  // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
   delete headers['content-encoding'];
   const bytes = await tapWhile(ctx, async () => {
     await parseJson(ctx, nothingNext);
@@ -58,7 +54,7 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
 }
 
 async function nothingNext(): Promise<void> {
-  // The parser is called as a function, so nothing follows it.
+  // The parser is called as a function, so no middleware follows it.
 }
 
 interface Tapped {
@@ -66,7 +62,7 @@ interface Tapped {
   readonly failure: HttpError | null;
 }
 
-/** Collects the request's bytes while the parser reads them. Both attach in the same tick, so both see every chunk. */
+/** Both readers attach in the same tick, so both receive every chunk. */
 async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
   const chunks: Buffer[] = [];
   const collect = (chunk: Buffer): void => {
@@ -77,7 +73,7 @@ async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Ta
     await parse();
     return { chunks: Buffer.concat(chunks), failure: null };
   } catch (error) {
-    // The parser's error carries the raw body, so it ends here and is never passed on or logged.
+    // The parser's error carries the raw body, so it must not be passed on or logged.
     const type = typeOf(error);
     if (type === 'entity.too.large') throw tooLarge();
     if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
@@ -99,11 +95,7 @@ function judge(ctx: Context, bytes: Buffer): ReceivedBody {
   return { kind: 'json', value: ctx.request.body };
 }
 
-/**
- * Whether a body may be taken as JSON by its `Content-Type`: `application/json`, with no charset but UTF-8.
- * An empty body has no type to judge.
- * @throws HttpError 415
- */
+/** Checks for `application/json` without a charset other than UTF-8. @throws HttpError 415 */
 export function checkContentType(ctx: Context, body: ReceivedBody): void {
   if (body.kind === 'empty') return;
   if (body.kind === 'flawed' && body.error.code === 'unsupported_media_type') throw body.error;

@@ -1,12 +1,9 @@
 /**
- * Finds what `JSON.parse` lets pass and a strict service does not: repeated keys, nesting deeper than `depthMax`, and
- * strings with half of a surrogate pair (they would change on their way through UTF-8).
- * One pass, no recursion.
- * @param text valid JSON
- * @returns what is wrong, in words for the caller; null when nothing is
+ * Returns, as a sentence, a flaw that `JSON.parse` accepts: a repeated key, deep nesting, or half of a surrogate pair,
+ * which UTF-8 would change. `text` is valid JSON. It makes one pass without recursion.
  */
 export function findJsonFlaw(text: string, depthMax: number): string | null {
-  // One entry an open bracket: the keys seen so far in an object, null in an array.
+  // One entry for each open bracket: the keys of an object so far, null for an array.
   const open: (Set<string> | null)[] = [];
   let keyNext = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -37,9 +34,9 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** @param keys of the object that the string is a key of; none when it is a value */
+/** @param keys the keys of its object if the string is a key; none if it is a value */
 function judgeString(quoted: string, keys: Set<string> | null | undefined): string | null {
-  // Only escapes can make half a pair, and only they spell one key in two ways: the text itself was valid UTF-8.
+  // Only escapes can make half of a pair or spell one key in two ways: the text is valid UTF-8.
   const string = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
   if (quoted.includes('\\') && /\p{Surrogate}/u.test(string)) {
     return 'the body holds a string with an unpaired surrogate';

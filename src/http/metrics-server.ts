@@ -7,7 +7,10 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `GET /metrics` in Prometheus' text format, on a listener of its own so that it need not be public. */
+/**
+ * Serves `GET /metrics` in Prometheus' text format, on a separate listener that need not be public. `GET /healthz` says
+ * that the process lives, also while a long start keeps the other listener closed.
+ */
 export async function startMetricsServer({
   registry,
   host,
@@ -18,6 +21,10 @@ export async function startMetricsServer({
   readonly port: number;
 }): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    if (request.method === 'GET' && request.url === '/healthz') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

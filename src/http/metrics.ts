@@ -1,10 +1,9 @@
-import { Counter, Histogram } from 'prom-client';
-import type { Registry } from 'prom-client';
-import { StoreDamaged, UndecodableEvent } from '../event-sourcing/errors.js';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { StoreDamaged, UndecodableEvent } from '../event-sourcing/ports/errors.js';
 
 export interface RequestMeasurement {
   readonly method: string;
-  /** The route's pattern; null where there is none. */
+  /** The route's pattern; null without a route. */
   readonly route: string | null;
   readonly status: number;
   readonly durationMs: number;
@@ -12,15 +11,15 @@ export interface RequestMeasurement {
 
 export interface HttpMetrics {
   observe(measurement: RequestMeasurement): void;
-  /** A request that ended in an `internal_error`, of which the log says more. */
+  /** Counts a request that ended in `internal_error`. The log has the details. */
   failed(error: unknown): void;
-  /** A connection that ended in a protocol error, or was refused because there were too many. */
+  /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
   connectionRefused(reason: string): void;
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Registers the listener's measurements. Labels are bounded: patterns of routes, known methods, statuses. */
+/** Registers the listener's metrics. The labels are bounded: patterns of routes, known methods, statuses. */
 export function makeHttpMetrics(registry: Registry): HttpMetrics {
   const durations = new Histogram({
     name: 'stowage_http_request_duration_seconds',
@@ -42,7 +41,7 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     registers: [registry],
   });
   for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
-  // Looking a child up by its labels costs more than the observation itself.
+  // The look-up of a child by its labels costs more than the observation, so children are cached.
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
     observe: ({ method, route, status, durationMs }) => {

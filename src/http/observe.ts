@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
-import { makeLru } from '../event-sourcing/lru.js';
+import { makeLru } from '../event-sourcing/views/lru.js';
 import type { ClientIp } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { errorBody } from './http-error.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
+import { trackRequest } from './request-limits.js';
 import { checkRequestTarget } from './request-target.js';
 import type { HttpState } from './shell.js';
 
@@ -14,26 +15,23 @@ export interface ObserveDeps {
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly clientIp: ClientIp;
-  /** Keyed digest of an address, which is how logs name clients. */
+  /** Computes the keyed digest of an address. Logs name clients by it. */
   readonly digestIp: (address: string) => string;
-  /** Whether the listener is shutting down; replies then end their connection. */
+  /** Returns whether the listener is shutting down. Then replies end their connection. */
   readonly closing: () => boolean;
 }
 
-/** What a caller may name its request: short, and nothing that could break out of a log line. */
+/** The form of a request id from a caller: short, and safe in a log line. */
 const requestIdPattern = /^[\w.:-]{1,64}$/;
 
-/** A JSON service needs nothing of a browser; pages widen the policy for themselves. */
+/** The headers of JSON replies, which need no feature of a browser. Pages widen the policy for themselves. */
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 } as const;
 
-/**
- * The outermost middleware: names the request, turns errors into `{code, message}`, and leaves one log line and one
- * measurement. The line holds the route's pattern, never the URL, and no header, query value or body.
- */
+/** Names requests, turns errors into replies, and logs a request without its URL, headers, query and body. */
 export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   const { logger, metrics, closing } = deps;
   const identify = makeIdentify(deps);
@@ -47,6 +45,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.route = null;
     ctx.state.actor = null;
     ctx.state.errorCode = null;
+    ctx.state.tracked = trackRequest();
     setHeaders(ctx.res, securityHeaders);
     ctx.res.setHeader('x-request-id', requestId);
     try {
@@ -75,7 +74,7 @@ function answerError(
   error: unknown,
   { logger, metrics }: Pick<ObserveDeps, 'logger' | 'metrics'>,
 ): void {
-  const known = toHttpError(error);
+  const known = toHttpError(error, ctx.state.tracked.mayHaveWritten());
   const { code, message, status, headers } = known ?? internalError;
   if (known === null) metrics.failed(error);
   if (status >= 500) {
@@ -96,7 +95,7 @@ interface Client {
   readonly digest: string;
 }
 
-/** Addresses repeat, so finding and digesting one is remembered. */
+/** Identifies clients. It caches the address and its digest, because addresses repeat. */
 function makeIdentify({ clientIp, digestIp }: ObserveDeps) {
   const known = makeLru<Client>(10_000);
   return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {

@@ -1,6 +1,5 @@
 import { idempotencyKeyPattern } from './exchange.js';
 
-/** The document's shared parts: how callers prove who they are, and the headers that many operations share. */
 export const components = {
   securitySchemes: {
     session: {
@@ -44,8 +43,9 @@ export const components = {
       in: 'header',
       required: false,
       description:
-        'Makes the request safe to repeat for 24 hours: the same key and body give the same reply. While it is being ' +
-        'worked on, 409 `conflict`; with another body, 409 `idempotency_key_reused`.',
+        'Makes the request safe to repeat for 24 hours: the same key and body give the same reply. Only the ' +
+        'verification of a share runs again, and counts one use in all. A repetition waits for a request that is ' +
+        'under way. With another body, 409 `idempotency_key_reused`.',
       schema: { type: 'string', pattern: idempotencyKeyPattern.source, maxLength: 255 },
     },
     'If-Match': {

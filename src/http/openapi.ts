@@ -6,17 +6,16 @@ import { components, headerRef, parameterRef } from './openapi-components.js';
 import { noContent, type ReplySpec } from './reply.js';
 import type { Route } from './route.js';
 
-/** A JSON object of the document. */
 export type Json = Record<string, unknown>;
 
 export interface OpenApiDocument extends Json {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: Json & { readonly schemas: Json };
 }
 
-export interface Operation extends Json {
+export interface OpenApiOperation extends Json {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
@@ -26,13 +25,13 @@ export interface Operation extends Json {
   readonly responses: Readonly<Record<string, Json>>;
 }
 
-/** Describes the routes as an OpenAPI 3.1 document, made from the very schemas that validate. */
+/** Describes the routes as an OpenAPI 3.1 document, from the same schemas that validate. */
 export function makeOpenApi(
   routes: readonly Route[],
   { version, publicUrl }: { readonly version: string; readonly publicUrl: string },
 ): OpenApiDocument {
   const schemas: Json = {};
-  const paths: Record<string, Record<string, Operation>> = {};
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route, schemas);
@@ -54,7 +53,7 @@ export function makeOpenApi(
   };
 }
 
-function operationOf(route: Route, schemas: Json): Operation {
+function operationOf(route: Route, schemas: Json): OpenApiOperation {
   const { name, tag, summary, description = '', request, access } = route;
   return {
     operationId: name,
@@ -74,7 +73,6 @@ function operationOf(route: Route, schemas: Json): Operation {
   };
 }
 
-/** Of routes that take any bytes as they are. */
 const anyBody: Json = {
   required: true,
   content: { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: {} } },
@@ -126,7 +124,7 @@ function successOf(
 }
 
 function errorOf(status: number, codes: readonly string[]): Json {
-  // The replies that Node's parser and time limits bring about have no request to name.
+  // Node's parser and time limits reply with these statuses without a request, so there is no id to send.
   const named = status !== 408 && status !== 431 && status !== 400;
   return {
     description: `${STATUS_CODES[status] ?? 'Error'}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
@@ -210,7 +208,6 @@ function describeAccess(access: Policy): string {
   }
 }
 
-/** What holds for users who have it turned on; a session that never passed it is refused nearly everywhere. */
 function describeTwoFactor(twoFactor: 'not-yet' | 'passed' | 'fresh'): string {
   switch (twoFactor) {
     case 'not-yet':
@@ -222,13 +219,13 @@ function describeTwoFactor(twoFactor: 'not-yet' | 'passed' | 'fresh'): string {
   }
 }
 
-/** A zod schema as JSON Schema (2020-12, OpenAPI 3.1's dialect); schemas with an id become components. */
+/** Converts a zod schema to JSON Schema (2020-12, the dialect of OpenAPI 3.1). Schemas with an id become components. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const { $defs = {}, ...made } = z.toJSONSchema(schema, { io, unrepresentable: 'throw' });
   const lifted = (json: unknown): Json =>
     JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
   for (const [id, definition] of Object.entries($defs)) schemas[id] = withoutId(lifted(definition));
-  // The dialect is OpenAPI 3.1's own, so it need not be named.
+  // The dialect is the default of OpenAPI 3.1, so the schema need not name it.
   const { id, ...own } = lifted({ ...made, $schema: undefined });
   if (typeof id !== 'string') return own;
   schemas[id] = own;

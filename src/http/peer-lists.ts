@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { NodeReader, NodeResource, PeerOf } from '../../projections/peer-nodes/reader.js';
 import { contentTag } from './etag.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
 import type { PreparedBody } from './reply.js';
 
-/** Bytes of serialised lists that are kept; each asking node has a list of its own. */
+/** The largest size of the cached lists in bytes. Each requesting node has a different list. */
 const keptBytesMax = 16 * 1024 * 1024;
 
 interface Edition {
@@ -14,15 +15,22 @@ interface Edition {
 }
 
 /**
- * Serves peer lists that are serialised and tagged once per edition of the nodes and asking node: the reader returns the
- * same array as long as nothing has changed, where its store can tell.
+ * Makes the function that serves peer lists. It serialises and tags a list once for each state of the nodes and each
+ * requesting node. The reader returns the same array while nothing has changed, or within a second if its store cannot
+ * detect that (docs/design.md#peer-nodes).
  */
-export function makePeerLists(nodes: Pick<NodeReader, 'list'>): (peerOf: PeerOf) => Promise<PreparedBody> {
+export function makePeerLists({
+  nodes,
+  clock,
+}: {
+  readonly nodes: Pick<NodeReader, 'list'>;
+  readonly clock: Clock;
+}): (peerOf: PeerOf) => Promise<PreparedBody> {
   let edition: Edition | null = null;
   return async (peerOf) => {
-    const listed = await nodes.list();
+    const listed = await nodes.list({ now: clock.now() });
     if (edition?.nodes !== listed) edition = openEdition(listed);
-    // All askers that leave nobody out share the list under the empty name.
+    // All callers that exclude no node share the list under the empty name.
     const leftOut =
       ('nodeId' in peerOf ? edition.byId.get(peerOf.nodeId) : edition.byAddress.get(peerOf.address)) ?? '';
     const kept = edition.lists.get(leftOut);
@@ -37,7 +45,7 @@ export function makePeerLists(nodes: Pick<NodeReader, 'list'>): (peerOf: PeerOf)
   };
 }
 
-/** Names of the lists that leave somebody out: `id …` for a node, `ip …` for all nodes of an address. */
+/** The names of the lists: `id …` excludes one node, `ip …` all nodes of an address. */
 function openEdition(nodes: readonly NodeResource[]): Edition {
   return {
     nodes,

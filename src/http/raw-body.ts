@@ -1,13 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from './http-error.js';
 
-/** Largest body of a raw route, in bytes (DESIGN 4.5). */
+/** docs/design.md#payment-callbacks */
 export const rawBytesMax = 256 * 1024;
 
-/**
- * The bytes of a request's body, as they were sent.
- * @throws HttpError 413 when they are more than 256 KiB, 415 for a content encoding, 400 when the client cut them off
- */
+/** @throws HttpError 413 for more than 256 KiB, 415 for a content encoding, 400 when the client cut the body off */
 export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request;
   if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge();
@@ -26,7 +23,7 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
       size += chunk.length;
       chunks.push(chunk);
       if (size <= rawBytesMax) return;
-      // What follows is thrown away as it comes, until the reply has been sent.
+      // The rest of the body is discarded until the reply has been sent.
       end(() => {
         reject(tooLarge());
       });

@@ -25,12 +25,12 @@ const parseErrors = new Map<string, ParseError>([
   ['ECONNRESET', { reason: 'connection_lost', status: 400, message: 'the connection was lost' }],
 ]);
 
-/** What Node's parser or its time limits found wrong, as a reply. `reason` labels the measurement. */
+/** `reason` labels the measurement. */
 export function describeParseError(error: NodeJS.ErrnoException): ParseError {
   return parseErrors.get(error.code ?? '') ?? malformed;
 }
 
-/** A whole HTTP/1.1 error reply for a connection that has no request to answer; it ends the connection. */
+/** Writes a whole HTTP/1.1 error reply for a connection without a request. It ends the connection. */
 export function rawErrorReply(status: number, code: ErrorCode, message: string): string {
   const body = errorBody(code, message);
   return [

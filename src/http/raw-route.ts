@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import type { CommandContext } from '../event-sourcing/command-handler.js';
-import { publicAccess, type PublicPolicy } from './access.js';
+import type { CommandContext } from '../event-sourcing/ports/command-context.js';
+import { publicAccess } from './access.js';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 import type { PathParams } from './gate.js';
@@ -13,27 +13,27 @@ import type { Route } from './route.js';
 import type { HttpState, Shell } from './shell.js';
 import { validate } from './validate.js';
 
-/** What the handler of a raw route gets: nothing of it has been read, let alone believed. */
+/** The request for the handler of a raw route. Nothing in it is parsed or verified. */
 export interface RawRequest<Params> {
   readonly params: Params;
   readonly method: 'GET' | 'HEAD' | 'POST';
-  /** By lower-case name; a header that came twice as Node joins it. */
+  /** The headers by lower-case name; a repeated header in Node's joined form. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As it was sent; empty for GET. */
+  /** The unchanged bytes; empty for GET. */
   readonly body: Buffer;
-  /** What follows the `?`, as it was sent. */
+  /** The unchanged text after the `?`. */
   readonly query: string;
   readonly command: CommandContext;
 }
 
-/** A reply in whatever terms the caller's protocol has. */
+/** A reply in the form of the caller's protocol. */
 export interface RawReply {
   readonly status: 200;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** A route for callers whose protocol is not ours to choose, and who prove who they are by a signature over the bytes. */
+/** A route for callers with a protocol of a platform, which prove their identity by a signature over the bytes. */
 export interface RawRouteSpec<Params extends PathParams> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -41,11 +41,10 @@ export interface RawRouteSpec<Params extends PathParams> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly access: PublicPolicy;
   readonly params: z.ZodType<Params>;
   readonly reply: string;
   readonly errors: readonly ErrorCode[];
-  /** The `code` of error bodies where the protocol wants its own, and all of them that there are. */
+  /** Returns the `code` of error bodies for a protocol with special codes. `errorCodes` lists all of these codes. */
   readonly errorCodes: readonly string[];
   errorCode(params: Params): string | undefined;
   handler(request: RawRequest<Params>): Promise<RawReply>;
@@ -54,8 +53,8 @@ export interface RawRouteSpec<Params extends PathParams> {
 const anyBytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
 
 /**
- * A route that gets the request's bytes before anything has parsed them: at most 256 KiB, of any type, without content
- * encoding. It is served before the service is ready, too.
+ * Makes a route that receives raw bytes, at most 256 KiB of any type. Once the port listens, the
+ * service serves it even while it is not ready.
  */
 export function defineRawRoute<Params extends PathParams>(spec: RawRouteSpec<Params>): Route {
   const { method, path, name, tag, summary, description, errors, params } = spec;
@@ -81,7 +80,7 @@ function makeRawExchange<Params extends PathParams>(
     const params = validate(spec.params, ctx.params, { where: 'path', code: 'not_found' });
     ctx.state.errorCode = spec.errorCode(params) ?? null;
     const body = spec.method === 'GET' ? Buffer.alloc(0) : await readRawBody(ctx.req);
-    const { requestId } = ctx.state;
+    const { requestId, tracked } = ctx.state;
     const reply = await spec.handler({
       params,
       method: methodOf(ctx.req),
@@ -94,8 +93,10 @@ function makeRawExchange<Params extends PathParams>(
         correlationId: requestId,
         actor: 'anonymous',
         time: clock.now(),
+        request: tracked,
       },
     });
+    if (tracked.isOver()) return;
     setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
     ctx.status = reply.status;
     ctx.body = Buffer.from(reply.body);

@@ -1,7 +1,7 @@
-import type { Rejection } from '../commands/rejections.js';
+import type { Rejection } from '../commands/shared/rejections.js';
 import type { ErrorCode } from './error-codes.js';
 
-/** What each refusal of a use case or a decision is called over HTTP; `errorStatus` gives the status. */
+/** The error code over HTTP for each rejection of a command; `errorStatus` gives the status. */
 export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   invalid_request: 'invalid_request',
   email_taken: 'email_taken',
@@ -12,7 +12,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   address_reserved: 'conflict',
   registration_abandoned: 'conflict',
   already_registered: 'conflict',
-  // Whoever asks over HTTP asks for their own account, which is gone.
+  // Over HTTP, callers ask only for their own account, so this account was erased.
   user_not_found: 'invalid_token',
   session_ended: 'invalid_token',
   password_changed: 'invalid_credentials',
@@ -36,6 +36,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   project_not_found: 'not_found',
   member_not_found: 'not_found',
   api_key_not_found: 'not_found',
+  api_key_issued_before: 'conflict',
   already_member: 'conflict',
   member_limit_reached: 'conflict',
   api_key_limit_reached: 'conflict',

@@ -2,43 +2,41 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { resourceTag } from './etag.js';
 
-/** A documented success reply: its schema (`noContent` for none), and its media type where it is not JSON. */
+/** A documented success reply: its schema (`noContent` for no body), and its media type if it is not JSON. */
 export interface ReplySpec {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly mediaType?: string;
 }
-/** The schema of a reply without a body, such as 204. */
 export const noContent = z.undefined();
 
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
-/** A body that was serialised earlier, with the entity tag made then. */
+/** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
-  /** UTF-8, encoded once and not for every request. */
+  /** The UTF-8 bytes, encoded once and not for every request. */
   readonly bytes: Buffer;
   readonly tag: string;
-  /** For pages, which need more than the service's general one. */
   readonly contentSecurityPolicy?: string;
-  /** False for pages that search engines are to leave alone. */
+  /** False for pages that search engines must not index. */
   readonly isIndexed?: boolean;
 }
 
 interface ReplyExtras {
-  /** The resource's revision; the reply then carries its `ETag`. */
+  /** The resource's revision; then the reply has an `ETag`. */
   readonly revision?: bigint;
-  /** The path of what was created. */
+  /** The path of the created resource. */
   readonly location?: string;
 }
 
-/** What a handler may answer: a documented status with a body of its schema. */
+/** A reply of a handler: a documented status with a body of its schema. */
 export type Reply<Replies extends ReplySpecs> = {
   [Status in keyof Replies & number]:
     | ({ readonly status: Status; readonly body: z.output<Replies[Status]['schema']> } & ReplyExtras)
     | { readonly status: Status; readonly prepared: PreparedBody };
 }[keyof Replies & number];
 
-/** A reply as it goes out, and as an idempotency claim keeps it. */
+/** The reply that is sent, and that an idempotency claim stores. */
 export interface FinishedReply {
   readonly status: number;
   readonly content: string | Buffer;
@@ -66,14 +64,14 @@ export function finishReply(
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
-  // As text it goes out in one piece with the head.
+  // Node sends a text in one packet with the head.
   const content = JSON.stringify(reply.body);
   if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
   if (reply.location !== undefined) headers['location'] = reply.location;
   return { status: reply.status, content, headers };
 }
 
-/** Sets headers on the response itself: Koa's way there takes three calls a header, on every request. */
+/** Sets headers on the Node response. Koa's way takes three calls a header, on every request. */
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name];

@@ -1,17 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from './http-error.js';
 
-/** Longest request target, in bytes (DESIGN section 5). */
+/** docs/design.md#http-server */
 export const targetBytesMax = 4096;
 
-/** Headers that mean something else to whoever reads the other copy; Node would silently keep the first. */
+/** Two readers could use different copies of a repeated header; Node silently uses the first. */
 const singular = new Set(['host', 'authorization', 'content-type']);
 
-/**
- * Refuses what HTTP lets through and no client of ours sends: long, absolute or malformed targets, and requests whose
- * headers two readers may understand differently.
- * @throws HttpError 400, 414
- */
+/** Refuses long, absolute or malformed targets and ambiguous headers. @throws HttpError 400, 414 */
 export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers }: IncomingMessage): void {
   if (url.length > targetBytesMax) {
     throw new HttpError('invalid_request', `the URL is longer than ${targetBytesMax} bytes`, { status: 414 });
@@ -28,7 +24,7 @@ export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers 
   }
 }
 
-/** Paths are UTF-8. Queries may be in the charset of whoever sends people here: Alipay's return page comes in GBK too. */
+/** Paths are UTF-8. Queries may have another charset: the return page of Alipay also arrives in GBK. */
 function isWellEncoded(url: string): boolean {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
@@ -44,7 +40,7 @@ function repeatsSingular(rawHeaders: readonly string[]): boolean {
   let seen = '';
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    // `host`, `content-type` and `authorization` have these lengths; most others are passed over without more ado.
+    // `host`, `content-type` and `authorization` have these lengths, so most other headers are skipped cheaply.
     if (name.length !== 4 && name.length !== 12 && name.length !== 13) continue;
     const lower = name.toLowerCase();
     if (!singular.has(lower)) continue;

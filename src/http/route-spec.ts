@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommandContext } from '../event-sourcing/command-handler.js';
+import type { CommandContext } from '../event-sourcing/ports/command-context.js';
 import type { AccessKind, Grants, Policy } from './access.js';
 import type { ErrorCode } from './error-codes.js';
 import type { PathParams } from './gate.js';
@@ -7,29 +7,28 @@ import type { HttpError } from './http-error.js';
 import type { RouteLimit } from './limits.js';
 import type { Reply, ReplySpecs } from './reply.js';
 
-/** For routes whose path has no parameters, whose query is ignored, or that take no body. */
+/** Schemas of routes whose path has no parameters, whose query is ignored, or that take no body. */
 export const noParams = z.object({});
 export const noQuery = z.object({});
 export const noBody = z.undefined();
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler gets: parsed, checked and allowed. */
+/** The request for a handler: parsed, validated and authorised. */
 export interface RouteRequest<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The client's address. */
   readonly client: string;
-  /** `User-Agent`, printable and cut to 256 characters; null where the client sends none. */
+  /** `User-Agent`, printable and cut to 256 characters; null if the client sends none. */
   readonly userAgent: string | null;
-  /** From `If-Match`: the revision that the caller saw. */
+  /** The revision from `If-Match`, which the caller has read. */
   readonly expectedRevision: bigint | undefined;
-  /** Id, time and actor for the command that the request asks for. */
+  /** Id, time and actor of the requested command. */
   readonly command: CommandContext;
 }
 
-/** A route, as data. All that is said of it here is checked at start, enforced on each request, and published. */
+/** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
 export interface RouteSpec<
   Kind extends AccessKind,
   Params extends PathParams,
@@ -38,9 +37,9 @@ export interface RouteSpec<
   Replies extends ReplySpecs,
 > {
   readonly method: Method;
-  /** With parameters as `:name`. */
+  /** Parameters as `:name`. */
   readonly path: string;
-  /** `operationId` of the published document. */
+  /** `operationId` of the OpenAPI document. */
   readonly name: string;
   readonly tag: string;
   readonly summary: string;
@@ -52,20 +51,19 @@ export interface RouteSpec<
     readonly body: z.ZodType<Body>;
   };
   readonly replies: Replies;
-  /** Refusals of the route's own; those of the shell are known. */
-  readonly errors: readonly ErrorCode[];
-  /** What the service lacks to serve the route, null when nothing: asked of well-formed requests, before limits. */
+  /** The route's own errors; none by default. The shell's errors are added. */
+  readonly errors?: readonly ErrorCode[];
+  /** The error for a missing part of the configuration. It runs for well-formed requests, before limits. */
   readonly lacks?: () => HttpError | null;
-  /** One or several; of several, none is charged when one refuses. */
+  /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
-  /** Honours `Idempotency-Key`. `anew`: a repetition is worked on again, as the same command, and its reply is a new one. */
-  readonly idempotent?: true | 'anew';
-  /** Honours `If-Match`. */
+  /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */
+  readonly idempotent?: true | 'rerun';
   readonly ifMatch?: boolean;
-  /** Success replies carry an `ETag`, and a GET answers 304 to `If-None-Match`. */
+  /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
   readonly cacheControl?: 'no-store' | 'no-cache' | `public, max-age=${number}`;
-  /** Served before the service is ready, too. */
+  /** Whether the service serves the route even while it is not ready, once the port listens. */
   readonly always?: boolean;
   handler(
     request: RouteRequest<Params, Query, Body> & Grants[Kind],

@@ -1,30 +1,49 @@
 import type { RouterMiddleware } from '@koa/router';
 import type { z } from 'zod';
+import { accessMatrix, type KindOf, type RouteName } from './access-matrix.js';
 import type { AccessKind, Policy } from './access.js';
+import type { ErrorCode } from './error-codes.js';
 import { makeExchange } from './exchange.js';
 import type { PathParams } from './gate.js';
 import type { ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 
-/** A route whose types have served their purpose: the data that is published, and the middleware that serves it. */
+/** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'request' | 'access'
+  'handler' | 'request' | 'access' | 'errors'
 > & {
+  readonly errors: readonly ErrorCode[];
   readonly access: Policy;
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
-  /** Takes any bytes as they are: see `defineRawRoute`. `errorCodes`: those of the callers' protocols, beside ours. */
+  /** For routes that accept any bytes: see `defineRawRoute`. `errorCodes` are those of the callers' protocols. */
   readonly raw?: { readonly errorCodes: readonly string[] };
   serve(shell: Shell): RouterMiddleware<HttpState>;
 };
 
-export function defineRoute<
+/** Makes a route with the policy that the caller gives. Every route of the service has the policy of its name: see `defineRoute`. */
+export function makeRoute<
   Kind extends AccessKind,
   Params extends PathParams,
   Query,
   Body,
   Replies extends ReplySpecs,
 >(spec: RouteSpec<Kind, Params, Query, Body, Replies>): Route {
-  return { ...spec, serve: (shell) => makeExchange(spec, shell) };
+  return { errors: [], ...spec, serve: (shell) => makeExchange(spec, shell) };
+}
+
+/** Defines a route of the service. The access matrix gives the policy of the route's name. */
+export function defineRoute<
+  Name extends RouteName,
+  Params extends PathParams,
+  Query,
+  Body,
+  Replies extends ReplySpecs,
+>(
+  spec: Omit<RouteSpec<KindOf<Name>, Params, Query, Body, Replies>, 'access' | 'name'> & {
+    readonly name: Name;
+  },
+): Route {
+  return makeRoute<KindOf<Name>, Params, Query, Body, Replies>({ ...spec, access: accessMatrix[spec.name] });
 }

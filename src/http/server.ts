@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HttpMetrics } from './metrics.js';
 import { describeParseError, rawErrorReply } from './raw-error.js';
 
-/** Limits of the listener (DESIGN section 5); arguments so that tests need not wait. Times in milliseconds. */
+/** docs/design.md#http-server; in milliseconds. Tests pass their own, so that they need not wait. */
 export interface ServerLimits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
@@ -13,7 +12,7 @@ export interface ServerLimits {
   readonly keepAliveTimeout: number;
   readonly headerBytesMax: number;
   readonly connectionsMax: number;
-  /** How long `close` lets requests in flight run on. */
+  /** For requests in flight at `close`. */
   readonly closeWithin: number;
 }
 
@@ -29,7 +28,7 @@ export const serverLimits: ServerLimits = {
 
 export interface HttpServer {
   readonly port: number;
-  /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. Idempotent. */
+  /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. It is idempotent. */
   close(): Promise<void>;
 }
 
@@ -38,12 +37,12 @@ export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: HttpMetrics;
-  /** Called as `close` begins, so that replies say `Connection: close`. */
+  /** Called at the start of `close`, so that replies contain `Connection: close`. */
   readonly onClosing?: () => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** Listens. @throws what `listen` reports, a port in use for instance */
+/** Listens. @throws the error of `listen`, for example for a port in use */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const limits = { ...serverLimits, ...options.limits };
   const { metrics } = options;
@@ -53,12 +52,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     connectionsCheckingInterval: limits.connectionsCheckingInterval,
     keepAliveTimeout: limits.keepAliveTimeout,
     maxHeaderSize: limits.headerBytesMax,
-    // A missing Host is answered by the application, with a body like every other error.
+    // The application answers a request without Host, with a body like every other error.
     requireHostHeader: false,
     noDelay: true,
   });
   server.maxConnections = limits.connectionsMax;
-  // Node would drop headers beyond a number without a word; their bytes are bounded already.
+  // Node would silently drop headers beyond a number. Their bytes are already bounded.
   server.maxHeadersCount = 0;
 
   const answering = new WeakMap<Duplex, ServerResponse>();
@@ -67,7 +66,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.handler(request, response);
   };
   server.on('request', serve);
-  // An expectation that we do not know is no reason to refuse (RFC 9110, 10.1.1: MAY).
+  // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).
   server.on('checkExpectation', serve);
   server.on('connect', (_request, socket) => {
     socket.end(rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
@@ -103,10 +102,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-/**
- * Writes the reply of a broken request straight to its connection, unless that would fall into the middle of another
- * reply: then the connection ends without a word.
- */
+/** Writes the reply directly to the connection. If another reply is half sent, it only closes the connection. */
 function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: string): void {
   if (!socket.writable) {
     socket.destroy();
@@ -116,7 +112,7 @@ function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: s
   if (!pending) {
     socket.end(reply);
   } else if (last.req.complete) {
-    // An earlier request of the same connection was whole and still gets its answer.
+    // An earlier request of the same connection was complete, so its reply is sent first.
     last.once('finish', () => socket.end(reply));
   } else if (last.headersSent) {
     socket.destroy();
@@ -127,7 +123,7 @@ function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: s
 
 function closeWithin(server: Server, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    // Requests may still be arriving on kept-alive connections, so idle ones are swept until none is left.
+    // Requests may still arrive on kept-alive connections, so the sweep closes idle ones until none is left.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
     }, 50);

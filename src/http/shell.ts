@@ -1,22 +1,23 @@
-import type { Clock } from '../event-sourcing/clock.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
 import type { Gate } from './gate.js';
 import type { RunOnce } from './idempotency.js';
 import type { Limiter } from './limits.js';
-import type { Readiness } from './readiness.js';
+import type { Readiness } from '../observing/readiness.js';
+import type { TrackedRequest } from './request-limits.js';
 
-/** What the middleware knows of a request (`ctx.state`). */
+/** `ctx.state`. */
 export interface HttpState {
   requestId: string;
-  /** The client's address; in logs and events only as a keyed digest. */
+  /** The client's address. Logs and events contain only its keyed digest. */
   client: string;
-  /** The route's pattern, never the URL; null while no route was found. */
+  /** The route's pattern, never the URL; null before a route is found. */
   route: string | null;
   actor: string | null;
-  /** The `code` of error bodies where the caller's protocol wants its own; null: ours. */
+  /** The `code` of error bodies for a caller's protocol with special codes; null for the service's codes. */
   errorCode: string | null;
+  tracked: TrackedRequest;
 }
 
-/** What serving any route needs. */
 export interface Shell {
   readonly readiness: Readiness;
   readonly gate: Gate;

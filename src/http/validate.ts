@@ -1,13 +1,11 @@
-import { parse } from 'node:querystring';
-import type { ParsedUrlQuery } from 'node:querystring';
+import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 
 /**
- * Parses what came in with a route's schema.
- * @param where put before the field's name in the message: `query`, `path` or nothing for the body
+ * @param where precedes the field's name in the message: `query`, `path` or nothing for the body
  * @throws HttpError naming the first offending field and never its value
  */
 export function validate<Output>(
@@ -17,12 +15,12 @@ export function validate<Output>(
 ): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  // Words of our own cost a multiple of the check itself, so they are only asked for when there is something to say.
+  // Custom messages cost several times as much as the check, so they are made only after a failure.
   const { error = result.error } = schema.safeParse(value, { error: nameMissing });
   throw new HttpError(code, describe(error, where));
 }
 
-/** JSON has no `undefined` that its author could look for. */
+/** Replaces zod's message for a missing field, because JSON has no `undefined`. */
 function nameMissing({ input }: { readonly input?: unknown }): string | undefined {
   return input === undefined ? 'is missing' : undefined;
 }
@@ -34,25 +32,19 @@ function describe(error: z.ZodError, where: string): string {
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }
 
-/**
- * Makes the parser of a route's query. Pollers ask the same again and again, so the last hundred answers are remembered.
- * @throws HttpError 400, from what is returned
- */
+/** Caches the last hundred results, because pollers repeat the same query. The parser throws HttpError 400. */
 export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
-  const remembered = new LRUCache<string, { readonly query: Query }>({ max: 100 });
+  const cached = new LRUCache<string, { readonly query: Query }>({ max: 100 });
   return (querystring) => {
-    const known = remembered.get(querystring);
+    const known = cached.get(querystring);
     if (known !== undefined) return known.query;
     const query = validate(schema, parseQuery(querystring), { where: 'query' });
-    remembered.set(querystring, { query });
+    cached.set(querystring, { query });
     return query;
   };
 }
 
-/**
- * A query string as an object. A parameter given twice has no one meaning.
- * @throws HttpError 400
- */
+/** A repeated parameter has no single meaning. @throws HttpError 400 */
 function parseQuery(querystring: string): ParsedUrlQuery {
   const query = parse(querystring);
   for (const name in query) {

@@ -1,19 +1,23 @@
 import { z } from 'zod';
-import type { Clock } from '../event-sourcing/clock.js';
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../event-sourcing/errors.js';
-import { makeLru } from '../event-sourcing/lru.js';
-import type { StateRecord, StateStore } from '../event-sourcing/state-store.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { makeLru } from '../event-sourcing/views/lru.js';
+import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
+import {
+  changeRecord,
+  type FoundRecord,
+  type RecordChange,
+} from '../event-sourcing/shared-state/change-record.js';
 import { DoesNotOpen, KeyMissing } from './errors.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
-import { dataKeyPrefix, dataKeyRecord } from './key-scope.js';
-import type { LastingScope } from './key-scope.js';
+import { dataKeyPrefix, dataKeyRecord, type LastingScope } from './key-scope.js';
 import type { Keyring } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 
 const dataKeyBytes = 32;
 const writeTriesMax = 5;
 const sweepPageSize = 200;
-/** Records that a sweep rewraps at once: embedded stores put what comes together into one transaction. */
+/** The number of records that a sweep rewraps at once. Embedded stores put concurrent writes into one transaction. */
 const rewrapsAtOnce = 20;
 
 /** The storage format of a data key's record: wrapped by a master key, or the marker that it was destroyed. */
@@ -21,41 +25,41 @@ const recordSchema = z.union([
   z.strictObject({ wrapped: z.string(), master_kid: z.string(), made_at: z.string() }),
   z.strictObject({ destroyed_at: z.string() }),
 ]);
+type DataKeyRecord = z.output<typeof recordSchema>;
 
 export type FoundDataKey = Buffer | 'destroyed' | 'absent';
 
-/** What a sweep did. `byMasterKey` counts the records that it looked at by the master key that wraps them now. */
+/** The result of a sweep. `byMasterKey` counts the visited records by the master key that wraps them now. */
 export interface RewrapReport {
   readonly rewrapped: number;
-  /** Records whose master key is not in the ring: put that key back and sweep again. */
+  /** Records whose master key is not in the ring. The operator puts that key back and sweeps again. */
   readonly unreadable: number;
   readonly byMasterKey: ReadonlyMap<string, number>;
-  /** Where the next part of the sweep begins; null when this one reached the end. */
+  /** The start of the next part of the sweep; null if this part reached the end. */
   readonly next: string | null;
 }
 
 export interface SweepOptions {
-  /** `next` of the part before; the beginning when left out. */
+  /** `next` of the part before; the beginning by default. */
   readonly after?: string;
-  /** Look at so many pages of 200 records; all when left out. */
+  /** The largest number of pages of 200 records; all by default. */
   readonly pagesMax?: number;
 }
 
-/** Data keys, one a lasting scope, wrapped by a master key in the state store. */
+/** Data keys, one for each lasting scope. A master key wraps them in the state store. */
 export interface DataKeys {
-  /** @throws KeyMissing, StoreUnavailable, StoreDamaged */
+  /** Finds the scope's key. @throws KeyMissing, StoreUnavailable, StoreDamaged */
   find(scope: LastingScope): Promise<FoundDataKey>;
-  /** The scope's key, made on first use and durable before this resolves. @throws as `find` */
+  /** Returns the scope's key, made on first use and durable before this resolves. @throws as `find` */
   obtain(scope: LastingScope): Promise<Buffer | 'destroyed'>;
-  /** Leaves a marker, also where there was no key, so that none is ever made. @throws StoreUnavailable */
+  /** Leaves a marker, even if there was no key, so that the scope never gets one. @throws StoreUnavailable */
   destroy(scope: LastingScope): Promise<void>;
   /**
-   * Wraps every data key with the active master key; no sealed value changes. A process that has not read the new
-   * ring yet may still wrap with the old key, so sweep again a minute later; the old key may go when its count is 0.
-   * A sweep that was cut off is simply begun anew: what is done is passed over.
+   * Wraps every data key with the active master key. No sealed value changes. A process that has not read the new ring
+   * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
+   * count is 0. An interrupted sweep starts again and skips the finished records.
    */
   rewrap(options?: SweepOptions): Promise<RewrapReport>;
-  /** How many data keys each master key wraps; nothing is changed. */
   countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -64,9 +68,9 @@ export interface DataKeysDeps {
   readonly masterKeys: Keyring;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  /** Milliseconds; 60,000 when left out: how long another process may still use a destroyed key. */
+  /** Milliseconds; 60,000 by default. Another process may use a destroyed key for this long. */
   readonly cacheTimeMs?: number;
-  /** 10,000 when left out. */
+  /** Entries; 10,000 by default. */
   readonly cacheEntriesMax?: number;
 }
 
@@ -75,7 +79,6 @@ interface Cached {
   readonly readAt: number;
 }
 
-/** @see DataKeys */
 export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   const { stateStore, masterKeys, clock, randomBytes } = deps;
   const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
@@ -83,7 +86,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   const reads = new Map<string, Promise<FoundDataKey>>();
 
   function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {
-    // A read that began before a destruction must not bring the key back.
+    // A read that began before a destruction must not restore the key.
     if (cache.peek(record)?.found === 'destroyed') return;
     cache.set(record, { found, readAt });
   }
@@ -109,13 +112,15 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
     }
   }
 
+  function open(record: string, value: DataKeyRecord): Buffer | 'destroyed' {
+    return 'destroyed_at' in value ? 'destroyed' : unwrap(record, value.master_kid, value.wrapped);
+  }
+
   async function read(record: string): Promise<FoundDataKey> {
     const readAt = clock.now().getTime();
     const stored = await stateStore.get(record);
     if (stored === null) return 'absent';
-    const value = parseRecord(stored);
-    const found =
-      'destroyed_at' in value ? ('destroyed' as const) : unwrap(record, value.master_kid, value.wrapped);
+    const found = open(record, parseRecord(record, stored.value));
     remember(record, found, readAt);
     return found;
   }
@@ -137,54 +142,53 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
     return reading;
   }
 
-  /** Compare-and-set whose outcome may stay open: false says that a read has to tell. */
-  async function tryWrite(
+  /** Changes the record of a data key. A read tells what became of a write with an unknown outcome. */
+  async function change<Written, Kept>(
     record: string,
-    expected: string | null,
-    value: z.output<typeof recordSchema>,
-  ): Promise<boolean> {
-    try {
-      return (await stateStore.compareAndSet(record, expected, value)) !== null;
-    } catch (error) {
-      if (error instanceof OutcomeUnknown) return false;
-      throw error;
-    }
+    decide: (found: FoundRecord<DataKeyRecord> | null) => RecordChange<Written, Kept>,
+    { first, problem }: { readonly first?: StateRecord | null; readonly problem: string },
+  ): Promise<Written | Kept> {
+    const schema = { parse: (value: unknown) => parseRecord(record, value) };
+    const changed = await changeRecord(stateStore, { key: record, schema }, decide, {
+      tries: writeTriesMax,
+      unknownOutcome: 'retry',
+      ...(first === undefined ? {} : { first }),
+    });
+    if (changed === null) throw new StoreUnavailable(problem);
+    return 'kept' in changed ? changed.kept : changed.result;
   }
 
   async function make(record: string): Promise<Buffer | 'destroyed'> {
     const madeAt = clock.now();
     const key = randomBytes(dataKeyBytes);
-    // Every try writes the same value, so that a write which arrives late brings no other key.
-    const value = { made_at: madeAt.toISOString(), ...wrap(record, key) };
-    for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
-      if (await tryWrite(record, null, value)) {
-        remember(record, key, madeAt.getTime());
-        return key;
-      }
-      const found = await read(record);
-      if (found !== 'absent') return found;
-    }
-    throw new StoreUnavailable('a data key could not be stored');
+    // Every attempt writes the same value, so a late write stores no other key.
+    const write = { made_at: madeAt.toISOString(), ...wrap(record, key) };
+    const made = await change<Buffer, Buffer | 'destroyed'>(
+      record,
+      (found) => (found === null ? { write, result: key } : { keep: open(record, found.value) }),
+      // No read before the write: most scopes are new when they are first sealed for, and `make` finds an existing key.
+      { first: null, problem: 'a data key could not be stored' },
+    );
+    remember(record, made, madeAt.getTime());
+    return made;
   }
 
-  /** Rewraps one record if needed and returns the id of the master key that wraps it afterwards; null for a marker. */
+  /** Rewraps one record if needed. Returns the id of the master key that wraps it afterwards; null for a marker. */
   async function rewrapRecord(first: StateRecord, count: () => void): Promise<string | null> {
-    let stored: StateRecord | null = first;
-    for (let attempt = 0; stored !== null && attempt < writeTriesMax; attempt += 1) {
-      const value = parseRecord(stored);
-      if ('destroyed_at' in value) return null;
-      const activeKid = masterKeys.active().kid;
-      if (value.master_kid === activeKid) return activeKid;
-      const key = unwrap(stored.key, value.master_kid, value.wrapped);
-      const next = { ...wrap(stored.key, key), made_at: value.made_at };
-      if (await tryWrite(stored.key, stored.version, next)) {
-        count();
-        return next.master_kid;
-      }
-      stored = await stateStore.get(stored.key);
-    }
-    if (stored === null) return null;
-    throw new StoreUnavailable('a data key could not be wrapped anew');
+    const { key: record } = first;
+    const changed = await change(
+      record,
+      (found) => {
+        if (found === null || 'destroyed_at' in found.value) return { keep: null };
+        const { master_kid: kid, wrapped, made_at: madeAt } = found.value;
+        if (kid === masterKeys.active().kid) return { keep: { kid, isNew: false } };
+        const next = { ...wrap(record, unwrap(record, kid, wrapped)), made_at: madeAt };
+        return { write: next, result: { kid: next.master_kid, isNew: true } };
+      },
+      { first, problem: 'a data key could not be wrapped again' },
+    );
+    if (changed?.isNew === true) count();
+    return changed?.kid ?? null;
   }
 
   function pageAfter(after: string | null): Promise<readonly StateRecord[]> {
@@ -196,23 +200,20 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
 
     obtain: async (scope) => {
       const record = dataKeyRecord(scope);
-      // Not read before: most scopes are sealed for when they are new, and making refuses where there is a key.
       return remembered(record) ?? make(record);
     },
 
     destroy: async (scope) => {
       const record = dataKeyRecord(scope);
       const destroyedAt = clock.now();
-      for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
-        const stored = await stateStore.get(record);
-        const gone = stored !== null && 'destroyed_at' in parseRecord(stored);
-        const marker = { destroyed_at: destroyedAt.toISOString() };
-        if (gone || (await tryWrite(record, stored?.version ?? null, marker))) {
-          cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
-          return;
-        }
-      }
-      throw new StoreUnavailable('a data key could not be destroyed');
+      const marker = { destroyed_at: destroyedAt.toISOString() };
+      await change(
+        record,
+        (found) =>
+          found !== null && 'destroyed_at' in found.value ? { keep: null } : { write: marker, result: null },
+        { problem: 'a data key could not be destroyed' },
+      );
+      cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
     },
 
     rewrap: async ({ after, pagesMax = Infinity } = {}) => {
@@ -247,7 +248,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
       do {
         const page: readonly StateRecord[] = await pageAfter(next);
         for (const stored of page) {
-          const value = parseRecord(stored);
+          const value = parseRecord(stored.key, stored.value);
           if ('master_kid' in value) addOne(counts, value.master_kid);
         }
         next = page.at(-1)?.key ?? null;
@@ -261,10 +262,10 @@ function addOne(counts: Map<string, number>, kid: string): void {
   counts.set(kid, (counts.get(kid) ?? 0) + 1);
 }
 
-function parseRecord(stored: StateRecord): z.output<typeof recordSchema> {
-  const result = recordSchema.safeParse(stored.value);
+function parseRecord(record: string, value: unknown): DataKeyRecord {
+  const result = recordSchema.safeParse(value);
   if (!result.success) {
-    throw new StoreDamaged(`the record ${stored.key} of the state store is not a data key; restore it`);
+    throw new StoreDamaged(`the record ${record} of the state store is not a data key; restore it`);
   }
   return result.data;
 }

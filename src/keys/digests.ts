@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Keyed digests for looking things up without keeping them in the clear. HMAC-SHA-256 as 64 lower-case hexadecimal
- * digits, which fit into stream names. The key (`INDEX_KEY`) is never rotated: the digests are names.
+ * Keyed digests find values that the service does not store in the clear. A digest is HMAC-SHA-256 as 64 lower-case
+ * hexadecimal digits, which fit into stream names. `INDEX_KEY` is never rotated, because the digests are names.
  */
 export interface Digests {
-  /** @param canonical the address as `parseEmailAddress` spells it for uniqueness */
+  /** @param canonical the canonical address of `parseEmailAddress` */
   email(canonical: string): string;
-  /** @param address the client's address as `makeClientIp` spells it */
+  /** @param address the client's address in the spelling of `makeClientIp` */
   ip(address: string): string;
-  /** @param code as `parseRecoveryCode` spells it; another user's digest of the same code is another */
+  /** Two users have different digests of the same code. @param code in the spelling of `parseRecoveryCode` */
   recoveryCode(userId: string, code: string): string;
-  /** Values of different purposes never share a digest. */
+  /** Computes the digest of a value. Values of different purposes never share a digest. */
   of(purpose: string, value: string): string;
 }
 
-/** @param indexKey 32 bytes */
+/** Makes the digests. @param indexKey 32 bytes */
 export function makeDigests(indexKey: Buffer): Digests {
-  // A JSON list has one reading only, so no purpose can be continued into a value.
+  // A JSON list has one reading only, so no purpose can extend into a value.
   const of = (purpose: string, value: string) =>
     createHmac('sha256', indexKey)
       .update(JSON.stringify([purpose, value]))

@@ -4,10 +4,11 @@ import { decodeBase64url } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 
 /*
- * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 16-byte tag. GCM does not commit to its key: one
- * ciphertext can be made that opens under two keys. So, as the AWS Encryption SDK does in its committing suites, HKDF
- * (RFC 5869) derives from the key, salted with the nonce, an encryption key and a commitment that is stored and
- * compared. A key for each value also takes the limit of 2^32 values a key away.
+ * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 16-byte tag. GCM does not commit to its key: a person
+ * can make one ciphertext that opens under two keys. Therefore HKDF (RFC 5869), salted with the nonce, derives from the
+ * key an encryption key and a commitment. The envelope stores the commitment, and opening compares it. The committing
+ * suites of the AWS Encryption SDK do the same. A derived key for each value also removes the limit of 2^32 values for
+ * one key.
  */
 const cipherName = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -16,17 +17,14 @@ const tagBytes = 16;
 const headBytes = nonceBytes + commitmentBytes + tagBytes;
 const derivationInfo = 'stowage envelope v1';
 
-/**
- * What a value is and whose: the additional authenticated data. A list of strings as JSON has exactly one reading,
- * so no two places share an encoding.
- */
+/** The additional authenticated data: the kind of the value and its owner. As JSON, no two lists share an encoding. */
 export type EnvelopeContext = readonly string[];
 
 function additionalData(context: EnvelopeContext): Buffer {
   return Buffer.from(JSON.stringify(context), 'utf8');
 }
 
-/** The two blocks of HKDF-SHA-256 (RFC 5869, sections 2.2 and 2.3). `hkdfSync` gives the same at twice the cost. */
+/** Derives two blocks of HKDF-SHA-256 (RFC 5869, sections 2.2 and 2.3). `hkdfSync` does so at twice the cost. */
 function derive(key: Buffer, nonce: Buffer): { encryptionKey: Buffer; commitment: Buffer } {
   const pseudorandomKey = hmac(nonce, key);
   const encryptionKey = hmac(pseudorandomKey, derivationInfo, '\x01');
@@ -40,7 +38,7 @@ function hmac(key: Buffer, ...parts: readonly (Buffer | string)[]): Buffer {
   return digest.digest();
 }
 
-/** Encrypts for one place. The result is base64url of nonce, commitment, tag and ciphertext: 60 bytes and the text's length. */
+/** Returns base64url of nonce, commitment, tag and ciphertext: 60 bytes and the plaintext's length. */
 export function sealEnvelope(
   key: Buffer,
   context: EnvelopeContext,
@@ -55,9 +53,9 @@ export function sealEnvelope(
   return Buffer.concat([nonce, commitment, cipher.getAuthTag(), ciphertext]).toString('base64url');
 }
 
-/** Decrypts what `sealEnvelope` made with the same key for the same place. @throws DoesNotOpen */
+/** Decrypts an envelope of `sealEnvelope` with the same key and context. @throws DoesNotOpen */
 export function openEnvelope(key: Buffer, context: EnvelopeContext, envelope: string): Buffer {
-  // Only the canonical spelling opens, so that no two stored texts mean the same value.
+  // Only the canonical spelling opens, so two stored texts never mean the same value.
   const bytes = decodeBase64url(envelope);
   if (bytes === null || bytes.length < headBytes) throw new DoesNotOpen();
   const nonce = bytes.subarray(0, nonceBytes);

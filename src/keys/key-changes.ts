@@ -1,11 +1,9 @@
 import { KeyProblem } from './errors.js';
-import { keyBytes } from './key-file-format.js';
-import type { KeyFile, KeyTimes, RingName } from './key-file-format.js';
-import { formatRingKey } from './keyring.js';
-import type { RingKey } from './keyring.js';
+import { keyBytes, type KeyFile, type KeyTimes, type RingName } from './key-file-format.js';
+import { formatRingKey, type RingKey } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 
-/** A new file with one key a ring. */
+/** Makes a new file with one key in each ring. */
 export function newKeyFile(randomBytes: RandomBytes): KeyFile {
   const list = () => [formatRingKey(newRingKey([], randomBytes))];
   return {
@@ -16,7 +14,7 @@ export function newKeyFile(randomBytes: RandomBytes): KeyFile {
   };
 }
 
-/** A key with an id that the ring does not have yet. */
+/** Makes a key whose id is not in the ring. */
 export function newRingKey(takenKids: readonly string[], randomBytes: RandomBytes): RingKey {
   for (;;) {
     const kid = `k${randomBytes(4).toString('hex')}`;
@@ -24,7 +22,7 @@ export function newRingKey(takenKids: readonly string[], randomBytes: RandomByte
   }
 }
 
-/** `keys add`: a new key at the end of the ring, not active yet, so that every process can learn of it first. */
+/** Adds a key at the end of the ring (`keys add`). It is not active yet, so that every process can read it first. */
 export function addKey(
   file: KeyFile,
   ring: RingName,
@@ -36,10 +34,7 @@ export function addKey(
   return { file: withTimes(changed, ring, added.kid, { added_at: now.toISOString() }), kid: added.kid };
 }
 
-/**
- * `keys promote`: makes a key of the ring the active one; the active one once more changes nothing.
- * @throws KeyProblem when the ring has no such key
- */
+/** Makes a key the active one (`keys promote`). Idempotent. @throws KeyProblem when the ring has no key of this id */
 export function promoteKey(file: KeyFile, ring: RingName, kid: string, now: Date): KeyFile {
   const [active, chosen] = [file.rings[ring][0], entryOf(file, ring, kid)];
   if (active === undefined || chosen === active) return file;
@@ -54,7 +49,7 @@ export function promoteKey(file: KeyFile, ring: RingName, kid: string, now: Date
   return withTimes(promoted, ring, demoted, { ...timesOf(file, ring, demoted), demoted_at: time });
 }
 
-/** `keys retire`: takes a key out of the ring. @throws KeyProblem when the ring has no such key, or it is the active one */
+/** Removes a key (`keys retire`). @throws KeyProblem when the ring has no key of this id, or when the key is active */
 export function retireKey(file: KeyFile, ring: RingName, kid: string): KeyFile {
   const retired = entryOf(file, ring, kid);
   if (retired === file.rings[ring][0]) {
@@ -64,13 +59,13 @@ export function retireKey(file: KeyFile, ring: RingName, kid: string): KeyFile {
   return withTimes(withRing(file, ring, others), ring, kid, undefined);
 }
 
-/** What the file knows of a key; empty where it knows nothing. */
+/** Returns the times of a key; empty if the file has none. */
 export function timesOf(file: KeyFile, ring: RingName, kid: string): KeyTimes {
   const times = file.times[ring] ?? {};
   return Object.hasOwn(times, kid) ? (times[kid] ?? {}) : {};
 }
 
-/** The ids of a ring's keys, the active one first. */
+/** Returns the ids of a ring's keys, the active one first. */
 export function kidsIn(file: KeyFile, ring: RingName): readonly string[] {
   return file.rings[ring].map(kidOf);
 }
@@ -84,7 +79,7 @@ function entryOf(file: KeyFile, ring: RingName, kid: string): string {
 
 function kidOf(entry: string): string {
   const colon = entry.indexOf(':');
-  // An entry without a colon may be a bare key: it has no id, and is never shown.
+  // An entry without a colon may be a bare key. It has no id, and must not appear in a message.
   return colon < 0 ? '' : entry.slice(0, colon);
 }
 
@@ -92,7 +87,7 @@ function withRing(file: KeyFile, ring: RingName, entries: readonly string[]): Ke
   return { ...file, rings: { ...file.rings, [ring]: [...entries] } };
 }
 
-/** @param times undefined forgets the key */
+/** Sets the times of a key. @param times undefined removes the key's times */
 function withTimes(file: KeyFile, ring: RingName, kid: string, times: KeyTimes | undefined): KeyFile {
   const others = Object.entries(file.times[ring] ?? {}).filter(([other]) => other !== kid);
   const entries = times === undefined ? others : [...others, [kid, times] as const];

@@ -1,29 +1,26 @@
 import { z } from 'zod';
 import { KeyProblem } from './errors.js';
 
-/** The rings of keys, each for one purpose. */
+/** The rings of keys. Each ring has one purpose. */
 export const ringNames = ['jwt', 'master', 'refresh', 'code', 'pepper', 'audit'] as const;
 export type RingName = (typeof ringNames)[number];
 
-/** Every key of every ring has this length: AES-256 and HMAC-SHA-256 keys, Ed25519 seeds (RFC 8032). */
+/** The length of every key in bytes: AES-256 and HMAC-SHA-256 keys, Ed25519 seeds (RFC 8032). */
 export const keyBytes = 32;
 
 const listSchema = z.array(z.string()).min(1);
 
-/** RFC 3339 times of a key: since when it is in the ring, and when it last became and ceased to be the active one. */
+/** RFC 3339 times of a key: its addition to the ring, and the last time it became and ceased to be the active key. */
 const keyTimesSchema = z.strictObject({
   added_at: z.iso.datetime().optional(),
   promoted_at: z.iso.datetime().optional(),
   demoted_at: z.iso.datetime().optional(),
 });
 
-/** Absent where the file was made with the key, or by hand. */
+/** The times of a key. They are absent for a key that was made with the file, or added by hand. */
 export type KeyTimes = Readonly<z.output<typeof keyTimesSchema>>;
 
-/**
- * The storage format of `keys.json`. Entries are `kid:base64url`, the active one first, as in the environment;
- * `times` are by ring and key id.
- */
+/** `keys.json`. An entry is `kid:base64url`; the first is the active key, as in the environment. */
 const keyFileSchema = z.strictObject({
   format: z.literal(1),
   rings: z.strictObject({
@@ -40,13 +37,13 @@ const keyFileSchema = z.strictObject({
 
 export type KeyFile = z.output<typeof keyFileSchema>;
 
-/** @throws KeyProblem which quotes nothing of the text */
+/** Parses a key file. @throws KeyProblem, which quotes nothing of the text */
 export function parseKeyFile(text: string, path: string): KeyFile {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text.
+    // The parser's message quotes the text, so it must not be passed on.
     throw new KeyProblem(`${path} is not JSON; restore it from a backup`);
   }
   const result = keyFileSchema.safeParse(json);

@@ -1,26 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync } from 'node:fs';
-import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { KeyProblem } from './errors.js';
 import { newKeyFile } from './key-changes.js';
-import { formatKeyFile, parseKeyFile } from './key-file-format.js';
-import type { KeyFile } from './key-file-format.js';
+import { formatKeyFile, parseKeyFile, type KeyFile } from './key-file-format.js';
 import type { RandomBytes } from './random-bytes.js';
 
 const temporarySuffix = '.tmp';
 
 /**
- * Reads the file, or null when there is none. Synchronous: it is small and local, and an unknown key id is answered
- * in the call that meets it.
- * @throws KeyProblem when others may read it or it is not a key file
+ * Reads the file, or returns null if there is none. It is synchronous, because the look-up of an unknown key id is.
+ * @throws KeyProblem when other users may read the file, or when it is not a key file
  */
 export function readKeyFile(path: string): KeyFile | null {
   let text: string;
   try {
     const descriptor = openSync(path, 'r');
     try {
-      // The mode of the opened file, not of whatever the path names a moment later. Windows has no such modes.
+      // Checks the opened file, because the path may name another file a moment later. Windows has no such modes.
       const mode = fstatSync(descriptor).mode & 0o777;
       if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
         throw new KeyProblem(
@@ -40,9 +49,8 @@ export function readKeyFile(path: string): KeyFile | null {
 }
 
 /**
- * The file, made first where there is none. Of processes that race one makes it and the others read what it made:
- * the finished, fsynced file gets its name by `link`, which fails where the name exists.
- * @throws KeyProblem
+ * Reads the file and makes it first if there is none. If several processes race, one makes it and the others read it:
+ * `link` gives the finished, fsynced file its name, and fails if the name exists. @throws KeyProblem
  */
 export function readOrMakeKeyFile(path: string, randomBytes: RandomBytes): KeyFile {
   const existing = readKeyFile(path);
@@ -61,10 +69,8 @@ export function readOrMakeKeyFile(path: string, randomBytes: RandomBytes): KeyFi
 }
 
 /**
- * Changes the file by a pure function, atomically: whoever reads it, also after a crash at any moment, finds it as it
- * was or as it is to be. Changes cannot overlap: this one is synchronous, and only the process that owns the data
- * directory makes any.
- * @throws KeyProblem
+ * Changes the file atomically: every reader finds the old or the new file, also after a crash. Changes cannot overlap,
+ * because `change` is synchronous and only the owner of the data directory calls this. @throws KeyProblem
  */
 export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
   const file = readKeyFile(path);
@@ -81,10 +87,7 @@ export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile):
   return changed;
 }
 
-/**
- * Removes what a process that was killed while it changed the file has left beside it: copies with keys in them.
- * For the owner of the directory, before anything else is done with the file.
- */
+/** Removes temporary files with keys, which a killed change leaves. The owner calls it before any other use. */
 export function removeLeftovers(path: string): void {
   const directory = dirname(path);
   const prefix = `${basename(path)}.`;
@@ -94,7 +97,7 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** Writes and fsyncs a file beside the path, lets `place` give it its name, and fsyncs the directory. */
+/** Writes and fsyncs a file beside the path, calls `place` to give it its name, and fsyncs the directory. */
 function placeFile(path: string, file: KeyFile, place: (temporary: string) => void): void {
   const temporary = `${path}.${randomUUID()}${temporarySuffix}`;
   try {
@@ -113,7 +116,7 @@ function placeFile(path: string, file: KeyFile, place: (temporary: string) => vo
 }
 
 function fsyncDirectory(directory: string): void {
-  // Windows cannot open a directory; its journal keeps the names.
+  // Windows cannot open a directory. Its journal keeps the names.
   if (process.platform === 'win32') return;
   const descriptor = openSync(directory, 'r');
   try {

@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../event-sourcing/clock.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
 import { KeyProblem } from './errors.js';
-import { keyBytes, ringNames } from './key-file-format.js';
-import type { KeyFile, RingName } from './key-file-format.js';
+import { keyBytes, ringNames, type KeyFile, type RingName } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
 import { rereadSeconds } from './key-waiting-times.js';
-import { decodeBase64url, parseKeyring } from './keyring.js';
-import type { Keyring } from './keyring.js';
+import { decodeBase64url, parseKeyring, type Keyring } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 
-/** What the operator set, as text; what is absent was not set. */
+/** The settings of the operator, as text; absent if not set. */
 export type KeySettings = Readonly<Partial<Record<RingName | 'index', string | undefined>>>;
 
-/** The names under which the settings stand in the environment. */
+/** The names of the settings in the environment. */
 export const keySettingNames = {
   jwt: 'JWT_KEYS',
   master: 'MASTER_KEYS',
@@ -25,7 +23,7 @@ export const keySettingNames = {
 
 export type KeySettingName = (typeof keySettingNames)[RingName | 'index'];
 
-/** Collects the settings. @param read the text that is set under a name now; undefined where nothing is */
+/** Collects the settings. @param read returns the current text of a setting; undefined if it is not set */
 export function readKeySettings(read: (name: KeySettingName) => string | undefined): KeySettings {
   const { jwt, master, refresh, code, pepper, audit, index } = keySettingNames;
   return {
@@ -46,10 +44,8 @@ const makeOneHint =
   "node -p \"'k1:' + require('crypto').randomBytes(32).toString('base64url')\" makes one (INDEX_KEY: without the k1:)";
 
 /**
- * Sees to it that there is a key file where one is needed: made on a fresh directory, never beside data, whose sealed
- * values open with the keys they were sealed with and no others.
- * @param hasData whether the directory holds stores already
- * @throws KeyProblem
+ * Makes the key file if it is needed and the directory holds no stores. It makes no file beside data, because sealed
+ * values open only with the keys that sealed them. @throws KeyProblem
  */
 export function ensureKeyFile({
   path,
@@ -68,9 +64,9 @@ export function ensureKeyFile({
 }
 
 /**
- * Reads all keys: what is set explicitly counts, the rest comes from the key file.
- * @param keyFile path of `keys.json`; null where keys must be set, because several processes share the stores
- * @throws KeyProblem naming every problem at once
+ * Reads all keys. A setting takes precedence over the key file.
+ * @param keyFile path of `keys.json`; null if every key must be set, because several processes share the stores
+ * @throws KeyProblem, which names every problem at once
  */
 export function loadKeys({
   settings,
@@ -116,7 +112,7 @@ function readIndexKey(settings: KeySettings, file: KeyFile | null): Buffer {
   throw new KeyProblem(`${name} must be ${keyBytes} bytes as base64url without padding`);
 }
 
-/** The key file, or null where every key is set. @throws KeyProblem when it is needed and not there */
+/** Reads the key file; null if every key is set. @throws KeyProblem when the file is needed and missing */
 function readNeededFile(settings: KeySettings, keyFile: string | null): KeyFile | null {
   const unset = unsetIn(settings);
   if (unset.length === 0) return null;
@@ -137,29 +133,25 @@ function unsetIn(settings: KeySettings): readonly (RingName | 'index')[] {
 
 function missingFile(path: string): KeyProblem {
   return new KeyProblem(
-    `${path} is missing, and what is sealed in this directory opens only with its keys; restore it from a backup`,
+    `${path} is missing, and sealed values of this directory open only with its keys; restore it from a backup`,
   );
 }
 
-/** All keys, live: rings that follow their source while the process runs. */
+/** All keys of a running process. The rings change with their source. */
 export type KeyRings = KeyMaterial & {
-  /**
-   * Reads the source anew (SIGHUP, `keys add` and the like). On a problem the old keys stay, and `onProblem` hears of it.
-   * @returns the problem, or null
-   */
+  /** Reads the source again. After a problem the old keys stay. Returns the problem given to `onProblem`, or null. */
   reload(): string | null;
   /** Reads the source every 30 s, until the signal aborts. */
   watch(signal: AbortSignal): Promise<void>;
 };
 
-/** Unknown key ids come from anybody: they cause no more than one reading in this time. */
+/** Requests may contain any key id, so unknown ids cause at most one reading of the source in this time. */
 const unknownKidIntervalMs = 1_000;
 
 /**
- * Makes live rings. `find` of an unknown key id reads the source first, at most once a second, so that what a process
- * with a newer ring made is understood at once.
- * @param load reads the source; see `loadKeys`
- * @param onProblem told why a reading was not taken over; a sentence without key text
+ * Makes rings that change with their source. `find` of an unknown key id reads the source first, at most once a second,
+ * so that this process at once accepts tokens of a process with a newer ring.
+ * @param onProblem receives the reason for a rejected reading: a sentence without key text
  * @throws KeyProblem when the first reading fails
  */
 export function makeKeyRings({
@@ -186,7 +178,7 @@ export function makeKeyRings({
       current = next;
       return null;
     } catch (error) {
-      // Other errors may quote what they read.
+      // Other errors may quote the text that they read.
       const problem =
         error instanceof KeyProblem ? error.message : 'the keys could not be read; the old ones stay';
       onProblem(problem);
@@ -233,9 +225,8 @@ export function makeKeyRings({
 }
 
 /**
- * Takes note of the ids, with digests of their keys: an id names one key for ever, also after that has left the ring,
- * because what was made with it names it by the id.
- * @throws KeyProblem when an id names another key now; then nothing is noted
+ * Records the ids with digests of their keys. An id names one key for ever, because tokens and records name it by id.
+ * @throws KeyProblem when an id now names another key; then it records nothing
  */
 function remember(seen: Map<string, string>, keys: KeyMaterial): void {
   const entries = ringNames.flatMap((name) =>

@@ -1,12 +1,10 @@
-import type { Clock } from '../event-sourcing/clock.js';
-import { CommandRejected } from '../event-sourcing/errors.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { CommandRejected } from '../event-sourcing/ports/errors.js';
 import { KeyProblem } from './errors.js';
 import { addKey, kidsIn, newRingKey, promoteKey, retireKey, timesOf } from './key-changes.js';
-import { ringNames } from './key-file-format.js';
-import type { KeyFile, KeyTimes, RingName } from './key-file-format.js';
+import { ringNames, type KeyFile, type KeyTimes, type RingName } from './key-file-format.js';
 import { changeKeyFile, readKeyFile } from './key-file.js';
-import { keySettingNames } from './key-rings.js';
-import type { KeyRings, KeySettings } from './key-rings.js';
+import { keySettingNames, type KeyRings, type KeySettings } from './key-rings.js';
 import { explainNeededPepper, type PepperedPasswords } from './needed-pepper.js';
 import {
   mayStillBeUsed,
@@ -20,7 +18,7 @@ import { formatRingKey } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
 import type { Sealer } from './sealer.js';
 
-/** A ring as operators see it: ids and times, never a key. */
+/** A ring in the view of operators: ids and times, never a key. */
 export type RingOverview = {
   readonly ring: RingName;
   /** `keys.json`, or the variable that sets the ring. */
@@ -28,55 +26,52 @@ export type RingOverview = {
   readonly keys: readonly {
     readonly kid: string;
     readonly active: boolean;
-    /** RFC 3339; null where the key file does not say. */
+    /** RFC 3339; null if the key file has no time. */
     readonly added_at: string | null;
     readonly promoted_at: string | null;
     readonly demoted_at: string | null;
   }[];
 };
 
-/** What was changed; or, for a ring that the environment sets, what the operator is to change there. */
+/** A change of a ring. If the environment sets the ring, the change is advice for the operator. */
 export type KeyChange = {
   readonly ring: RingName;
   readonly kid: string;
   readonly changed: boolean;
-  /** Says what to do, and when. */
+  /** The next step of the operator, and its time. */
   readonly next: string;
-  /** Of `keys add` where the environment sets the ring: the new entry, key included. */
+  /** The new entry with its key. Only `keys add` returns it, and only if the environment sets the ring. */
   readonly entry?: string;
 };
 
-/** Rotation of the rings (DESIGN 3, "Keys"): add, promote, rewrap (master), retire. All throw CommandRejected with a sentence. */
+/** Rotates the rings (docs/design.md#keys): add, promote, rewrap (master), retire. All throw CommandRejected. */
 export interface KeyRotation {
   list(): readonly RingOverview[];
   /** Adds a key that only opens and verifies. */
   add(ring: RingName): KeyChange;
   /**
    * Makes a key the one that signs and seals.
-   * @param kid null: the one key that was added and has never been active
-   * @param options.now also where not every process can have read the key yet
+   * @param kid null selects the one key that was added and has never been active
+   * @param options.now promotes the key even if some process cannot have read it yet
    */
   promote(ring: RingName, kid: string | null, options: { readonly now: boolean }): KeyChange;
   /**
-   * Takes a key out of the ring when nothing needs it any more.
-   * @param options.force whatever still needs it, save data keys that it wraps
-   * @throws CommandRejected; for a pepper also what counting the passwords throws
+   * @param options.force removes the key even if it is still needed, except if it wraps data keys
+   * @throws CommandRejected; for a pepper also the errors of the count of passwords
    */
   retire(ring: RingName, kid: string, options: { readonly force: boolean }): Promise<KeyChange>;
 }
 
-/** @see KeyRotation */
 export function makeKeyRotation(deps: {
   readonly keyRings: KeyRings;
-  /** Path of `keys.json`; null where every ring is set. */
+  /** Path of `keys.json`; null if every ring is set. */
   readonly keyFile: string | null;
   readonly settings: () => KeySettings;
   readonly sealer: Pick<Sealer, 'countByMasterKey'>;
-  /** Counts the passwords that are hashed with a pepper. */
   readonly countPasswords: (pepper: string) => Promise<PepperedPasswords>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  /** Told of every change, for the log. */
+  /** Receives every change, for the log. */
   readonly onChange: (change: 'added' | 'promoted' | 'retired', ring: RingName, kid: string) => void;
 }): KeyRotation {
   const { keyRings, keyFile, settings, sealer, countPasswords, clock, randomBytes, onChange } = deps;
@@ -151,7 +146,7 @@ export function makeKeyRotation(deps: {
         );
       }
       const path = fileOf(ring);
-      // Before anything is counted: what may still be made is not there to be counted yet.
+      // The check runs before the count, because the count cannot see values that a process may still make.
       if (path !== null) refuseWhileUsed(ring, kid, { times: timesIn(path, ring, kid), force });
       if (ring === 'master') await refuseWrappingKey(kid);
       if (ring === 'pepper' && !force) await refuseNeededPepper(kid);
@@ -161,7 +156,7 @@ export function makeKeyRotation(deps: {
       }
       change(path, (file) => {
         const times = timesOf(file, ring, kid);
-        // Again: while it counted, another command may have made the key the active one for a moment.
+        // The check runs again: during the count, another command may have made the key active for a moment.
         refuseWhileUsed(ring, kid, { times, force });
         const reason = force ? null : whyNotRetire(ring, times, clock.now());
         if (reason !== null) {
@@ -174,7 +169,7 @@ export function makeKeyRotation(deps: {
     },
   };
 
-  /** The file that holds the ring; null where the environment sets it. */
+  /** Returns the file that holds the ring; null if the environment sets it. */
   function fileOf(ring: RingName): string | null {
     return settings()[ring] === undefined ? keyFile : null;
   }
@@ -184,7 +179,7 @@ export function makeKeyRotation(deps: {
   }
 
   function requireKey(ring: RingName, kid: string): void {
-    // Looking it up reads the source anew where the key is not known yet.
+    // `find` reads the source again if the key is unknown.
     if (keyRings[ring].find(kid) !== undefined) return;
     const known = kidsOf(ring).join(', ');
     throw new CommandRejected('no_such_key', `the ring ${ring} has no key ${kid}; it has ${known}`);
@@ -221,7 +216,7 @@ export function makeKeyRotation(deps: {
     if (needed !== null) throw new CommandRejected('still_needed', needed);
   }
 
-  /** Within a minute after the key was demoted, what is counted may not be all yet. */
+  /** Refuses within a minute after the key was demoted, because the count may then be incomplete. */
   function refuseWhileUsed(
     ring: RingName,
     kid: string,
@@ -232,14 +227,14 @@ export function makeKeyRotation(deps: {
     throw new CommandRejected('key_in_use', `${kid} was the active key less than a minute ago; wait`);
   }
 
-  /** Changes the file and takes it over at once. */
+  /** Changes the file and reads it at once. */
   function change(path: string, make: (file: KeyFile) => KeyFile): void {
     explained(() => changeKeyFile(path, make));
     const problem = keyRings.reload();
     if (problem === null) return;
     throw new CommandRejected(
       'key_problem',
-      `the key file was changed, and could not be read anew: ${problem}`,
+      `the key file was changed, and could not be read again: ${problem}`,
     );
   }
 

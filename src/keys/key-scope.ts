@@ -1,20 +1,20 @@
-/** Whose a sealed value is. A scope that lasts has one data key, which is destroyed to erase everything sealed in it. */
+/** The owner of a sealed value. A lasting scope has one data key, whose destruction erases all values of the scope. */
 export type LastingScope =
   | { readonly kind: 'person'; readonly userId: string }
-  /** An address that has been invited and may have no account; gone once it is a member or the invitation is withdrawn. */
+  /** An invited address, maybe without an account. The scope ends with the membership or the withdrawal. */
   | { readonly kind: 'invitation'; readonly projectId: string; readonly invitationId: string }
-  /** What an operator has written about a payment of nobody whose key it could be sealed with. */
+  /** An operator's note on a payment that concerns no person with a data key. */
   | { readonly kind: 'payment-note'; readonly paymentId: string }
   | { readonly kind: 'share'; readonly projectId: string; readonly shareId: string }
   | {
       readonly kind: 'storage-credentials';
       readonly projectId: string;
       readonly storageId: string;
-      /** Counts the credentials of the storage: each replacement has a key of its own. */
+      /** The number of the credentials of the storage. Each replacement has a separate key. */
       readonly version: number;
     };
 
-/** A reply kept in an idempotency claim: it is gone within 24 h, so it is sealed under the master key, without a data key. */
+/** A reply in an idempotency claim. It is deleted within 24 h, so the master key seals it and it has no data key. */
 export interface ReplyScope {
   readonly kind: 'reply';
   /** The key of the claim in the state store. */
@@ -23,7 +23,7 @@ export interface ReplyScope {
 
 export type KeyScope = LastingScope | ReplyScope;
 
-/** The scope as a list of strings, kind first: never the same for two scopes. */
+/** Returns the scope as a list of strings, kind first. Two scopes never have the same list. */
 export function scopeParts(scope: KeyScope): readonly string[] {
   switch (scope.kind) {
     case 'person':
@@ -43,7 +43,7 @@ export function scopeParts(scope: KeyScope): readonly string[] {
 
 export const dataKeyPrefix = 'data-key/';
 
-/** Where the state store keeps the scope's wrapped data key. */
+/** Returns the key of the scope's wrapped data key in the state store. */
 export function dataKeyRecord(scope: LastingScope): string {
   return dataKeyPrefix + scopeParts(scope).map(encodeURIComponent).join('/');
 }

@@ -1,25 +1,19 @@
 import type { KeyTimes, RingName } from './key-file-format.js';
 import { pepperAdvice } from './needed-pepper.js';
 
-/** Seconds after which every process reads its keys anew (DESIGN 6). */
+/** Seconds between two readings of the keys in every process (docs/design.md#key-files). */
 export const rereadSeconds = 30;
-/** Seconds for which verifiers may keep the published keys: `max-age` of `/.well-known/jwks.json`. */
+/** Seconds for which verifiers may cache the published keys: `max-age` of `/.well-known/jwks.json`. */
 export const jwksCacheSeconds = 30;
-/**
- * Seconds from `keys add` to `keys promote`: by then every process has read the key, and no verifier keeps a copy of the
- * published keys that was made before.
- */
+/** After this time every process has read an added key, and no verifier has an older copy of the published keys. */
 export const promoteAfterSeconds = rereadSeconds + jwksCacheSeconds;
 
 const minuteSeconds = 60;
 const daySeconds = 86_400;
-/** A key may be used this long after it was demoted: by a process that has not read its keys anew, and its late writes. */
+/** A process that has not read its keys again, and its late writes, may use a demoted key for this long. */
 const lateSeconds = 60;
 
-/**
- * For how long things made with a key need it, in seconds; null: for as long as they are stored. What needs a pepper can be
- * counted: see `explainNeededPepper`.
- */
+/** Seconds for which values need the key that made them; null: while stored. Peppers: see `explainNeededPepper`. */
 const uses: Readonly<
   Record<Exclude<RingName, 'pepper'>, { readonly seconds: number | null; readonly because: string }>
 > = {
@@ -28,8 +22,8 @@ const uses: Readonly<
   refresh: {
     seconds: 90 * daySeconds,
     because:
-      'without it whoever has not used a session since is signed out for the first 14 days, and until the sessions of ' +
-      'then have ended, after 90 days, the reuse of a stolen token is not noticed',
+      'without it a user who has not used a session since is signed out for the first 14 days, and until the sessions of ' +
+      'that time have ended, after 90 days, the reuse of a stolen token is not detected',
   },
   master: {
     seconds: daySeconds,
@@ -38,9 +32,9 @@ const uses: Readonly<
   audit: { seconds: null, because: 'checkpoints that it signed can be verified only with it' },
 };
 
-/** Why a key may not be the active one yet; null when it may. */
+/** Explains why a key may not become active yet; null when it may. */
 export function whyNotPromote(times: KeyTimes, now: Date): string | null {
-  // It was the active one, so everybody knows it.
+  // The key was active once, so every process knows it.
   if (times.demoted_at !== undefined) return null;
   if (times.added_at === undefined) return `nothing says since when it is in the ring; ${promoteAdvice}`;
   const age = secondsBetween(times.added_at, now);
@@ -48,12 +42,12 @@ export function whyNotPromote(times: KeyTimes, now: Date): string | null {
   return `it was added ${Math.max(0, Math.floor(age))} s ago; ${promoteAdvice}`;
 }
 
-/** When a key may be made the active one, as a sentence. */
+/** Says when a key may become active, as part of a sentence. */
 export const promoteAdvice =
   `every process and every verifier of tokens knows it only ${promoteAfterSeconds} s after it was added: ` +
-  'what is made with it before that may be refused';
+  'a value that it makes before that may be refused';
 
-/** What would still need a key that is not the active one, as far as the clock tells; null when nothing does. */
+/** Explains by the clock which values still need a key that is not active; null when none does. */
 export function whyNotRetire(ring: RingName, times: KeyTimes, now: Date): string | null {
   const neverActive =
     times.added_at !== undefined && times.promoted_at === undefined && times.demoted_at === undefined;
@@ -67,12 +61,12 @@ export function whyNotRetire(ring: RingName, times: KeyTimes, now: Date): string
   return age >= seconds + lateSeconds ? null : `it was the active key until ${times.demoted_at}; ${because}`;
 }
 
-/** Whether another process, or a write that is late, may still make something with a key that was demoted. */
+/** Returns whether another process, or a late write, may still use a demoted key. */
 export function mayStillBeUsed(times: KeyTimes, now: Date): boolean {
   return times.demoted_at !== undefined && secondsBetween(times.demoted_at, now) < lateSeconds;
 }
 
-/** When a key is not needed any more, as a sentence. */
+/** Says when a key is no longer needed, as part of a sentence. */
 export function retireAdvice(ring: RingName): string {
   if (ring === 'pepper')
     return `${pepperAdvice}; keys retire counts these passwords, and refuses while there are any`;
@@ -83,7 +77,7 @@ export function retireAdvice(ring: RingName): string {
   return `remove it ${waiting} and a minute after another key became the first one in every process: ${because}`;
 }
 
-/** What is left to know when a key has been retired, as a sentence. */
+/** Says what the operator must know after a key was retired, as part of a sentence. */
 export function afterRetiring(ring: RingName): string {
   const backups = 'backups of keys that hold it end after 30 days at most';
   return ring === 'pepper' ? `${pepperAdvice}; ${backups}` : backups;

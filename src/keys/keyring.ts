@@ -1,35 +1,32 @@
 import { KeyProblem } from './errors.js';
 
-/** A key and its id. The id is public: it stands in tokens, hashes and records. */
+/** A key and its id. The id is public: tokens, hashes and records contain it. */
 export interface RingKey {
   readonly kid: string;
   readonly key: Buffer;
 }
 
-/** Keys of one purpose: the active one makes new things, all of them open and verify old ones. */
+/** Keys of one purpose. The active key signs and seals new values; all keys verify and open old ones. */
 export interface Keyring {
   active(): RingKey;
   find(kid: string): Buffer | undefined;
-  /** The active key first. */
+  /** Returns all keys, the active one first. */
   all(): readonly RingKey[];
 }
 
-/** Letters, digits and hyphens: what fits into tokens, PHC strings and sealed values without escaping. */
+/** Letters, digits and hyphens: these fit into tokens, PHC strings and sealed values without escaping. */
 export const kidPattern = /^[A-Za-z0-9-]{1,32}$/;
 
 const base64urlPattern = /^[A-Za-z0-9_-]+$/;
 
-/** Decodes canonical base64url without padding; null for anything else. */
+/** Decodes canonical base64url without padding. Returns null for any other text. */
 export function decodeBase64url(text: string): Buffer | null {
   if (!base64urlPattern.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
 }
 
-/**
- * Makes a ring of keys in memory; the first is the active one.
- * @throws KeyProblem when there is no key or an id occurs twice
- */
+/** The first key is the active one. @throws KeyProblem when there is no key, or when an id occurs twice */
 export function makeKeyring(keys: readonly RingKey[]): Keyring {
   const [first] = keys;
   if (first === undefined) throw new KeyProblem('a key list is empty; it needs at least one key');
@@ -39,10 +36,10 @@ export function makeKeyring(keys: readonly RingKey[]): Keyring {
 }
 
 /**
- * Reads a list of `kid:base64url`, separated by commas or white space; the first is the active key.
- * @param name how to call the list in errors, for instance `MASTER_KEYS`
+ * Parses a list of `kid:base64url`, separated by commas or white space. The first key is the active one.
+ * @param name the name of the list in errors, for example `MASTER_KEYS`
  * @param bytes the exact length of every key
- * @throws KeyProblem naming every problem by the place of the entry, never by its text
+ * @throws KeyProblem, which names every problem by the number of the entry, never by its text
  */
 export function parseKeyring(
   text: string,
@@ -57,7 +54,7 @@ export function parseKeyring(
   for (const [index, entry] of entries.entries()) {
     const where = `${name}, entry ${index + 1}`;
     const colon = entry.indexOf(':');
-    // Without a colon the whole entry may be a key, so nothing of it is repeated.
+    // Without a colon the whole entry may be a key, so the message quotes nothing of it.
     if (colon < 0) {
       problems.push(`${where}: not of the form kid:base64url`);
       continue;
@@ -71,7 +68,7 @@ export function parseKeyring(
     } else if (key.length !== bytes) {
       problems.push(`${where}: the key has ${key.length} bytes, it must have ${bytes}`);
     } else if (keys.some((other) => other.kid === kid)) {
-      problems.push(`${where}: its key id occurs twice; every key needs an id of its own`);
+      problems.push(`${where}: its key id occurs twice; every key needs a different id`);
     } else {
       keys.push({ kid, key });
     }
@@ -80,7 +77,7 @@ export function parseKeyring(
   return makeKeyring(keys);
 }
 
-/** The text of one entry of a list, as `parseKeyring` reads it. */
+/** Returns the text of one entry of a list, in the form that `parseKeyring` reads. */
 export function formatRingKey({ kid, key }: RingKey): string {
   return `${kid}:${key.toString('base64url')}`;
 }

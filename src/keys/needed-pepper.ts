@@ -1,17 +1,17 @@
-/** Who has a password that is hashed with a pepper. */
+/** The users and shares whose password is hashed with a pepper. */
 export interface PepperedPasswords {
   readonly users: number;
   readonly shares: number;
-  /** A few of these shares, for whoever has to find the people. */
+  /** A few of these shares, so that the operator can find their owners. */
   readonly someShares: readonly { readonly shareId: string; readonly projectId: string }[];
 }
 
-/** What a password that is hashed with a pepper comes to without it. */
+/** The consequence of a missing pepper for the passwords that are hashed with it. */
 export const pepperAdvice =
   'a user whose password is hashed with it can sign in only by a mailed code, and choose a new password; a share whose ' +
-  'password is hashed with it stays shut until somebody sets that again';
+  'password is hashed with it stays closed until its password is set again';
 
-/** Why a pepper cannot go yet, and what to do; null when no password needs it. */
+/** Explains why a pepper is still needed, and what to do; null when no password needs it. */
 export function explainNeededPepper(
   kid: string,
   { users, shares, someShares }: PepperedPasswords,
@@ -21,13 +21,11 @@ export function explainNeededPepper(
   const parts = [
     users === 0
       ? []
-      : [
-          `the password of ${count(users, 'user')} is hashed with it, and is hashed anew when its owner next signs in with it`,
-        ],
+      : [`the password of ${count(users, 'user')} is hashed with it, until its owner next signs in with it`],
     shares === 0
       ? []
       : [
-          `the password of ${count(shares, 'share')} is hashed with it, until somebody sets it again or revokes the share ` +
+          `the password of ${count(shares, 'share')} is hashed with it, until it is set again or the share is revoked ` +
             `(${some.join(', ')}${shares > some.length ? ', …' : ''})`,
         ],
   ].flat();

@@ -1,11 +1,6 @@
 import type { LastingScope } from './key-scope.js';
 
-/**
- * Where a note on a payment is sealed: with the key of the person whom it concerns, the order's buyer, or where it concerns nobody who
- * has one with a key of its own.
- * @param paymentId what was decided on
- * @param noteOf that person; null: nobody
- */
+/** Returns the scope that seals a note on a payment: the order's buyer `noteOf`, or without a buyer the note itself. */
 export function paymentNoteScope(
   paymentId: string,
   noteOf: string | null,

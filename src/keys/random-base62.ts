@@ -2,7 +2,7 @@ import type { RandomBytes } from './random-bytes.js';
 
 export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Random characters, all equally likely: a byte beyond the largest multiple of 62 is thrown away. */
+/** Returns random characters with equal probabilities: it discards bytes beyond the largest multiple of 62. */
 export function randomBase62(randomBytes: RandomBytes, length: number): string {
   const bound = 256 - (256 % base62Alphabet.length);
   let characters = '';

@@ -1,9 +1,9 @@
-/** Cryptographically strong random bytes: `randomBytes` of `node:crypto`, or a seeded stand-in in tests. */
+/** Returns cryptographically strong random bytes: `randomBytes` of `node:crypto`, or a seeded substitute in tests. */
 export type RandomBytes = (size: number) => Buffer;
 
 const blockBytes = 4_096;
 
-/** Draws in blocks: a draw costs much the same whatever its size, and most are of a few bytes. No byte is given twice. */
+/** Draws in blocks of 4 KiB, because small draws cost almost as much as large ones. It returns no byte twice. */
 export function inBlocks(source: RandomBytes): RandomBytes {
   let block: Buffer = Buffer.alloc(0);
   let used = 0;

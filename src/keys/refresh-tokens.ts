@@ -5,14 +5,14 @@ import type { Keyring } from './keyring.js';
 /** The generation of a session's first token. */
 export const firstGeneration = 1;
 
-/** What stands in a token. */
+/** The fields of a token. */
 export interface RefreshTokenFields {
   readonly sessionId: string;
   readonly generation: number;
   readonly kid: string;
 }
 
-/** A token for the client, and what the event keeps of it. */
+/** A token for the client, and the fields that the event keeps. */
 export interface IssuedRefreshToken extends RefreshTokenFields {
   readonly token: string;
   /** See `RefreshTokens.digest`. */
@@ -20,40 +20,32 @@ export interface IssuedRefreshToken extends RefreshTokenFields {
 }
 
 /**
- * Refresh tokens (DESIGN 3): `r1.<session id>.<generation>.<key id>.<link>.<mac>`. The link is the SHA-256 of the
- * predecessor (of nothing in the first generation; see `issueLinked`), the mac HMAC-SHA-256 over all before it. A token is a
- * function of key, session, generation and link alone, so a successor can be recomputed and is never stored.
+ * Makes and verifies refresh tokens (docs/design.md#refresh-tokens): `r1.<session id>.<generation>.<key
+ * id>.<link>.<mac>`. The link is the SHA-256 of the predecessor, in the first generation of the empty text (see
+ * `issueLinked` for the exception). The mac is HMAC-SHA-256 over all fields before it. A token is a function of key,
+ * session, generation and link alone, so the service can compute a successor again and never stores it.
  */
 export interface RefreshTokens {
-  /**
-   * A session's first token.
-   * @param kid the key that an earlier try recorded; the active one when left out
-   * @throws KeyMissing
-   */
+  /** Makes a first token with the key that an earlier attempt recorded, or the active one. @throws KeyMissing */
   issue(sessionId: string, kid?: string): IssuedRefreshToken;
-  /**
-   * The successor of a token that `verify` accepted.
-   * @param kid the key that the rotation recorded, to recompute its successor; the active one when left out
-   * @throws KeyMissing
-   */
+  /** Makes a verified token's successor with the key that a rotation recorded, or the active one. @throws KeyMissing */
   derive(presented: string, kid?: string): IssuedRefreshToken;
   /**
-   * A token that comes without its predecessor having been presented, as when a session is strengthened.
-   * @param link stands where the predecessor's SHA-256 would: 43 characters of base64url
-   * @param kid the key that the event recorded, to recompute the token; the active one when left out
+   * Makes a token when no client has presented the predecessor, for example when a session is strengthened.
+   * @param link 43 characters of base64url in the place of the predecessor's SHA-256
    * @throws KeyMissing
    */
   issueLinked(sessionId: string, generation: number, link: string, kid?: string): IssuedRefreshToken;
-  /** Whether we made it: the fields, or null. Whether it is current is for the session to say. Constant time. */
+  /** Returns the fields of a token that this service made, or null, in constant time. The token may not be current. */
   verify(token: string): RefreshTokenFields | null;
-  /** SHA-256 of the token, 64 lower-case hexadecimal digits: what the event keeps. */
+  /** Returns the SHA-256 of the token, 64 lower-case hexadecimal digits. The event keeps it. */
   digest(token: string): string;
 }
 
 const tokenPattern =
   /^r1\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,8})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})$/;
 
-/** @param keys `REFRESH_KEYS` */
+/** Makes the refresh tokens. @param keys `REFRESH_KEYS` */
 export function makeRefreshTokens(keys: Keyring): RefreshTokens {
   function macOf(key: Buffer, body: string): string {
     return createHmac('sha256', key).update(body).digest('base64url');
@@ -73,7 +65,7 @@ export function makeRefreshTokens(keys: Keyring): RefreshTokens {
       return null;
     const key = keys.find(kid);
     if (key === undefined) return null;
-    // Compared as text, so that only the one spelling of the mac passes.
+    // Compares text, so that only the canonical spelling of the mac passes.
     const expected = macOf(key, token.slice(0, -mac.length - 1));
     if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
     return { sessionId, generation: Number(generation), kid };

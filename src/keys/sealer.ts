@@ -1,27 +1,21 @@
-import type { Sealed } from '../event-sourcing/sealed.js';
-import { sealedSchema } from '../event-sourcing/sealed.js';
-import { makeDataKeys } from './data-keys.js';
-import type { DataKeysDeps, RewrapReport, SweepOptions } from './data-keys.js';
+import { type Sealed, sealedSchema } from '../event-sourcing/ports/sealed.js';
+import { makeDataKeys, type DataKeysDeps, type RewrapReport, type SweepOptions } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';
-import type { KeyScope, LastingScope } from './key-scope.js';
-import { scopeParts } from './key-scope.js';
+import { type KeyScope, type LastingScope, scopeParts } from './key-scope.js';
 
 export type { KeyScope, LastingScope } from './key-scope.js';
 
-/** What a value opens as after its scope's key was destroyed. */
+/** The result of opening a value after its scope's key was destroyed. */
 export const erased: unique symbol = Symbol('erased');
 
 /** Seals and opens single values. A sealed value opens only for the scope and field that it was sealed for. */
 export interface Sealer {
-  /** The scope's data key is durable before this resolves. @throws KeyDestroyed, KeyMissing, StoreUnavailable, StoreDamaged */
+  /** The data key is durable before this resolves. @throws KeyDestroyed, KeyMissing, StoreUnavailable, StoreDamaged */
   seal(scope: KeyScope, field: string, plaintext: string): Promise<Sealed>;
-  /** @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
+  /** Opens a sealed value. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
   open(scope: KeyScope, field: string, sealed: Sealed): Promise<string | typeof erased>;
-  /**
-   * Destroys the scope's data key for good: at once in this process, within 60 s in the others. Idempotent.
-   * @throws StoreUnavailable, StoreDamaged
-   */
+  /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
   destroy(scope: LastingScope): Promise<void>;
   /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
   rewrap(options?: SweepOptions): Promise<RewrapReport>;
@@ -59,7 +53,7 @@ export function makeSealer(deps: DataKeysDeps): Sealer {
       if (masterKid !== null) throw new DoesNotOpen();
       const key = await dataKeys.find(scope);
       if (key === 'destroyed') return erased;
-      // Keys leave a marker when they are destroyed, so a lost one is not an erasure.
+      // A destroyed key leaves a marker, so a key without a record is lost, not erased.
       if (key === 'absent') throw new KeyMissing(`the state store has lost the data key of a ${scope.kind}`);
       return openEnvelope(key, context, envelope).toString('utf8');
     },

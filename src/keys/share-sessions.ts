@@ -1,32 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from './keyring.js';
 
-/** What a visitor who gave the right password may go on with. */
+/** The session of a visitor who gave the right password of a share. */
 export interface ShareSession {
   readonly shareId: string;
-  /** Of the password that was given: another one ends the session. */
+  /** The generation of the password that the visitor gave. A new password ends the session. */
   readonly passwordGeneration: number;
-  /** Whole milliseconds are kept. */
+  /** The end, in whole milliseconds. */
   readonly endsAt: Date;
 }
 
 /**
- * Tokens of visitors' sessions (DESIGN 4.4): `s1.<share id>.<password generation>.<end, epoch milliseconds>.<key id>.<mac>`.
- * Nothing is stored: whether the share still stands, and with that password, is for the share to say.
+ * Tokens of visitors' sessions (docs/design.md#share-verification): `s1.<share id>.<password generation>.<end, epoch
+ * milliseconds>.<key id>.<mac>`. No store holds a session. The share decides whether that password still opens it.
  */
 export interface ShareSessions {
   issue(session: ShareSession): string;
-  /** Whether we made it and it has not ended: what it says, or null. Constant time. */
+  /** Returns the session of a token of this service that has not ended, or null. It runs in constant time. */
   verify(token: string, now: Date): ShareSession | null;
 }
 
-/** Keeps these macs apart from all others that are made with the ring. */
+/** Separates these macs from all others that the ring makes. */
 const purpose = 'share session';
 
 const tokenPattern =
   /^s1\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,8})\.([1-9][0-9]{0,14})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$/;
 
-/** @param keys `REFRESH_KEYS`: its old keys are kept for longer than any session lasts */
+/** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
 export function makeShareSessions(keys: Keyring): ShareSessions {
   function macOf(key: Buffer, body: string): string {
     return createHmac('sha256', key)
@@ -46,7 +46,7 @@ export function makeShareSessions(keys: Keyring): ShareSessions {
       if (shareId === undefined || kid === undefined || mac === undefined) return null;
       const key = keys.find(kid);
       if (key === undefined) return null;
-      // Compared as text, so that only the one spelling of the mac passes.
+      // Compares text, so that only the canonical spelling of the mac passes.
       const expected = macOf(key, token.slice(0, -mac.length - 1));
       if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
       const endsAt = new Date(Number(end));

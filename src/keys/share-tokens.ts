@@ -5,12 +5,12 @@ import type { RandomBytes } from './random-bytes.js';
 /** Characters of a token: 131 random bits. */
 export const shareTokenLength = 22;
 
-/** A new share's token, which stands in its URL (DESIGN 4.4). */
+/** Makes the token of a new share, which its URL contains (docs/design.md#shares). */
 export function makeShareToken(randomBytes: RandomBytes): string {
   return randomBase62(randomBytes, shareTokenLength);
 }
 
-/** What a share is found by. Any text has a digest; only tokens of ours are some share's. */
+/** Returns the digest that finds a share. Every text has one, but only tokens of this service belong to a share. */
 export function digestShareToken(digests: Pick<Digests, 'of'>, token: string): string {
   return digests.of('share-token', token);
 }

@@ -1,12 +1,11 @@
-import type { DestroyCredentials } from '../commands/delete-storage.js';
-import { storageCodec, type StorageEvent } from '../domain/storage/events.js';
-import { storageCategory } from '../domain/storage/stream.js';
-import type { Reaction } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { DestroyCredentials } from '../commands/storages/delete-storage.js';
+import { storageCodec, type StorageEvent, storageCategory } from '../domain/storage/events.js';
+import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type StorageDeleted = Extract<StorageEvent, { type: 'StorageDeleted' }>;
 
-/** Destroys the keys of a deleted storage's credentials, where a crash kept the deletion from doing so itself. */
+/** Destroys the keys of a deleted storage's credentials. The request does so too, unless it stopped early. */
 export function makeEraseStorageCredentials({
   destroyCredentials,
 }: {
@@ -17,7 +16,7 @@ export function makeEraseStorageCredentials({
     category: storageCategory,
     codec: storageCodec,
     types: ['StorageDeleted'],
-    // Destroying once more changes nothing, so nothing needs to be remembered.
+    // A second destruction changes nothing, so no check of the outcome is needed.
     asks: () => Promise.resolve('yes'),
     conclude: (event) => destroyCredentials(streamIdOf(event)),
   };

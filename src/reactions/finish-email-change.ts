@@ -1,19 +1,14 @@
-import type { AddressReservations } from '../commands/address-reservations.js';
-import type { FinishEmailChange, ReservedChange } from '../commands/finish-email-change.js';
-import { emailCodec, type EmailEvent } from '../domain/email/events.js';
-import { emailCategory } from '../domain/email/stream.js';
-import { userCodec, type UserEvent } from '../domain/user/events.js';
-import { userCategory } from '../domain/user/stream.js';
-import type { Reaction } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { AddressReservations } from '../commands/accounts/address-reservations.js';
+import type { FinishEmailChange, ReservedChange } from '../commands/accounts/finish-email-change.js';
+import { emailCodec, type EmailEvent, emailCategory } from '../domain/email/events.js';
+import { userCodec, type UserEvent, userCategory } from '../domain/user/events.js';
+import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type EmailReserved = Extract<EmailEvent, { type: 'EmailReserved' }>;
 type EmailChanged = Extract<UserEvent, { type: 'EmailChanged' }>;
 
-/**
- * Goes on where a process stopped between reserving a new address and changing to it (DESIGN 3, "Unique address").
- * Usually the request has done so itself.
- */
+/** Completes address changes that stopped after the reservation: docs/design.md#unique-address. */
 export function makeFinishEmailChanges({
   finishEmailChange,
 }: {

@@ -1,22 +1,21 @@
-import type { FinishErasure } from '../commands/finish-erasure.js';
-import { userCodec, type UserEvent } from '../domain/user/events.js';
-import { userCategory } from '../domain/user/stream.js';
-import type { Position } from '../event-sourcing/domain-event.js';
-import type { Reaction } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { FinishErasure } from '../commands/accounts/finish-erasure.js';
+import { userCodec, type UserEvent, userCategory } from '../domain/user/events.js';
+import type { Position } from '../event-sourcing/ports/domain-event.js';
+import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type UserErased = Extract<UserEvent, { type: 'UserErased' }>;
 
 /**
- * Finishes every erasure, also where a crash stopped the process that began it (DESIGN 3, Erasure): it finds what the
- * request, whose views may have lagged, has not.
+ * Finishes every erasure, also after a crash of the process that began it: docs/design.md#erasure. It erases the data
+ * that the request missed because its views lagged.
  */
 export function makeFinishErasures({
   finishErasure,
   viewsShow,
 }: {
   readonly finishErasure: FinishErasure;
-  /** Whether the views of sessions and projects show the log up to there. */
+  /** Returns whether the views of sessions and projects contain the log up to the position. */
   readonly viewsShow: (position: Position) => boolean;
 }): Reaction<UserErased> {
   return {
@@ -24,7 +23,7 @@ export function makeFinishErasures({
     category: userCategory,
     codec: userCodec,
     types: ['UserErased'],
-    // Every step changes nothing once it is done, so nothing needs to be remembered.
+    // Every step is idempotent, so no check of the outcome is needed.
     asks: ({ position }) => Promise.resolve(viewsShow(position) ? 'yes' : 'not-yet'),
     conclude: (event, context) => finishErasure({ userId: streamIdOf(event) }, context),
   };

@@ -1,22 +1,20 @@
-import type { RecordShareAccess } from '../commands/record-share-access.js';
-import { shareCodec, type ShareEvent } from '../domain/share/events.js';
-import { shareCategory } from '../domain/share/stream.js';
-import type { Clock } from '../event-sourcing/clock.js';
-import type { Reaction, ReactionEvent } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { Deps } from '../commands/deps.js';
+import type { RecordShareAccess } from '../commands/shares/record-share-access.js';
+import { shareCodec, type ShareEvent, shareCategory } from '../domain/share/events.js';
+import type { Reaction, ReactionEvent } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type ShareUsed = Extract<ShareEvent, { type: 'ShareUsed' }>;
 
-/** Whoever counted the use records the access too, and knows more of it: milliseconds since the use. */
-const leftAloneMs = 15_000;
+/** The time that the request has to record the access itself, with more details. */
+const requestMs = 15_000;
 
-/** Records the accesses that were counted, where a crash kept the request from doing so itself (DESIGN 4.4). */
+/** Records the counted accesses that the request did not record: docs/design.md#share-verification. */
 export function makeRecordShareAccesses({
   recordShareAccess,
   clock,
-}: {
+}: Pick<Deps, 'clock'> & {
   readonly recordShareAccess: RecordShareAccess;
-  readonly clock: Clock;
 }): Reaction<ShareUsed> {
   const accessOf = (event: ReactionEvent<ShareUsed>) => ({
     accessId: event.data.access_id,
@@ -29,7 +27,7 @@ export function makeRecordShareAccesses({
     types: ['ShareUsed'],
     asks: async (event) => {
       if (await recordShareAccess.isRecorded(event.data.access_id)) return 'no';
-      return clock.now().getTime() - event.recordedAt.getTime() < leftAloneMs ? 'not-yet' : 'yes';
+      return clock.now().getTime() - event.recordedAt.getTime() < requestMs ? 'not-yet' : 'yes';
     },
     conclude: (event, context) => recordShareAccess.finish(accessOf(event), context),
   };

@@ -1,14 +1,13 @@
-import type { RemoveErasedMember } from '../commands/remove-erased-member.js';
-import { projectCodec, type ProjectEvent } from '../domain/project/events.js';
-import { projectCategory } from '../domain/project/stream.js';
-import type { Reaction } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { RemoveErasedMember } from '../commands/shared/remove-erased-member.js';
+import { projectCodec, type ProjectEvent, projectCategory } from '../domain/project/events.js';
+import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type MembershipBegun = Extract<ProjectEvent, { type: 'ProjectCreated' | 'MemberAdded' }>;
 
 /**
- * Ends memberships that began while their account was being erased. An erasure ends those that stand before it in the log;
- * one that comes after it was decided before, and finds the account erased here.
+ * Ends memberships that began during the erasure of their account. The erasure ends those before it in the log; this
+ * reaction ends those that were decided earlier but appended later.
  */
 export function makeRemoveErasedMembers({
   removeErasedMember,
@@ -20,7 +19,7 @@ export function makeRemoveErasedMembers({
     category: projectCategory,
     codec: projectCodec,
     types: ['ProjectCreated', 'MemberAdded'],
-    // The use case reads for itself whether the account has been erased.
+    // The command checks whether the account is erased.
     asks: () => Promise.resolve('yes'),
     conclude: (event, context) => {
       const userId = event.type === 'ProjectCreated' ? event.data.owner_id : event.data.user_id;

@@ -1,12 +1,15 @@
-import type { SettlePayment } from '../commands/settle-payment.js';
-import { paymentCallbackCodec, type PaymentCallbackEvent } from '../domain/payment-callback/events.js';
-import { paymentCallbackCategory } from '../domain/payment-callback/stream.js';
-import type { Reaction } from '../event-sourcing/reaction.js';
-import { streamIdOf } from './stream-id.js';
+import type { SettlePayment } from '../commands/orders/settle-payment.js';
+import {
+  paymentCallbackCodec,
+  type PaymentCallbackEvent,
+  paymentCallbackCategory,
+} from '../domain/payment-callback/events.js';
+import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type Owing = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' | 'PaymentCallbackResolved' }>;
 
-/** Settles every callback that was accepted, or decided on, and that the request which did so has not settled. */
+/** Settles every received or resolved callback that its request did not settle. */
 export function makeSettlePayments({
   settlePayment,
 }: {
@@ -18,6 +21,6 @@ export function makeSettlePayments({
     codec: paymentCallbackCodec,
     types: ['PaymentCallbackReceived', 'PaymentCallbackResolved'],
     asks: async (event) => ((await settlePayment.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, { pace: 'written' }),
+    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, 'written'),
   };
 }

@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto';
-import type { JWK } from 'jose';
-import { SignJWT, errors, exportJWK, jwtVerify } from 'jose';
+import { type JWK, SignJWT, errors, exportJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
-import type { Clock } from '../event-sourcing/clock.js';
-import { makeLru } from '../event-sourcing/lru.js';
-import { decodeBase64url } from '../keys/keyring.js';
-import type { Keyring } from '../keys/keyring.js';
-import { ed25519KeyPair } from './ed25519.js';
-import type { Ed25519KeyPair } from './ed25519.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { makeLru } from '../event-sourcing/views/lru.js';
+import { decodeBase64url, type Keyring } from '../keys/keyring.js';
+import { ed25519KeyPair, type Ed25519KeyPair } from './ed25519.js';
 
 export { jwksCacheSeconds } from '../keys/key-waiting-times.js';
 
-/** Seconds that an access token lives. */
+/** Life of an access token in seconds. */
 export const accessTokenSeconds = 600;
 
 const algorithm = 'EdDSA';
@@ -19,7 +16,7 @@ const type = 'at+jwt';
 const audience = 'stowage';
 /** Seconds by which the clocks of two processes may differ. */
 const toleranceSeconds = 5;
-/** Older than this since its issue no token passes, whatever it says of its end. */
+/** Maximum age of a token in seconds, regardless of its `exp`. */
 const ageSecondsMax = 900;
 const tokenLengthMax = 4_096;
 const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'exp', 'amr', 'auth_time'];
@@ -34,14 +31,14 @@ const claimsSchema = z.object({
   auth_time: z.int().nonnegative(),
 });
 
-/** What a valid token says. Times in whole seconds. */
+/** The claims of a valid token. Times in whole seconds. */
 export interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
   readonly tokenId: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** When and how the user last proved who they are (RFC 8176 names: `pwd`, `otp` …). */
+  /** The time of the user's last authentication. `methods` are its methods (RFC 8176: `pwd`, `otp` …). */
   readonly authenticatedAt: Date;
   readonly methods: readonly string[];
 }
@@ -50,18 +47,17 @@ export type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 
-/** Access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037). */
+/** Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037). */
 export interface AccessTokens {
-  /** Signs with the active key. */
   sign(grant: {
     readonly userId: string;
     readonly sessionId: string;
     readonly authenticatedAt: Date;
     readonly methods: readonly string[];
   }): Promise<{ readonly token: string; readonly expiresAt: Date; readonly expiresInSeconds: number }>;
-  /** `token_expired` only for a token that was ours and right in all but its time. Never throws for a bad token. */
+  /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
   verify(token: string): Promise<AccessTokenVerdict>;
-  /** The public keys (RFC 7517), the active one first. */
+  /** Returns the public keys (RFC 7517), the active one first. */
   jwks(): Promise<{ readonly keys: readonly JWK[] }>;
 }
 
@@ -71,9 +67,8 @@ export interface AccessTokensDeps {
   /** `PUBLIC_URL`. */
   readonly issuer: string;
   readonly clock: Clock;
-  /** Makes the `jti`. */
   readonly makeId: () => string;
-  /** Tokens whose signature is remembered; 10,000 when left out. */
+  /** Verified tokens in the cache; 10,000 when left out. */
   readonly cacheEntriesMax?: number;
 }
 
@@ -82,28 +77,27 @@ interface Verified {
   readonly kid: string;
 }
 
-/** @see AccessTokens */
 export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
   const { keys, issuer, clock, makeId } = deps;
   const cache = makeLru<Verified>(deps.cacheEntriesMax ?? 10_000);
   const pairs = new Map<string, Ed25519KeyPair>();
 
   function pairOf(kid: string, seed: Buffer): Ed25519KeyPair {
-    const known = pairs.get(kid);
-    if (known !== undefined) return known;
+    const cached = pairs.get(kid);
+    if (cached !== undefined) return cached;
     const pair = ed25519KeyPair(seed);
     pairs.set(kid, pair);
     return pair;
   }
 
-  /** Claims and key id of a token with a good signature; throws what jose throws for any other. */
+  /** Returns claims and key id of a token with a valid signature. @throws jose's errors, ZodError */
   async function verifySignature(token: string, now: Date): Promise<Verified> {
     const { payload, protectedHeader } = await jwtVerify(
       token,
       (header) => {
-        // Only what we set ourselves: no key comes with a token (jwk, jku, x5u), nothing is critical.
-        const strange = Object.keys(header).some((name) => !['alg', 'kid', 'typ'].includes(name));
-        const seed = strange || header.kid === undefined ? undefined : keys.find(header.kid);
+        // Only the parameters of our tokens: a token must not bring a key (jwk, jku, x5u) or critical parameters.
+        const isForeign = Object.keys(header).some((name) => !['alg', 'kid', 'typ'].includes(name));
+        const seed = isForeign || header.kid === undefined ? undefined : keys.find(header.kid);
         if (seed === undefined || header.kid === undefined) throw new errors.JWSInvalid('no such key');
         return pairOf(header.kid, seed).publicKey;
       },
@@ -157,10 +151,10 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
       if (token.length > tokenLengthMax) return invalid;
       const now = clock.now();
       const digest = hash('sha256', token, 'base64');
-      const remembered = cache.get(digest);
-      // A key that was taken out of the ring takes its tokens with it, remembered or not.
-      if (remembered !== undefined && keys.find(remembered.kid) !== undefined) {
-        return judgeTimes(remembered.claims, now);
+      const cached = cache.get(digest);
+      // The removal of a key from the ring invalidates its cached tokens too.
+      if (cached !== undefined && keys.find(cached.kid) !== undefined) {
+        return judgeTimes(cached.claims, now);
       }
       if (!isCanonical(token)) return invalid;
       try {
@@ -190,7 +184,7 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
 const expired: AccessTokenVerdict = { valid: false, code: 'token_expired' };
 const invalid: AccessTokenVerdict = { valid: false, code: 'invalid_token' };
 
-/** The times: jose's rules (RFC 7519, section 4.1) again, so that a remembered token ages, and ours about its issue. */
+/** Judges the times of a token: jose's rules (RFC 7519, section 4.1), so that a cached token expires, and its age. */
 function judgeTimes(claims: AccessClaims, now: Date): AccessTokenVerdict {
   const nowSeconds = toSeconds(now);
   const issuedAt = toSeconds(claims.issuedAt);
@@ -200,7 +194,7 @@ function judgeTimes(claims: AccessClaims, now: Date): AccessTokenVerdict {
   return { valid: true, claims };
 }
 
-/** Three parts of canonical base64url: decoders forgive stray bits in the last character, and no two texts may be one token. */
+/** Returns whether all parts are canonical base64url. Decoders ignore stray last bits: two texts could be one token. */
 function isCanonical(token: string): boolean {
   const parts = token.split('.');
   return parts.length === 3 && parts.every((part) => decodeBase64url(part) !== null);

@@ -3,16 +3,15 @@ import { crc32 } from 'node:zlib';
 import { base62Alphabet as alphabet, randomBase62 } from '../keys/random-base62.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 
-/** What is kept of a key, and what may be shown of it. */
+/** The stored parts of a key. `prefix` and `lastFour` may be shown. */
 export interface ApiKeyParts {
-  /** SHA-256, 64 lower-case hexadecimal digits: the key has 190 random bits, so nobody finds it by trying. */
+  /** SHA-256 in 64 lower-case hexadecimal digits. The key's 190 random bits make a search infeasible. */
   readonly digest: string;
-  /** The first 8 characters. */
   readonly prefix: string;
   readonly lastFour: string;
 }
 
-/** A new key, as its owner sees it this one time. */
+/** A new key, which its owner sees only once. */
 export interface NewApiKey extends ApiKeyParts {
   readonly key: string;
 }
@@ -21,17 +20,14 @@ const secretLength = 32;
 const checksumLength = 6;
 const keyPattern = /^stw_[0-9A-Za-z]{38}$/;
 
-/** Makes a key: `stw_`, 32 random base62 characters, and the CRC-32 of all these as 6 more (DESIGN 4.2). */
+/** Makes a key: `stw_`, 32 random base62 characters, and their CRC-32 as 6 more (docs/design.md#api-keys). */
 export function makeApiKey(randomBytes: RandomBytes): NewApiKey {
   const body = `stw_${randomBase62(randomBytes, secretLength)}`;
   const key = body + checksumOf(body);
   return { key, ...partsOf(key) };
 }
 
-/**
- * Reads what was presented; null when it cannot be a key of ours, which is found out without asking a store. Anybody can
- * make a right checksum: it tells typing errors and leaked keys apart from noise and proves nothing.
- */
+/** Parses a key. Its checksum detects typing errors and leaks; it proves nothing, because all can compute it. */
 export function parseApiKey(text: string): ApiKeyParts | null {
   if (!keyPattern.test(text)) return null;
   const [body, checksum] = [text.slice(0, -checksumLength), text.slice(-checksumLength)];
@@ -46,7 +42,7 @@ function partsOf(key: string): ApiKeyParts {
   };
 }
 
-/** The CRC-32 (of gzip) in base62, most significant digit first. */
+/** Returns the CRC-32 (of gzip) in base62, most significant digit first. */
 function checksumOf(body: string): string {
   let rest = crc32(body);
   let digits = '';

@@ -4,18 +4,15 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Where a client's address is not known: its connection was closed already. */
+/** The address of a client whose connection is closed already. */
 const unknownAddress = '0.0.0.0';
 
-/**
- * Finds the client's address: the socket's, unless that is a trusted proxy; then the right-most entry of
- * `X-Forwarded-For` that is none (DESIGN 5). What stands left of it anybody may have written.
- */
+/** Returns the client's address (docs/design.md#client-addresses). Clients can write any entries to its left. */
 export type ClientIp = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
  * @param trustedProxies addresses and CIDR ranges (`10.0.0.0/8`, `fd00::/8`, `192.0.2.1`)
- * @throws TypeError naming the entry that is neither
+ * @throws TypeError that names an entry that is neither
  */
 export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
   const ranges = trustedProxies.map(parseRange);
@@ -26,25 +23,25 @@ export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
     const socket = parseAddress((socketAddress ?? '').replace(/%.*$/, ''));
     if (socket === null) return unknownAddress;
     let client = socket;
-    if (!trusted(client) || forwardedFor === undefined) return spell(client);
+    if (!trusted(client) || forwardedFor === undefined) return format(client);
     for (const entry of forwardedFor.split(',').reverse()) {
       const address = parseAddress(withoutPort(entry.trim()));
-      // What stands left of something unreadable was vouched for by nobody we know.
+      // No trusted proxy vouches for the entries to the left of an unreadable one.
       if (address === null) break;
       client = address;
       if (!trusted(client)) break;
     }
-    return spell(client);
+    return format(client);
   };
 }
 
-/** What a client is counted as, and how many times the limit holds for it. */
+/** The key that counts a client, and the factor of its limit. */
 export interface IpBucket {
   readonly key: string;
   readonly factor: number;
 }
 
-/** IPv4 counts by address; IPv6 by its /64 and, ten times larger, by its /48, since a customer gets whole networks. */
+/** Returns the buckets of an address. IPv6 counts by /64, and by /48 with ten times the limit. */
 export function ipBuckets(ip: string): readonly IpBucket[] {
   const address = parseAddress(ip);
   if (address === null || address instanceof ipaddr.IPv4) return [{ key: ip, factor: 1 }];
@@ -60,18 +57,18 @@ function networkOf(address: ipaddr.IPv6, bits: number): string {
   return new ipaddr.IPv6(kept).toRFC5952String();
 }
 
-/** Strictly an IP address, an IPv4-mapped one as its IPv4; null for anything else, zones and short forms too. */
+/** Parses an IP address, an IPv4-mapped one as IPv4; null for other texts, zones and short forms included. */
 function parseAddress(text: string): Address | null {
   return isStrictIp(text) ? ipaddr.process(text) : null;
 }
 
-/** `192.0.2.1:4711`, `[2001:db8::1]:4711` and `[2001:db8::1]`, as some proxies write. */
+/** Removes port and brackets, which some proxies write: `192.0.2.1:4711`, `[2001:db8::1]:4711`, `[2001:db8::1]`. */
 function withoutPort(entry: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(entry) ?? [];
   return bracketed ?? plain ?? entry;
 }
 
-function spell(address: Address): string {
+function format(address: Address): string {
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 }
 
@@ -82,7 +79,7 @@ function parseRange(text: string): Range {
   if (address === null || length === null) {
     throw new TypeError(`'${text}' is neither an IP address nor a CIDR range`);
   }
-  // A range of IPv4-mapped addresses is the IPv4 range that clients appear in.
+  // `parseAddress` returns mapped addresses as IPv4, so a mapped range becomes IPv4 too.
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
     return [address.toIPv4Address(), length - 96];
   }

@@ -1,10 +1,10 @@
 import { commonPasswordList } from './common-password-list.js';
 
-/** Frequent here, whatever a public list says. */
+/** Words that are likely here, though public lists lack them. */
 const ownWords = ['stowage', 'administrator'];
 const words = new Set([...commonPasswordList.trim().split(/\s+/), ...ownWords]);
 
-/** Digits that follow a word so often that they hide nothing: one or two, one repeated, runs, years. */
+/** Digits that often follow a word: one or two, one repeated, runs, years. */
 const customaryDigits = new Set([
   '',
   ...range(0, 9).flatMap((digit) => [1, 2, 3, 4, 5, 6].map((times) => String(digit).repeat(times))),
@@ -14,7 +14,7 @@ const customaryDigits = new Set([
   ...range(1940, 2039).map(String),
 ]);
 
-/** The same of symbols: one, up to three times, and the upper row of a keyboard. */
+/** Symbols that often follow a word: one, up to three times, and the upper row of a keyboard. */
 const customarySymbols = new Set([
   '',
   ...Array.from('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~§€£´°').flatMap((symbol) =>
@@ -23,11 +23,10 @@ const customarySymbols = new Set([
   ...['!@', '!@#', '!@#$'],
 ]);
 
-/** Ten digits and four symbols. */
 const endingLengthMax = 14;
 
-/** How letters are customarily replaced; a 1 stands for two of them. */
-const replaced: Readonly<Record<string, string>> = {
+/** Customary replacements of letters. A 1 stands for i or l, so `isWord` handles it. */
+const replacedLetters: Readonly<Record<string, string>> = {
   '0': 'o',
   '3': 'e',
   '4': 'a',
@@ -39,10 +38,9 @@ const replaced: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a password is among the common ones: a word of the list, with letters replaced as is customary or not, and a
- * customary ending of digits, symbols or both; whatever its case. None of the words alone passes the other rules (ten
- * characters with letters, digits and symbols); with an ending some 540 million do, and these are what it is about. The list
- * takes 0.9 MB of memory; a look-up tries 15 endings at most (measured: 16 µs).
+ * Returns whether a password is a word of the list in any case, with or without customary replacements and ending. No
+ * word alone passes the other rules (ten characters with letters, digits and symbols). With an ending some 540 million
+ * do, and this check is for those. The list takes 0.9 MB of memory; a look-up takes 16 µs (measured).
  */
 export function isCommonPassword(password: string): boolean {
   const text = password.normalize('NFC').toLowerCase();
@@ -68,7 +66,7 @@ function isCustomaryEnding(text: string): boolean {
 
 function isWord(text: string): boolean {
   if (words.has(text)) return true;
-  const letters = Array.from(text, (character) => replaced[character] ?? character).join('');
+  const letters = Array.from(text, (character) => replacedLetters[character] ?? character).join('');
   return words.has(letters.replaceAll('1', 'i')) || words.has(letters.replaceAll('1', 'l'));
 }
 

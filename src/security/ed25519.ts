@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /** RFC 8410, section 7: the PKCS #8 wrapping of a 32-byte Ed25519 seed. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -9,7 +8,7 @@ export interface Ed25519KeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** The key pair of a 32-byte seed (RFC 8032, section 5.1.5). */
+/** Returns the key pair of a 32-byte seed (RFC 8032, section 5.1.5). */
 export function ed25519KeyPair(seed: Buffer): Ed25519KeyPair {
   const privateKey = createPrivateKey({
     key: Buffer.concat([pkcs8Prefix, seed]),

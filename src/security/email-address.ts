@@ -1,15 +1,14 @@
 import { domainToASCII } from 'node:url';
 
-/** An e-mail address as it was given (NFC, trimmed) and as it is compared. */
 export interface EmailAddress {
+  /** The address as the caller gave it, trimmed, in NFC. */
   readonly address: string;
-  /** Lower case, with the domain in its ASCII form: equal for addresses that count as one. */
+  /** Lower case, with the domain in ASCII form: equal for addresses that count as one. */
   readonly canonical: string;
-  /** What stands before the `@`, as it was given. */
   readonly localPart: string;
 }
 
-/** RFC 5321, section 4.5.3.1, in octets; 254 follows from the 256 of a path with its angle brackets (RFC 3696, erratum 1690). */
+/** RFC 5321, section 4.5.3.1, in octets. A path has 256 with its angle brackets (RFC 3696, erratum 1690). */
 const addressBytesMax = 254;
 const localPartBytesMax = 64;
 const domainLengthMax = 253;
@@ -20,7 +19,7 @@ const localPartPattern =
 const domainPattern = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
 const asciiLabelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Parses an address; null when it is not one that mail can be sent to: a host name of two labels at least, no address literal. */
+/** Parses an address; null unless mail can reach it: a host name of at least two labels, no address literal. */
 export function parseEmailAddress(text: string): EmailAddress | null {
   const address = text.trim().normalize('NFC');
   const at = address.lastIndexOf('@');
@@ -32,10 +31,7 @@ export function parseEmailAddress(text: string): EmailAddress | null {
   return { address, localPart, canonical: `${canonicalLocalPart(localPart)}@${domain}` };
 }
 
-/**
- * Lower case in NFC. Full-width and other look-alikes stay what they are: they are other mailboxes. Upper case has one sigma
- * where lower case has two, so these count as one; lower-casing can leave NFC, so that is restored.
- */
+/** Look-alikes stay: they name other mailboxes. Both lower-case sigmas count as one. Lower-casing can break NFC. */
 function canonicalLocalPart(localPart: string): string {
   return localPart.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
@@ -45,7 +41,7 @@ function canonicalDomain(domain: string): string | null {
   const ascii = domainToASCII(domain).toLowerCase();
   const labels = ascii.split('.');
   const [top = ''] = labels.slice(-1);
-  // A numeric last label would make it an IPv4 address (WHATWG URL, host parsing).
+  // A host with a numeric last label is an IPv4 address (WHATWG URL, host parsing).
   if (ascii.length > domainLengthMax || labels.length < 2 || /^[0-9]+$/.test(top)) return null;
   return labels.every((label) => asciiLabelPattern.test(label)) ? ascii : null;
 }

@@ -1,15 +1,15 @@
-/** How failures slow a client down (DESIGN 5). Times in milliseconds. */
+/** The delays after failures: docs/design.md#guessing. Times in milliseconds. */
 export interface ThrottleLimits {
   /** Failures without any wait. */
   readonly free: number;
-  /** The wait after the last free one; each further failure doubles it. */
+  /** The wait after the last free failure; each further failure doubles it. */
   readonly firstWaitMs: number;
   readonly waitMsMax: number;
-  /** After each such time beyond the wait one failure is forgotten. */
+  /** After the wait, each further period of this length removes one failure. */
   readonly forgetMs: number;
 }
 
-/** Failures that still count, and when the last of them was (epoch milliseconds). */
+/** The count of failures, and the time of the last one (epoch milliseconds). */
 export interface FailureState {
   readonly failures: number;
   readonly lastAtMs: number;
@@ -23,38 +23,10 @@ export type ThrottleVerdict =
       readonly retryAfterSeconds: number;
     };
 
-/** Sign-in: 5 free failures, then 1 s doubling to 15 min; one is forgotten every 15 min. */
-export const signInThrottle: ThrottleLimits = {
-  free: 5,
-  firstWaitMs: 1_000,
-  waitMsMax: 900_000,
-  forgetMs: 900_000,
-};
-
 /**
- * Codes of one account's second factor, of all clients together: 30 free failures, then a minute doubling to 15; one is forgotten
- * every 15 minutes, and no success forgets any. At most 34 and 96 a day pass, each right with a chance of 3 in a million (NIST SP
- * 800-63B, "Rate Limiting", wants failures bounded for an account, wherever they come from).
- */
-export const accountCodeThrottle: ThrottleLimits = {
-  free: 30,
-  firstWaitMs: 60_000,
-  waitMsMax: 900_000,
-  forgetMs: 900_000,
-};
-
-/** Passwords of shares (DESIGN 4.4): 5 free failures, then a minute doubling to an hour; one is forgotten every 15 min. */
-export const shareThrottle: ThrottleLimits = {
-  free: 5,
-  firstWaitMs: 60_000,
-  waitMsMax: 3_600_000,
-  forgetMs: 900_000,
-};
-
-/**
- * Whether the next try may begin. A try that may not counts nowhere, so the right password works as soon as the wait is
- * over. Where `forgetMs` is the longest wait, no stretch of W milliseconds passes more than W / forgetMs failures beyond
- * those that lead to the longest wait: 15 and 96 a day for `signInThrottle`.
+ * Returns whether the next attempt may begin. A refused attempt counts nowhere, so the right password passes as soon as
+ * the wait is over. If `forgetMs` is the longest wait, any W milliseconds pass at most W / forgetMs failures beyond
+ * those that lead to the longest wait: 15 and then 96 a day for a sign-in.
  */
 export function judgeTry(limits: ThrottleLimits, state: FailureState | null, nowMs: number): ThrottleVerdict {
   if (state === null) return { allowed: true };
@@ -64,23 +36,22 @@ export function judgeTry(limits: ThrottleLimits, state: FailureState | null, now
   return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1_000) };
 }
 
-/** The state after one more failure, with what was forgotten since the last one. */
+/** Returns the state after one more failure, without the failures that time has removed. */
 export function countFailure(
   limits: ThrottleLimits,
   state: FailureState | null,
   nowMs: number,
 ): FailureState {
   const counted = state === null ? 0 : stillCounted(limits, state, nowMs);
-  // Failures that make no wait longer are not worth remembering.
+  // Failures beyond the longest wait are not counted: they would only take longer to forget.
   return { failures: Math.min(counted + 1, failuresMax(limits)), lastAtMs: nowMs };
 }
 
-/** The state without one failure that turned out to be none; null when nothing is left. */
 export function withdrawFailure(state: FailureState): FailureState | null {
   return state.failures <= 1 ? null : { ...state, failures: state.failures - 1 };
 }
 
-/** When a state says no more than none does: epoch milliseconds. */
+/** Returns when the last failure is forgotten, in epoch milliseconds. */
 export function forgottenAtMs(limits: ThrottleLimits, { failures, lastAtMs }: FailureState): number {
   return lastAtMs + waitMs(limits, failures) + failures * limits.forgetMs;
 }
@@ -94,7 +65,7 @@ function waitMs({ free, firstWaitMs, waitMsMax }: ThrottleLimits, failures: numb
   return failures < free ? 0 : Math.min(waitMsMax, firstWaitMs * 2 ** (failures - free));
 }
 
-/** The first number of failures with the longest wait. */
+/** Returns the smallest count of failures with the longest wait. */
 function failuresMax({ free, firstWaitMs, waitMsMax }: ThrottleLimits): number {
   return free + Math.max(0, Math.ceil(Math.log2(waitMsMax / firstWaitMs)));
 }

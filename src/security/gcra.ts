@@ -1,4 +1,4 @@
-/** At most `limit` at once, and on the long run `limit` every `seconds`. */
+/** At most `limit` at once, and in the long run `limit` every `seconds`. */
 export interface RateLimit {
   readonly limit: number;
   readonly seconds: number;
@@ -6,14 +6,13 @@ export interface RateLimit {
 
 export interface GcraVerdict {
   readonly allowed: boolean;
-  /** Milliseconds until the next one would be allowed; 0 when this one is. */
+  /** Milliseconds until the next attempt is allowed; 0 when this one is. */
   readonly retryAfterMs: number;
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, virtual scheduling) with the whole limit as burst. The state of a key
- * is one number, the theoretical arrival time in milliseconds; none, or one in the past, is that of a fresh key.
- * In any stretch of W seconds at most `limit + W × limit / seconds` pass.
+ * Judges by the generic cell rate algorithm (ITU-T I.371, virtual scheduling) with the whole limit as burst. The state
+ * is the theoretical arrival time in ms. Any W seconds pass at most `limit + W × limit / seconds` attempts.
  */
 export function gcraJudge(
   { limit, seconds }: RateLimit,
@@ -22,11 +21,10 @@ export function gcraJudge(
 ): GcraVerdict {
   const intervalMs = (seconds * 1_000) / limit;
   const waitMs = (arrivalMs ?? nowMs) - (limit - 1) * intervalMs - nowMs;
-  // Sums of fractions of a millisecond are not exact; a thousandth of one is nobody's advantage.
+  // Sums of fractions of a millisecond are inexact: tolerate a thousandth.
   return waitMs <= 0.001 ? { allowed: true, retryAfterMs: 0 } : { allowed: false, retryAfterMs: waitMs };
 }
 
-/** The state of a key after one more was counted. */
 export function gcraCount(
   { limit, seconds }: RateLimit,
   arrivalMs: number | undefined,

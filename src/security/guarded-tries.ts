@@ -1,27 +1,36 @@
 import { z } from 'zod';
-import type { Clock } from '../event-sourcing/clock.js';
-import { Overloaded, StoreUnavailable } from '../event-sourcing/errors.js';
-import type { StateStore } from '../event-sourcing/state-store.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { Overloaded } from '../concurrency/overloaded.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
 import { KeyMissing } from '../keys/errors.js';
 import type { Digests } from '../keys/digests.js';
 import { ipBuckets } from './client-ip.js';
-import type { FailureState, ThrottleLimits, ThrottleVerdict } from './failure-throttle.js';
-import { countFailure, forgottenAtMs, judgeTry, withdrawFailure } from './failure-throttle.js';
+import {
+  type FailureState,
+  type ThrottleLimits,
+  type ThrottleVerdict,
+  countFailure,
+  forgottenAtMs,
+  judgeTry,
+  withdrawFailure,
+} from './failure-throttle.js';
 
-/** What is guessed at, and by whom. */
+/** The secret and the client of an attempt. */
 export interface TryOf {
-  /** An address's digest, whether or not there is such an account; a user's id; a share's id. */
+  /** The digest of an address (with or without an account), the id of a user, or the id of a share. */
   readonly subject: string;
-  /** In canonical spelling; counted as `ipBuckets` says, IPv6 by its /64. Null: all clients count together. */
+  /** In canonical spelling. IPv6 counts by its /64. Null: all clients count together. */
   readonly clientIp: string | null;
 }
 
-/** Thrown by a check that may not begin yet: nothing was tried, so nothing counts. */
+/** A check throws it when it must not begin yet. The attempt then counts nowhere. */
 export class TryPutOff extends Error {
   override readonly name = 'TryPutOff';
   readonly retryAfterSeconds: number;
   constructor(retryAfterSeconds: number) {
-    super('the try has to wait');
+    super('the attempt has to wait');
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -32,20 +41,19 @@ export type TryOutcome<T> =
   | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
 
 /**
- * Tries at a secret, throttled by their failures per subject and client (DESIGN 5), in all processes together. Where clients are
- * told apart, failures of others lock nobody out, save those of the same address (IPv6: of the same /64). With `clientIp: null`
- * everybody waits for the failures of anybody: only for what strangers cannot get to.
+ * Throttles attempts at a secret by their failures per subject and client, in all processes together:
+ * docs/design.md#guessing. Failures of one client delay no other client, except at the same address (IPv6: /64). With
+ * `clientIp: null` they delay all clients, so use it only for secrets that strangers cannot reach.
  */
 export interface GuardedTries {
   /**
-   * Runs the check, unless the client has to wait first. The failure is counted before and taken back by success, so that
-   * tries at the same moment are not free; what a success does to earlier failures of this client says `OnSuccess`.
-   * @param check is told how many failures of this client counted before; the value of a success, or null for a failure. Also
-   * what it throws counts as a failure, for it may tell of the secret; save Overloaded, StoreUnavailable, KeyMissing and
-   * TryPutOff, which mean that nothing was decided: they leave the count and its wait as they were.
-   * @param admit asked before anything is written, and told the same: what it throws goes to the caller
-   * @throws StoreUnavailable when the failures cannot be counted: nobody guesses unseen
-   * @throws Overloaded when too many tries race for the same record
+   * Runs the check, unless the client has to wait first. Counts a failure before the check and takes it back after a
+   * success, so that concurrent attempts count too. `OnSuccess` decides on earlier failures.
+   * @param check receives the count of earlier failures. Returns the value of a success, or null for a failure. Its
+   * error counts as a failure, because it may depend on the secret. Overloaded, StoreUnavailable, KeyMissing and
+   * TryPutOff mean that the check decided nothing; they leave count and wait as they were.
+   * @param admit runs before the first write, with the same count; its errors go to the caller
+   * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record
    */
   run<T>(
     of: TryOf,
@@ -54,13 +62,10 @@ export interface GuardedTries {
   ): Promise<TryOutcome<T>>;
 }
 
-/**
- * `forget`: a success forgets all failures of its client. `withdraw`: it leaves them as they were, for a record that clients share:
- * else the owner's success would give another who guesses all free failures anew.
- */
+/** `withdraw` keeps earlier failures, for a record that clients share: the owner must not free a guesser's failures. */
 export type OnSuccess = 'forget' | 'withdraw';
 
-/** A failure counted ahead: what the record said before, and its version since. */
+/** A failure that was counted before its check: the record's state before, and its version after. */
 interface Reservation {
   readonly before: FailureState | null;
   readonly version: string;
@@ -74,9 +79,9 @@ const undecidedErrors = [Overloaded, StoreUnavailable, KeyMissing, TryPutOff] as
 const writeTriesMax = 20;
 
 /**
- * Keeps failures in the state store, under a keyed digest. Only tries write, and a record lives on for as long as its
- * failures take to be forgotten: with `signInThrottle` and 20 tries a minute a client holds 320 at most.
- * @param name separates what is guessed at: `login`, `two-factor`
+ * Stores failures in the state store, under a keyed digest. A record expires when its failures are forgotten, so with
+ * 20 sign-ins a minute a client holds at most 320.
+ * @param name separates the kinds of secrets: `login`, `two-factor`
  * @param onSuccess `forget` when left out
  */
 export function makeGuardedTries({
@@ -99,61 +104,56 @@ export function makeGuardedTries({
     return `tries/${digests.of('tries', JSON.stringify([name, subject, client]))}`;
   }
 
-  async function read(key: string): Promise<{ readonly state: FailureState | null; version: string | null }> {
-    const record = await stateStore.get(key);
-    if (record === null) return { state: null, version: null };
-    const { failures, last_at } = recordSchema.parse(record.value);
-    return { state: { failures, lastAtMs: Date.parse(last_at) }, version: record.version };
-  }
-
-  /** The new version; null where the record was no longer at `version`. */
-  async function write(
-    key: string,
-    version: string | null,
-    state: FailureState | null,
-  ): Promise<string | null> {
-    if (state === null) return stateStore.compareAndSet(key, version, null);
-    const value = { failures: state.failures, last_at: new Date(state.lastAtMs).toISOString() };
-    const expiresAt = new Date(forgottenAtMs(limits, state));
-    return stateStore.compareAndSet(key, version, value, { expiresAt });
-  }
-
-  /** Counts a failure ahead of its try, where a try is allowed. */
+  /** Counts a failure before its check, if the limits allow the attempt. */
   async function reserve(
     key: string,
     admit: (failuresBefore: number) => void,
   ): Promise<Reservation | Extract<ThrottleVerdict, { readonly allowed: false }>> {
-    for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
-      const { state, version } = await read(key);
-      const nowMs = clock.now().getTime();
-      const verdict = judgeTry(limits, state, nowMs);
-      if (!verdict.allowed) return verdict;
-      admit(state?.failures ?? 0);
-      const reserved = await write(key, version, countFailure(limits, state, nowMs));
-      if (reserved !== null) return { before: state, version: reserved };
-    }
-    throw new Overloaded('too many tries at once');
+    const reserved = await changeRecord(
+      stateStore,
+      { key, schema: recordSchema },
+      (found) => {
+        const before = found === null ? null : stateOf(found.value);
+        const nowMs = clock.now().getTime();
+        const verdict = judgeTry(limits, before, nowMs);
+        if (!verdict.allowed) return { keep: verdict };
+        admit(before?.failures ?? 0);
+        return { ...recordFor(countFailure(limits, before, nowMs)), result: before };
+      },
+      { tries: writeTriesMax },
+    );
+    if (reserved === null) throw new Overloaded('too many attempts at once');
+    return 'kept' in reserved ? reserved.kept : { before: reserved.result, version: reserved.version };
   }
 
-  /** Changes a record after its try. One that stays, because the store is away or busy, is forgotten with time. */
+  /** Changes a record after its check. A record that stays, because the store is unavailable or busy, expires. */
   async function settle(
     key: string,
-    change: (state: FailureState, version: string | null) => FailureState | null,
+    change: (state: FailureState, version: string) => FailureState | null,
   ): Promise<void> {
     try {
-      for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
-        const { state, version } = await read(key);
-        if (state === null || (await write(key, version, change(state, version))) !== null) return;
-      }
+      await changeRecord(
+        stateStore,
+        { key, schema: recordSchema },
+        (found) => {
+          if (found === null) return { keep: null };
+          return { ...recordFor(change(stateOf(found.value), found.version)), result: null };
+        },
+        { tries: writeTriesMax },
+      );
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
 
-  /**
-   * As if there had been no try, its wait included; where another has counted since, only the count is taken back, for the wait
-   * is the other's.
-   */
+  /** Null removes the record. */
+  function recordFor(state: FailureState | null) {
+    if (state === null) return { write: null };
+    const write = { failures: state.failures, last_at: new Date(state.lastAtMs).toISOString() };
+    return { write, expiresAt: new Date(forgottenAtMs(limits, state)) };
+  }
+
+  /** After another attempt has counted, takes back the count only: the wait belongs to the other attempt. */
   function withdraw(key: string, { before, version: reserved }: Reservation): Promise<void> {
     return settle(key, (state, version) => (version === reserved ? before : withdrawFailure(state)));
   }
@@ -174,4 +174,8 @@ export function makeGuardedTries({
       return { outcome: 'passed', value };
     },
   };
+}
+
+function stateOf({ failures, last_at: lastAt }: z.output<typeof recordSchema>): FailureState {
+  return { failures, lastAtMs: Date.parse(lastAt) };
 }

@@ -1,10 +1,7 @@
-import { Overloaded } from '../event-sourcing/errors.js';
+import { Overloaded } from '../concurrency/overloaded.js';
 import type { HashPool } from './hash-pool.js';
 
-/**
- * A part of a pool: those who come through it never take all of it, however many they are, and all others go before them.
- * @param max hashes that may wait or be computed through it at once
- */
+/** Makes a lane with low priority. At most `max` hashes wait or run, so the lane never takes the whole pool. */
 export function makeHashLane(pool: HashPool, max: number): HashPool {
   let accepted = 0;
   return {
@@ -12,7 +9,7 @@ export function makeHashLane(pool: HashPool, max: number): HashPool {
       if (accepted >= max) throw new Overloaded('too many passwords of the same kind are being checked');
       accepted += 1;
       try {
-        return await pool.hash(input, 'patient');
+        return await pool.hash(input, 'low');
       } finally {
         accepted -= 1;
       }

@@ -1,39 +1,30 @@
 import { Tinypool } from 'tinypool';
 import { z } from 'zod';
-import { Overloaded } from '../event-sourcing/errors.js';
-import { makeTurns, type Patience } from './hash-turns.js';
-import { chooseScrypt } from './scrypt.js';
-import type { ScryptInput } from './scrypt.js';
+import { Overloaded } from '../concurrency/overloaded.js';
+import { makeSemaphore, type Priority } from '../concurrency/semaphore.js';
+import { guessing } from './guessing.js';
+import { chooseScrypt, type ScryptInput } from './scrypt.js';
 
-/**
- * Password hashes in threads of their own: in libuv's pool four of them would hold up every fsync and look-up of the
- * process for seconds.
- */
+/** Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. */
 export interface HashPool {
   /**
-   * @param patience `eager` when left out
-   * @throws Overloaded when the queue is full, or the result is not there within the time limit
+   * @param priority `normal` when left out
+   * @throws Overloaded when the queue is full, or at the time limit
    */
-  hash(input: ScryptInput, patience?: Patience): Promise<Buffer>;
-  /** Whether `hash` would take one now: who writes something first asks first. */
+  hash(input: ScryptInput, priority?: Priority): Promise<Buffer>;
+  /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
   hasRoom(): boolean;
-  /** Ends the threads; what is waiting is refused. */
+  /** Ends the threads, and refuses waiting hashes. */
   close(): Promise<void>;
 }
 
 const outputSchema = z.instanceof(Uint8Array);
 
-/**
- * Threads start with the first hash and end after a minute without any.
- * @param threads hashes computed at once; 2 when left out
- * @param queue hashes that may wait beyond those; 32 when left out
- * @param timeLimitMs for waiting and computing; 8,000 when left out
- */
-export function makeHashPool({
-  threads = 2,
-  queue = 32,
-  timeLimitMs = 8_000,
-}: { readonly threads?: number; readonly queue?: number; readonly timeLimitMs?: number } = {}): HashPool {
+/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
+export function makeHashPool(
+  options: { readonly threads?: number; readonly queue?: number; readonly timeLimitMs?: number } = {},
+): HashPool {
+  const { threads, queue, timeLimitMs } = { ...guessing.password.pool, ...options };
   // A wrong scrypt must stop the start, not the first registration.
   chooseScrypt();
   const pool = new Tinypool({
@@ -43,25 +34,21 @@ export function makeHashPool({
     maxThreads: threads,
     idleTimeout: 60_000,
   });
-  // Beside the pool's own queue, which knows no precedence: it never gets more than its threads take.
-  const turns = makeTurns(threads);
+  // The queue of Tinypool has no priorities: the semaphore gives it no more than its threads take.
+  const semaphore = makeSemaphore(threads);
   let accepted = 0;
   let closed = false;
 
   return {
-    hash: async (input, patience = 'eager') => {
+    hash: async (input, priority = 'normal') => {
       if (!hasRoom()) throw new Overloaded('too many passwords are being checked');
       accepted += 1;
       const limit = AbortSignal.timeout(timeLimitMs);
       try {
-        const end = await turns.take(patience, limit);
-        try {
-          return Buffer.from(outputSchema.parse(await run(input, limit)));
-        } finally {
-          end();
-        }
+        const output = await semaphore.run(() => run(input, limit), { priority, signal: limit });
+        return Buffer.from(outputSchema.parse(output));
       } catch (error) {
-        // The cause stays out: it could name what was hashed.
+        // Without the cause, which could contain the input.
         if (limit.aborted || isClosed()) throw new Overloaded('a password check took too long');
         throw error;
       } finally {
@@ -75,7 +62,7 @@ export function makeHashPool({
     },
   };
 
-  /** A hash whose time is up ends its thread, which may have been handed this one a moment before: another thread takes it. */
+  /** Runs a hash, twice if needed: a hash at its time limit ends its thread, which may have just received this one. */
   async function run(input: ScryptInput, limit: AbortSignal): Promise<unknown> {
     try {
       return await pool.run(input, { signal: limit });

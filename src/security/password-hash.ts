@@ -1,7 +1,6 @@
 import { kidPattern } from '../keys/keyring.js';
 import type { ScryptParameters } from './scrypt.js';
 
-/** A stored password hash, taken apart. */
 export interface PasswordHash extends ScryptParameters {
   /** The pepper's key id. */
   readonly pepper: string;
@@ -9,7 +8,7 @@ export interface PasswordHash extends ScryptParameters {
   readonly hash: Buffer;
 }
 
-/** `$scrypt$ln=15,r=8,p=3,keyid=<pepper>$<salt>$<hash>`: the PHC string format, with base64 without padding. */
+/** Returns `$scrypt$ln=15,r=8,p=3,keyid=<pepper>$<salt>$<hash>`: a PHC string, with base64 without padding. */
 export function formatPasswordHash({ N, r, p, pepper, salt, hash }: PasswordHash): string {
   return `$scrypt$ln=${Math.log2(N)},r=${r},p=${p},keyid=${pepper}$${base64(salt)}$${base64(hash)}`;
 }
@@ -17,15 +16,15 @@ export function formatPasswordHash({ N, r, p, pepper, salt, hash }: PasswordHash
 const pattern =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2}),keyid=([^$,]+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** Null for anything that `formatPasswordHash` did not make, or that would cost more than 1 GiB. */
+/** Parses a hash; null for a text that `formatPasswordHash` did not make, or that costs more than 1 GiB of memory. */
 export function parsePasswordHash(text: string): PasswordHash | null {
   const [, ln = '', r = '', p = '', pepper = '', salt = '', hash = ''] = pattern.exec(text) ?? [];
   const parameters = { N: 2 ** Number(ln), r: Number(r), p: Number(p) };
-  if (!kidPattern.test(pepper) || !isBearable(parameters)) return null;
+  if (!kidPattern.test(pepper) || !isAffordable(parameters)) return null;
   return { ...parameters, pepper, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }
 
-function isBearable({ N, r, p }: ScryptParameters): boolean {
+function isAffordable({ N, r, p }: ScryptParameters): boolean {
   return N >= 2 && r >= 1 && p >= 1 && p <= 16 && 128 * N * r <= 2 ** 30;
 }
 

@@ -12,7 +12,7 @@ export type PasswordRule =
   | 'local_part'
   | 'common';
 
-/** What to tell the user, without the password. */
+/** For the user, without the password. */
 export const passwordRuleMessages: Readonly<Record<PasswordRule, string>> = {
   not_text: 'password must be well-formed text',
   too_short: 'password must have at least 10 characters',
@@ -35,17 +35,17 @@ const lengthMin = 10;
 const lengthMax = 128;
 const localPartLengthMin = 6;
 
-/** The checks beyond the rule of length and classes (`PASSWORD_EXTRA_CHECKS`). */
+/** The checks beyond length and classes (`PASSWORD_EXTRA_CHECKS`). */
 export interface ExtraPasswordChecks {
-  /** Of the e-mail address, where the password must not contain it; from 6 characters on it counts. */
+  /** The local part of the e-mail address. The password must not contain it if it has at least 6 characters. */
   readonly localPart?: string | undefined;
   /** Refuses common passwords; false when left out. */
   readonly common?: boolean;
 }
 
 /**
- * The first rule that a new password breaks, or null (API section 8, DESIGN 4.1). Characters are code points of the
- * NFC form, which is also what is hashed; letters and digits of all scripts count.
+ * Returns the first rule that a new password breaks, or null (docs/api.md#8-limits, docs/design.md#passwords).
+ * Characters are code points of the NFC form, which is hashed too. Letters and digits of all scripts count.
  */
 export function brokenPasswordRule(
   password: string,
@@ -63,10 +63,10 @@ export function brokenPasswordRule(
   return common && isCommonPassword(text) ? 'common' : null;
 }
 
-/** What is wrong with a new password, as a sentence that begins with the field; null when nothing is. */
-export function makeCheckPassword(
-  extraChecks: readonly ('local-part' | 'common')[],
-): (password: string, localPart: string) => string | null {
+/** Returns the rule that a new password breaks, as a sentence that begins with the field; null when it breaks none. */
+export type CheckPassword = (password: string, localPart: string) => string | null;
+
+export function makeCheckPassword(extraChecks: readonly ('local-part' | 'common')[]): CheckPassword {
   const common = extraChecks.includes('common');
   const checksLocalPart = extraChecks.includes('local-part');
   return (password, localPart) => {

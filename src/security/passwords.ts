@@ -1,14 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Overloaded } from '../event-sourcing/errors.js';
+import { Overloaded } from '../concurrency/overloaded.js';
 import { KeyMissing } from '../keys/errors.js';
 import type { Keyring } from '../keys/keyring.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 import type { HashPool } from './hash-pool.js';
-import type { PasswordHash } from './password-hash.js';
-import { formatPasswordHash, parsePasswordHash } from './password-hash.js';
+import { type PasswordHash, formatPasswordHash, parsePasswordHash } from './password-hash.js';
 import type { ScryptParameters } from './scrypt.js';
 
-/** 32 MiB and three passes: one of the OWASP Password Storage Cheat Sheet's equivalents. */
+/** 32 MiB and three passes: one of the settings in the OWASP Password Storage Cheat Sheet. */
 export const passwordScrypt: ScryptParameters = { N: 2 ** 15, r: 8, p: 3 };
 
 const saltBytes = 16;
@@ -16,26 +15,23 @@ const hashBytes = 32;
 
 export interface PasswordVerdict {
   readonly matches: boolean;
-  /** It matches, and the stored hash has other parameters or an older pepper: hash it anew now that it is known. */
+  /** The password matches a hash with other parameters or an older pepper: the caller should hash it again. */
   readonly needsRehash: boolean;
 }
 
-/** Password hashes: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper that is kept outside the stores. */
+/** Hashes passwords: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper. No store has the pepper. */
 export interface Passwords {
-  /** A PHC string, see `formatPasswordHash`; it is sealed before it is stored. @throws Overloaded */
+  /** Returns a PHC string, as `formatPasswordHash` does. Its caller seals it. @throws Overloaded */
   hash(password: string): Promise<string>;
-  /** @throws Overloaded, KeyMissing when the hash's pepper is gone, TypeError when it is no hash */
+  /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
   verify(password: string, stored: string): Promise<PasswordVerdict>;
-  /** Costs what `verify` costs, for an account that does not exist. @throws Overloaded */
+  /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
   verifyNone(password: string): Promise<PasswordVerdict>;
-  /** Before anything is written for a check that the pool would refuse. @throws Overloaded */
+  /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
   readonly requireRoom: () => void;
 }
 
-/**
- * @param peppers `PEPPERS`
- * @param parameters of new hashes; `passwordScrypt` when left out
- */
+/** @param parameters of new hashes; `passwordScrypt` when left out */
 export function makePasswords({
   peppers,
   pool,
@@ -84,7 +80,7 @@ export function makePasswords({
     verifyNone: async (password) => {
       const salt = randomBytes(saltBytes);
       const hash = await compute(password, peppers.active().key, { N, r, p, salt });
-      // Compared like a real one, with a value that no hash has.
+      // Compares with zeros, to take as long as `verify`.
       timingSafeEqual(hash, Buffer.alloc(hashBytes));
       return { matches: false, needsRehash: false };
     },

@@ -1,15 +1,11 @@
-import type { Clock } from '../event-sourcing/clock.js';
-import { makeLru } from '../event-sourcing/lru.js';
-import type { RateLimit } from './gcra.js';
-import { gcraCount, gcraJudge } from './gcra.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { makeLru } from '../event-sourcing/views/lru.js';
+import { type RateLimit, gcraCount, gcraJudge } from './gcra.js';
 
 export type { RateLimit } from './gcra.js';
 
 export interface NamedLimit extends RateLimit {
-  /**
-   * Refuses keys it has not seen while the table holds nothing but keys that count (authentication routes), instead
-   * of forgetting one of them. False when left out.
-   */
+  /** Refuses new keys while the table is full of keys that count, instead of evicting one. False when left out. */
   readonly failsClosed?: boolean;
 }
 
@@ -19,38 +15,37 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** One key, or several that all must allow (`ipBuckets`); `factor` multiplies the limit. */
+/** One key, or several that must all allow the attempt (`ipBuckets`). `factor` multiplies the limit. */
 export type RateKey = string | readonly { readonly key: string; readonly factor: number }[];
 
-/** A key under a named limit. */
 export interface RateClaim<Name extends string> {
   readonly name: Name;
   readonly key: RateKey;
 }
 
-/** A place under each claimed limit while it is not known yet whether it counts; or the refusal. */
+/** A place under each claimed limit until the outcome of the attempt is known; or the refusal. */
 export type Reservation<Name extends string> =
   | (RateVerdict & { readonly allowed: false })
   | {
       readonly allowed: true;
-      /** Gives the places back, and counts one under each limit for which it says so. To be called once, whatever happened. */
+      /** Gives the places back and counts one under each limit that `counts` names. Call it once, after any outcome. */
       settle(counts: (name: Name) => boolean): void;
     };
 
-/** Counts by named limits in this process. Neither call waits or throws for a key. */
+/** Counts by named limits in this process. No call waits or throws. */
 export interface RateLimiter<Name extends string> {
-  /** Counts one if all keys allow it; a refused one counts nowhere. */
+  /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
   check(name: Name, key: RateKey): RateVerdict;
   /**
-   * Takes a place for what counts only by its outcome, if all keys of all limits allow it; a refused one takes none anywhere.
-   * While it is held it stands for one that counts, so that no more of them run at once than would be allowed.
+   * Reserves a place for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
+   * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
    */
   reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
 }
 
-/** Keys kept by all limits together. */
+/** Keys of all limits together. */
 const capacityDefault = 100_000;
-/** Entries looked at to find those that may be forgotten. */
+/** Keys that an eviction checks. */
 const evictionProbesMax = 8;
 
 interface Cell {
@@ -59,8 +54,7 @@ interface Cell {
 }
 
 /**
- * @param limits positive numbers, by name
- * @param capacity keys kept: half of them for the limits that fail closed, so that no flood of others displaces them
+ * @param capacity keys in memory: half for the limits that fail closed, so that a flood of others evicts none of them
  */
 export function makeRateLimiter<Name extends string>({
   clock,
@@ -74,10 +68,10 @@ export function makeRateLimiter<Name extends string>({
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
   const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
-  /** Places held by cell. As many as requests are running, so the service bounds them. */
+  /** Places by cell. Running requests hold them, so the service bounds their number. */
   const held = new Map<string, number>();
 
-  /** The arrival time of a cell as if all that hold a place in it counted now. */
+  /** Returns the arrival time of a cell as if all its held places counted now. */
   function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
     const places = held.get(id);
     let arrivalMs = table.get(id);
@@ -147,7 +141,7 @@ export function makeRateLimiter<Name extends string>({
           for (const { name, cells } of places) {
             cells.forEach(release);
             if (!counts(name)) continue;
-            // Makes room; what was allowed is counted in any case.
+            // Only makes room: an allowed attempt counts in any case.
             judge(name, cells, settledMs);
             count(name, cells, settledMs);
           }
@@ -157,7 +151,7 @@ export function makeRateLimiter<Name extends string>({
   };
 }
 
-/** With its length a name ends where it ends, whatever the key begins with. */
+/** The length separates the name from the key without ambiguity. */
 function idOf(name: string, key: string): string {
   return `${name.length} ${name}${key}`;
 }
@@ -165,9 +159,9 @@ function idOf(name: string, key: string): string {
 /** Theoretical arrival times by key, in bounded space. */
 interface ArrivalTable {
   get(id: string): number | undefined;
-  /** Keeps the time; in a full table the key that was counted longest ago is forgotten. */
+  /** Stores the time; a full table evicts the key with the oldest count. */
   set(id: string, arrivalMs: number): void;
-  /** Whether there is room for so many more, after forgetting keys that say no more than fresh ones would. */
+  /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
   makeRoom(count: number, nowMs: number): boolean;
 }
 
@@ -190,14 +184,14 @@ function makeArrivalTable(capacity: number): ArrivalTable {
       arrivals.set(id, arrivalMs);
     },
     makeRoom: (count, nowMs) => {
-      const fits = () => arrivals.size + count <= keysMax;
-      if (fits()) return true;
+      const hasRoom = () => arrivals.size + count <= keysMax;
+      if (hasRoom()) return true;
       for (const id of leastRecent(evictionProbesMax)) {
         if ((arrivals.peek(id) ?? nowMs) <= nowMs) arrivals.delete(id);
-        // A second chance: it still counts, so it goes to the end of the queue.
+        // The key still counts: `get` makes it the most recent.
         else arrivals.get(id);
       }
-      return fits();
+      return hasRoom();
     },
   };
 }

@@ -17,12 +17,12 @@ export interface ScryptInput extends ScryptParameters {
 
 export type Scrypt = (input: ScryptInput) => Uint8Array;
 
-/** OpenSSL's scrypt. Blocks its thread: never called where requests are served. */
+/** OpenSSL's scrypt. It blocks its thread, so the thread that serves requests must not call it. */
 export const nativeScrypt: Scrypt = ({ password, salt, length, N, r, p }) =>
-  // OpenSSL wants a little more than the algorithm's own memory; its default of 32 MiB refuses N = 2^15.
+  // OpenSSL needs slightly more than the algorithm's memory; its default of 32 MiB refuses N = 2^15.
   crypto.scryptSync(password, salt, length, { N, r, p, maxmem: 128 * r * (N + p + 2) + 1024 * 1024 });
 
-/** The same in JavaScript, about four times slower. */
+/** JavaScript's scrypt, about four times slower. */
 export const portableScrypt: Scrypt = ({ password, salt, length, N, r, p }) =>
   scryptJs.syncScrypt(password, salt, N, r, p, length);
 
@@ -39,8 +39,8 @@ const knownOutput =
   '77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442fcd0069ded0948f8326a753a0fc81f17e8d3e0fb2e0d3628cf35e20c38d18906';
 
 /**
- * The native function, or the portable one where the runtime has none (FIPS builds refuse scrypt).
- * @throws Error when what it chose computes wrongly: hashes made with it would be lost
+ * Returns the native function, or the portable one where the runtime has none (FIPS builds refuse scrypt).
+ * @throws Error when the function computes a wrong result: no other build could verify its hashes
  */
 export function chooseScrypt(native: Scrypt = nativeScrypt, portable: Scrypt = portableScrypt): Scrypt {
   const nativeOutput = attempt(native);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { Clock } from '../event-sourcing/clock.js';
-import { OutcomeUnknown, Overloaded } from '../event-sourcing/errors.js';
-import type { StateStore } from '../event-sourcing/state-store.js';
+import { Overloaded } from '../concurrency/overloaded.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord, type ChangeOptions } from '../event-sourcing/shared-state/change-record.js';
 import type { Digests } from '../keys/digests.js';
 import { gcraCount, gcraJudge, type RateLimit } from './gcra.js';
 
-/** A key under a named limit. */
 export interface SharedClaim<Name extends string> {
   readonly name: Name;
   readonly key: string;
@@ -15,95 +16,127 @@ export type SharedVerdict<Name extends string> =
   | { readonly allowed: true }
   | {
       readonly allowed: false;
-      /** The limit that has to be waited for longest. */
+      /** The limit with the longest wait. */
       readonly name: Name;
       /** Whole seconds, at least 1. */
       readonly retryAfterSeconds: number;
     };
 
-/** Counts by named limits in all processes together, for what is rare and reaches far; `RateLimiter` counts in one. */
+export interface Level {
+  /** Attempts that still count, up to the limit. */
+  readonly counted: number;
+  /** Milliseconds until the limit allows one more; 0 when it does. */
+  readonly retryAfterMs: number;
+}
+
+/** Counts by named limits in all processes together; `RateLimiter` counts in one process. */
 export interface SharedRateLimiter<Name extends string> {
   /**
-   * Counts one under each claim, if all of them allow it; a refused one counts nowhere, save where a race is lost at the
-   * last moment.
-   * @throws StoreUnavailable: with the store away nothing is allowed; Overloaded when too many race for the same key
+   * Counts one under each claim if all allow it. A refused one counts only if a limit fills up after the check.
+   * @throws StoreUnavailable; Overloaded when too many calls write the same key
    */
   take(claims: readonly SharedClaim<Name>[]): Promise<SharedVerdict<Name>>;
+  /** @throws StoreUnavailable */
+  level(claim: SharedClaim<Name>): Promise<Level>;
+  /**
+   * Counts one, for a limit that delays clients and refuses none. Returns the level after it. Counts nothing when the
+   * limit is full, or (with zeros) when too many calls write at once or the store is unavailable.
+   */
+  count(claim: SharedClaim<Name>): Promise<Level>;
 }
 
 /** The storage format: the theoretical arrival time of `gcraJudge`. */
 const recordSchema = z.strictObject({ arrival: z.iso.datetime() });
 
-const writeTriesMax = 20;
+/** A retry after an unknown outcome may count twice. */
+const takeOptions: ChangeOptions = { tries: 20, unknownOutcome: 'retry' };
+const countOptions: ChangeOptions = { tries: 3 };
 
-/** Keeps arrival times in the state store, under keyed digests, for as long as they say more than a fresh key would. */
+/** Stores arrival times in the state store, under keyed digests, until they are in the past. */
 export function makeSharedRateLimiter<Name extends string>({
   limits,
   stateStore,
   digests,
   clock,
+  kind = 'limit',
 }: {
   readonly limits: Readonly<Record<Name, RateLimit>>;
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly digests: Pick<Digests, 'of'>;
   readonly clock: Clock;
+  readonly kind?: 'limit' | 'pressure';
 }): SharedRateLimiter<Name> {
   type Claim = SharedClaim<Name>;
 
   return {
     take: async (claims) => {
-      const looked = refusalAmong(await Promise.all(claims.map(look)));
-      if (looked !== null) return looked;
+      const levels = await Promise.all(claims.map(level));
+      const waits = claims.map(({ name }, index) => ({ name, ms: levels[index]?.retryAfterMs ?? 0 }));
+      const [longest] = waits.sort((one, other) => other.ms - one.ms);
+      if (longest !== undefined && longest.ms > 0) return refusal(longest.name, longest.ms);
       for (const claim of claims) {
-        const refused = await countOne(claim);
-        if (refused !== null) return refused;
+        const changed = await add(claim, takeOptions);
+        if (changed === null) {
+          throw new Overloaded(
+            `other writers were faster at the count of ${claim.name} ${takeOptions.tries} times`,
+          );
+        }
+        if ('kept' in changed) return refusal(claim.name, changed.kept.retryAfterMs);
       }
       return { allowed: true };
     },
+    level,
+    count: async (claim) => {
+      try {
+        const changed = await add(claim, countOptions);
+        if (changed !== null) return 'kept' in changed ? changed.kept : changed.result;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
+      return { counted: 0, retryAfterMs: 0 };
+    },
   };
 
-  async function look({ name, key }: Claim) {
-    const record = await stateStore.get(recordOf(name, key));
-    const arrivalMs = record === null ? undefined : Date.parse(recordSchema.parse(record.value).arrival);
-    const nowMs = clock.now().getTime();
-    const { retryAfterMs } = gcraJudge(limits[name], arrivalMs, nowMs);
-    return { name, version: record?.version ?? null, arrivalMs, nowMs, retryAfterMs };
+  async function level(claim: Claim): Promise<Level> {
+    const record = await stateStore.get(recordOf(claim));
+    const arrivalMs = record === null ? undefined : arrivalOf(recordSchema.parse(record.value));
+    return levelAt(claim, arrivalMs, clock.now().getTime());
   }
 
-  /** Null when it was counted. */
-  async function countOne(claim: Claim): Promise<SharedVerdict<Name> | null> {
-    const { name, key } = claim;
-    for (let attempt = 0; attempt < writeTriesMax; attempt += 1) {
-      const found = await look(claim);
-      const refused = refusalAmong([found]);
-      if (refused !== null) return refused;
-      const expiresAt = new Date(Math.ceil(gcraCount(limits[name], found.arrivalMs, found.nowMs)));
-      if (await write(recordOf(name, key), found.version, expiresAt)) return null;
-    }
-    throw new Overloaded(`a count under ${name} was lost to others ${writeTriesMax} times`);
+  /** Counts one if the limit allows it. */
+  function add(claim: Claim, options: ChangeOptions) {
+    return changeRecord(
+      stateStore,
+      { key: recordOf(claim), schema: recordSchema },
+      (found) => {
+        const arrivalMs = found === null ? undefined : arrivalOf(found.value);
+        const nowMs = clock.now().getTime();
+        const before = levelAt(claim, arrivalMs, nowMs);
+        if (before.retryAfterMs > 0) return { keep: before };
+        const countedMs = gcraCount(limits[claim.name], arrivalMs, nowMs);
+        const expiresAt = new Date(Math.ceil(countedMs));
+        const write = { arrival: expiresAt.toISOString() };
+        return { write, expiresAt, result: levelAt(claim, countedMs, nowMs) };
+      },
+      options,
+    );
   }
 
-  /** False when another was faster, or nobody knows: then it may count twice. */
-  async function write(key: string, version: string | null, arrival: Date): Promise<boolean> {
-    const value = { arrival: arrival.toISOString() };
-    try {
-      return (await stateStore.compareAndSet(key, version, value, { expiresAt: arrival })) !== null;
-    } catch (error) {
-      if (error instanceof OutcomeUnknown) return false;
-      throw error;
-    }
+  function levelAt({ name }: Claim, arrivalMs: number | undefined, nowMs: number): Level {
+    const { limit, seconds } = limits[name];
+    const counted = Math.ceil((Math.max(0, (arrivalMs ?? nowMs) - nowMs) * limit) / (seconds * 1_000));
+    return { counted, retryAfterMs: gcraJudge(limits[name], arrivalMs, nowMs).retryAfterMs };
   }
 
-  function refusalAmong(
-    found: readonly { readonly name: Name; readonly retryAfterMs: number }[],
-  ): SharedVerdict<Name> | null {
-    const [longest] = [...found].sort((one, other) => other.retryAfterMs - one.retryAfterMs);
-    if (longest === undefined || longest.retryAfterMs === 0) return null;
-    const retryAfterSeconds = Math.ceil(longest.retryAfterMs / 1_000);
-    return { allowed: false, name: longest.name, retryAfterSeconds };
+  function recordOf({ name, key }: Claim): string {
+    return `${kind}/${digests.of(kind, JSON.stringify([name, key]))}`;
   }
+}
 
-  function recordOf(name: Name, key: string): string {
-    return `limit/${digests.of('limit', JSON.stringify([name, key]))}`;
-  }
+function refusal<Name extends string>(name: Name, waitMs: number): SharedVerdict<Name> {
+  return { allowed: false, name, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
+}
+
+function arrivalOf({ arrival }: z.output<typeof recordSchema>): number {
+  return Date.parse(arrival);
 }

@@ -2,25 +2,24 @@ import { timingSafeEqual } from 'node:crypto';
 import { HOTP, Secret, TOTP } from 'otpauth';
 import type { RandomBytes } from '../keys/random-bytes.js';
 
-/** What every authenticator app understands; some ignore anything else in the URL. */
+/** Parameters that every authenticator app supports; some apps ignore others in the URL. */
 const parameters = { algorithm: 'SHA1', digits: 6 };
 const stepSeconds = 30;
 /** 160 bits (RFC 4226, section 4, R6). */
 const secretBytes = 20;
-/** Steps by which the user's clock may differ, before and after (RFC 6238, section 5.2). */
+/** Steps by which the user's clock may be slow or fast (RFC 6238, section 5.2). */
 const stepsAround = 1;
 
 const codePattern = /^[0-9]{6}$/;
 
-/** A new secret for an authenticator app: base32 without padding, 32 characters. It is sealed before it is stored. */
+/** Makes a secret for an authenticator app: 32 characters of base32 without padding. Its caller seals it. */
 export function makeTotpSecret(randomBytes: RandomBytes): string {
   return new Secret({ buffer: Uint8Array.from(randomBytes(secretBytes)).buffer }).base32;
 }
 
 /**
- * The `otpauth://` URL that apps read from a QR code (Google Authenticator, "Key Uri Format").
- * @param secret from `makeTotpSecret`
- * @param address the account's e-mail address, by which the app tells its entries apart
+ * Returns the URL that apps read from a QR code (Google Authenticator, "Key Uri Format").
+ * @param address the account's e-mail address, which the app shows as the name of the entry
  */
 export function totpUrl({ secret, address }: { readonly secret: string; readonly address: string }): string {
   return new TOTP({
@@ -33,10 +32,10 @@ export function totpUrl({ secret, address }: { readonly secret: string; readonly
 }
 
 /**
- * The time step (RFC 6238: 30 s since 1970) whose code was typed, or null when it is none of the current step's and its
- * neighbours'. A step may be used once: the caller refuses one that is not later than the last one used. Of two steps that
- * happen to have the same code it is the later. All of them are computed and compared, whichever it is.
- * @param code exactly six ASCII digits, or it matches nothing
+ * Returns the time step (RFC 6238: 30 s since 1970) of a code: the current step or a neighbour, the later one of equal
+ * codes; null for any other code. A step counts once: the caller refuses one that is not later than the last used step.
+ * Compares with all steps after a match too, so that the time does not depend on it.
+ * @param code six ASCII digits; any other text matches nothing
  */
 export function matchTotpStep(secret: string, code: string, now: Date): number | null {
   if (!codePattern.test(code)) return null;

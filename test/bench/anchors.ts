@@ -9,7 +9,7 @@ import { makeObserve } from '../../src/http/observe.js';
 import type { HttpState } from '../../src/http/shell.js';
 import { makeClientIp } from '../../src/security/client-ip.js';
 
-/** Koa with @koa/router and the service's own request-id and log middleware; `/<size>` answers so many bytes. */
+/** Makes Koa with @koa/router and the request-id and log middleware of the service. `/<size>` sets the reply size. */
 export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>): Koa<HttpState> {
   const app = new Koa<HttpState>();
   app.use(
@@ -31,7 +31,7 @@ export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>):
   return app;
 }
 
-/** Koa alone, the same answers. */
+/** Makes Koa alone with the same replies. */
 export function makeBare(): Koa {
   const app = new Koa();
   app.use((ctx) => {
@@ -52,7 +52,7 @@ function constantBody(path: string): string {
   return body;
 }
 
-/** On a free port of this machine. @returns the origin */
+/** Listens on a free port of this machine. @returns the origin */
 export async function listen(app: { callback(): Parameters<typeof createServer>[1] }): Promise<string> {
   const server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import { makeEvent } from './events.js';
 import { compare, type Comparison } from './measure.js';
@@ -12,7 +12,7 @@ import { compare, type Comparison } from './measure.js';
 const inFlight = 64;
 const durationMs = 2_000;
 
-/** Durable appends through the port against bare libsql with the same group commit: 64 rows a transaction. */
+/** Compares durable appends through the port with bare libsql and the same group commit: 64 rows a transaction. */
 export async function benchAppends(): Promise<readonly Comparison[]> {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-bench-'));
   const fail = (error: Error): void => {
@@ -65,7 +65,7 @@ async function appendThroughPort(eventStore: EventStore, width: number): Promise
   return (appended * 1000) / (performance.now() - began);
 }
 
-/** The same rows and the same unique keys, in one thread, with nothing around them. */
+/** Appends the same rows with the same unique keys in one thread, without a port. */
 function appendBare(path: string, width: number): number {
   const database = new Database(path);
   database.pragma('journal_mode = WAL');

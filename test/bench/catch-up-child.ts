@@ -1,13 +1,17 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { projections } from '../../projections/index.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { makeGenerations } from '../../src/event-sourcing/generations.js';
-import { startProjections } from '../../src/event-sourcing/projection-runner.js';
+import { makeSoleMember } from '../../src/event-sourcing/sharing/members.js';
+import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
+import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 
-// One catching-up in a process of its own, so that its memory can be told: node catch-up-child.js <directory> ours|bare
+// Runs one catch-up in a separate process, so that its memory can be measured:
+// node catch-up-child.js <directory> ours|all|bare
 
 const [directory = '', mode = ''] = process.argv.slice(2);
 const fail = (_collection: string, error: unknown): never => {
@@ -24,11 +28,20 @@ for (const name of [
 ]) {
   rmSync(join(directory, name), { force: true });
 }
-const seconds = mode === 'ours' ? await catchUp() : catchUpBare();
-process.stdout.write(JSON.stringify({ seconds, rssMiB: process.resourceUsage().maxRSS / 1024 }));
+const cpuBefore = process.cpuUsage();
+const seconds =
+  mode === 'bare' ? catchUpBare() : await catchUp(mode === 'all' ? projections : [projectsProjection]);
+const { user, system } = process.cpuUsage(cpuBefore);
+process.stdout.write(
+  JSON.stringify({
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    rssMiB: process.resourceUsage().maxRSS / 1024,
+  }),
+);
 
-/** The view of projects from an empty collection to the head of the log. */
-async function catchUp(): Promise<number> {
+/** Runs views from empty collections to the head of the log. */
+async function catchUp(views: readonly AnyProjection[]): Promise<number> {
   const clock = systemClock;
   const stores = await openEmbeddedStores({
     directory,
@@ -38,14 +51,14 @@ async function catchUp(): Promise<number> {
     onFatal: (error) => fail('', error),
   });
   const generations = makeGenerations({
-    projections: [projectsProjection],
+    projections: views,
     readModelStore: stores.readModelStore,
     clock,
   });
   await generations.start();
   const began = performance.now();
   const runner = await startProjections(
-    { ...stores, generations, clock, random: systemRandom },
+    { ...stores, generations, members: makeSoleMember('bench'), clock, random: systemRandom },
     { onRetry: fail, onStopped: fail, onRebuilt: () => undefined },
   );
   while (!runner.live().statuses.every((status) => status.atHead)) await clock.sleep(5);
@@ -55,7 +68,7 @@ async function catchUp(): Promise<number> {
   return took;
 }
 
-/** What nobody can do without: read the rows, parse them, upsert a document an event, a transaction a page. */
+/** Does the minimum: reads and parses the rows, upserts a document an event, with a transaction a page. */
 function catchUpBare(): number {
   const log = new Database(join(directory, 'events.db'));
   const documents = new Database(join(directory, 'bare.db'));

@@ -2,17 +2,22 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { fillMixedLog } from './mixed-log.js';
 import { withLog } from './logs.js';
 import { compare, type Comparison, median } from './measure.js';
 
 const child = fileURLToPath(new URL('./catch-up-child.js', import.meta.url));
-const outcome = z.object({ seconds: z.number(), rssMiB: z.number() });
+const outcome = z.object({ seconds: z.number(), cpuSeconds: z.number(), rssMiB: z.number() });
 
 const events = 200_000;
+const mixedEvents = 100_000;
 const fewEvents = 10_000;
 const manyEvents = 1_000_000;
 
-/** Catching a view up, against a bare loop over the same rows; and the memory that it takes on a hundred times the log. */
+/**
+ * Compares the catch-up of a view, and of all views, with a bare loop over the same rows, and measures its memory on a log of 100 times
+ * the length.
+ */
 export async function benchCatchUp(): Promise<readonly Comparison[]> {
   const speed = await withLog(events, (directory) =>
     compare(
@@ -29,6 +34,24 @@ export async function benchCatchUp(): Promise<readonly Comparison[]> {
       },
     ),
   );
+  const all = await withLog(
+    mixedEvents,
+    (directory) =>
+      compare(
+        {
+          what: `catching up all views on ${mixedEvents.toLocaleString('en')} events`,
+          anchor: 'bare read, parse, upsert',
+          unit: 'events/s',
+          goal: null,
+        },
+        3,
+        {
+          ours: async () => mixedEvents / (await run(directory, 'all')).seconds,
+          anchor: async () => mixedEvents / (await run(directory, 'bare')).seconds,
+        },
+      ),
+    fillMixedLog,
+  );
   const few = await withLog(fewEvents, medianMemory);
   const memory = await withLog(manyEvents, (directory) =>
     compare(
@@ -42,7 +65,7 @@ export async function benchCatchUp(): Promise<readonly Comparison[]> {
       { ours: async () => (await run(directory, 'ours')).rssMiB, anchor: () => Promise.resolve(few) },
     ),
   );
-  return [speed, memory];
+  return [speed, all, memory];
 }
 
 async function medianMemory(directory: string): Promise<number> {
@@ -51,7 +74,7 @@ async function medianMemory(directory: string): Promise<number> {
   return median(figures);
 }
 
-async function run(directory: string, mode: 'ours' | 'bare'): Promise<z.infer<typeof outcome>> {
+async function run(directory: string, mode: 'ours' | 'all' | 'bare'): Promise<z.infer<typeof outcome>> {
   const { stdout } = await promisify(execFile)(process.execPath, [child, directory, mode]);
   return outcome.parse(JSON.parse(stdout));
 }

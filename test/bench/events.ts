@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { projectCodec, type ProjectEvent } from '../../src/domain/project/events.js';
 
-/** An event of a few hundred bytes, as most of ours are. */
+/** Makes an event of a few hundred bytes, which is the usual size. */
 export function makeEvent(event: ProjectEvent): NewEvent {
   const commandId = randomUUID();
   return {
@@ -21,7 +21,7 @@ export function makeEvent(event: ProjectEvent): NewEvent {
 
 const eventsPerStream = 5;
 
-/** Fills a log with projects, five events each, 64 appends in flight. */
+/** Fills a log with projects, with five events each and 64 running appends. */
 export async function fillLog(eventStore: EventStore, events: number): Promise<void> {
   let left = Math.ceil(events / eventsPerStream);
   const fill = async (): Promise<void> => {

@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeHealth } from '../../src/composition/health.js';
+import { makeHealth } from '../../src/observing/health.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { startProjections } from '../../src/event-sourcing/projection-runner.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
 import { startHttpServer } from '../../src/http/server.js';
 import { listen, makeAnchor, makeBare } from './anchors.js';
 
-/** Enough for the storages of all rounds, 20 a project. */
+/** Enough projects for the storages of all rounds, with 20 a project. */
 const projectCount = 5_000;
 
-/** What the parent process needs to send its requests. */
+/** The values with which the parent process sends its requests. */
 export interface HttpBenchSetup {
   readonly service: string;
-  /** Koa with @koa/router and the service's own request-id and log middleware; `/<size>` answers so many bytes. */
+  /** Koa with @koa/router and the request-id and log middleware of the service. `/<size>` replies with that size. */
   readonly anchor: string;
-  /** Koa alone, the same answers. */
+  /** Koa alone with the same replies. */
   readonly bare: string;
   readonly authorization: string;
   readonly agentSecret: string;
@@ -44,7 +44,11 @@ process.send?.(await setUp(services));
 
 async function setUp(all: Services): Promise<HttpBenchSetup> {
   await all.generations.start();
-  const health = makeHealth({ probes: [], clock: all.clock });
+  const health = makeHealth({
+    stores: { away: () => [] },
+    logReads: { failingSince: () => null },
+    clock: all.clock,
+  });
   health.projectionsStarted(
     await startProjections(all, { onRetry: () => undefined, onStopped: fail, onRebuilt: () => undefined }),
   );

@@ -6,11 +6,14 @@ import type { HttpBenchSetup } from './http-server.js';
 import { connections, load, type Requests } from './load.js';
 import { compare, type Comparison } from './measure.js';
 
-// An odd number, and so many since the figures swing by a tenth from round to round.
+// The number is odd for the median, and high because the figures vary by a tenth between rounds.
 const rounds = 7;
 const storagesPerProject = 20;
 
-/** The routes of the first path against a bare route with the same listener, request-id and log, over keep-alive connections. */
+/**
+ * Compares the routes of the first path with a bare route with the same listener, request-id and log, over keep-alive
+ * connections.
+ */
 export async function benchHttp(): Promise<readonly Comparison[]> {
   const child = fork(fileURLToPath(new URL('./http-server.js', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -81,7 +84,7 @@ function creation({ authorization }: Pick<HttpBenchSetup, 'authorization'>): Req
   };
 }
 
-/** Binds another storage with each request: to so many projects in turn until each has the 20 that it takes, then to the next. */
+/** Creates a storage with each request: in a number of projects in turn until each has 20, then in the next ones. */
 function creationsIn(
   setup: Pick<HttpBenchSetup, 'authorization' | 'service'>,
   projectIds: readonly string[],

@@ -7,17 +7,17 @@ export type Requests = Pick<autocannon.Options, 'method' | 'headers' | 'body' | 
 
 interface Target {
   readonly url: string;
-  /** 200 when left out. Any other makes the figure worthless. */
+  /** Defaults to 200. Any other status makes the figure worthless. */
   readonly status?: number;
 }
 
-/** Requests per second, over 2 s. */
+/** Returns requests per second, over 2 s. */
 export async function load({ status = 200, ...options }: Requests & Target): Promise<number> {
   const result = await autocannon({ ...options, connections, duration: seconds });
   return countAnswered(result, status) / result.duration;
 }
 
-/** Requests per second, of so many, until the last reply: autocannon itself looks at its clock once a second. */
+/** Returns requests per second up to the last reply of a number of requests. autocannon reads its clock each second. */
 export function loadCounted({
   status = 200,
   ...options

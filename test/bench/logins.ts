@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeServiceClient, type ServiceClient, type SignedIn } from '../support/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+import { makeServiceClient, type ServiceClient, type SignedIn } from '../support/clients/service-client.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { compare, type Comparison } from './measure.js';
 
 const clients = 200;
@@ -12,7 +12,7 @@ const seconds = 10;
 const rounds = 3;
 const password = 'Correct-Horse-9';
 
-/** How long others wait for an append while many sign in, with the hashes that production makes, against an idle service. */
+/** Measures how long appends wait while many clients sign in with the hashes of production, against an idle service. */
 export async function benchLogins(): Promise<readonly Comparison[]> {
   const data = await makeDataDirectory();
   const limits = join(data.path, 'limits.json');
@@ -28,7 +28,7 @@ export async function benchLogins(): Promise<readonly Comparison[]> {
     const users: SignedIn[] = [];
     for (let n = 0; n < accounts; n += 1) users.push(await client.register(addressOf(n), password));
     const [user] = users;
-    if (user === undefined) throw new Error('nobody has registered');
+    if (user === undefined) throw new Error('no user has registered');
     const comparison = await compare(
       {
         what: `p99 of creating a project while ${clients} clients sign in`,
@@ -53,7 +53,7 @@ function addressOf(n: number): string {
   return `user-${n % accounts}@example.org`;
 }
 
-/** Creates one project after the other; the time that 99 of 100 stay below, in ms. */
+/** Creates one project after the other. Returns the 99th percentile of the time in ms. */
 async function appendP99(client: ServiceClient, user: SignedIn): Promise<number> {
   const times: number[] = [];
   const end = performance.now() + seconds * 1_000;
@@ -67,7 +67,7 @@ async function appendP99(client: ServiceClient, user: SignedIn): Promise<number>
   return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
-/** Clients that sign in again and again, and wait as long as they are told to. */
+/** Runs clients that sign in repeatedly and wait as long as Retry-After says. */
 async function whileSigningIn(client: ServiceClient, measure: () => Promise<number>): Promise<number> {
   const ended = new AbortController();
   setMaxListeners(clients, ended.signal);
@@ -77,11 +77,11 @@ async function whileSigningIn(client: ServiceClient, measure: () => Promise<numb
   ended.abort();
   const counts = await Promise.all(loops);
   const signedIn = counts.reduce((sum, count) => sum + count, 0);
-  if (signedIn === 0) throw new Error('nobody could sign in');
+  if (signedIn === 0) throw new Error('no client could sign in');
   return figure;
 }
 
-/** How often it succeeded. Any other refusal than one of overload makes the figure worthless. */
+/** Returns the number of sign-ins. Any refusal except overload makes the figure worthless. */
 async function signInUntil(client: ServiceClient, email: string, signal: AbortSignal): Promise<number> {
   let signedIn = 0;
   while (!signal.aborted) {
@@ -94,7 +94,7 @@ async function signInUntil(client: ServiceClient, email: string, signal: AbortSi
     if (![429, 503].includes(reply.status) || !(retryAfter > 0)) {
       throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
     }
-    // Ends early when the measurement does.
+    // The wait ends with the measurement.
     await wait(retryAfter * 1_000, undefined, { signal }).catch(() => undefined);
   }
   return signedIn;

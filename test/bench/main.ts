@@ -5,6 +5,7 @@ import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
 import { benchPayments } from './payments.js';
 import { benchPresigning } from './presigning.js';
+import { benchServers } from './servers.js';
 import { writeReport } from './report.js';
 import { benchStart } from './start.js';
 
@@ -16,9 +17,10 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   'catch-up': benchCatchUp,
   start: benchStart,
   presigning: benchPresigning,
+  servers: benchServers,
 };
 
-// Named ones are run for themselves; only a whole run is written down.
+// Only a complete run writes the report. Named benches only print their figures.
 const named = process.argv.slice(2);
 const comparisons: Comparison[] = [];
 for (const [name, bench] of Object.entries(benches)) {

@@ -1,20 +1,23 @@
 import { cpus, totalmem } from 'node:os';
 
-/** One line of the report: our figure against an anchor's, both taken in one run, in turns. */
+/** One line of the report: our figure against that of an anchor, measured alternately in one run. */
 export interface Comparison {
   readonly what: string;
-  /** What the figure is compared with. */
+  /** The anchor that the figure is compared with. */
   readonly anchor: string;
   readonly unit: string;
   /** Median of the rounds. */
   readonly ours: number;
   readonly anchors: number;
-  /** Median of the rounds' ratios. */
+  /** Median of the ratios of the rounds. */
   readonly ratio: number;
   readonly goal: { readonly atLeast: number } | { readonly atMost: number } | null;
 }
 
-/** Alternates ours and the anchor, so that a machine that slows down slows both. The first round is not counted. */
+/**
+ * Alternates our rounds with those of the anchor, so a machine that slows down slows both. The first round does not
+ * count.
+ */
 export async function compare(
   subject: Pick<Comparison, 'what' | 'anchor' | 'unit' | 'goal'>,
   rounds: number,
@@ -56,7 +59,7 @@ export function median(figures: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** What a reader must know of the machine to judge a figure. */
+/** Describes the machine for a reader who judges a figure. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);

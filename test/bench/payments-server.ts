@@ -3,35 +3,35 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeHealth } from '../../src/composition/health.js';
+import { makeHealth } from '../../src/observing/health.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { orderAggregate, orderLifeMs } from '../../src/domain/order/order.js';
-import { orderStatus } from '../../src/domain/order/state.js';
+import { orderStatus } from '../../src/domain/order/status.js';
 import { builtInPlans, defaultCurrency, findOffer } from '../../src/domain/order/plans.js';
 import { paymentProvider, type PaymentProviderName } from '../../src/domain/payment.js';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
-import { startProjections } from '../../src/event-sourcing/projection-runner.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
 import { startHttpServer } from '../../src/http/server.js';
-import { makePaymentPlatforms } from '../support/payment-platforms.js';
-import type { SentCallback } from '../support/sign-callbacks.js';
+import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
+import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import { listen, makeAnchor } from './anchors.js';
 
-/** What the parent process needs first; it then names a platform and how many callbacks it wants. */
+/** The values for the parent process, which then names a platform and the number of callbacks. */
 export interface PaymentsBenchSetup {
   readonly service: string;
   readonly anchor: string;
 }
 
-/** Genuine callbacks, each of the payment of another order that is there. */
+/** Genuine callbacks. Each is of the payment of another existing order. */
 export interface SignedCallbacks {
   readonly callbacks: readonly SentCallback[];
 }
 
-/** How many of the orders are paid. */
+/** The number of paid orders. */
 export interface PaidOrders {
   readonly paid: number;
 }
@@ -52,7 +52,11 @@ const services = await openServices(readConfig({ DATA_DIR: join(directory, 'data
   paymentProviders: new Map(paymentProvider.options.map((name) => [name, platforms[name].provider])),
 });
 await services.generations.start();
-const health = makeHealth({ probes: [], clock: services.clock });
+const health = makeHealth({
+  stores: { away: () => [] },
+  logReads: { failingSince: () => null },
+  clock: services.clock,
+});
 health.projectionsStarted(
   await startProjections(services, {
     onRetry: () => undefined,
@@ -88,7 +92,7 @@ async function sign(provider: PaymentProviderName, count: number): Promise<Signe
     const ids = await Promise.all(
       group.map(async (context) => {
         const id = derivedId(context, 'order');
-        // Not by the use case, which holds a user to 100 orders.
+        // The use case limits a user to 100 orders, so the bench appends directly.
         await services.handler.handle(
           { aggregate: orderAggregate, id },
           {

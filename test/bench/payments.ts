@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type autocannon from 'autocannon';
 import { paymentProvider, type PaymentProviderName } from '../../src/domain/payment.js';
-import type { SentCallback } from '../support/sign-callbacks.js';
+import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import { load, loadCounted } from './load.js';
 import { compare, type Comparison } from './measure.js';
 import type { PaidOrders, PaymentsBenchSetup, SignedCallbacks } from './payments-server.js';
@@ -11,7 +11,7 @@ import type { PaidOrders, PaymentsBenchSetup, SignedCallbacks } from './payments
 const rounds = 3;
 const callbacksPerRound = 1_000;
 
-/** How a platform signs, and what of the anchor's rate its callbacks are to reach. */
+/** The signature scheme of each platform, and the goal of its callbacks as a share of the anchor's rate. */
 const schemes: Readonly<Record<PaymentProviderName, readonly [string, Comparison['goal']]>> = {
   stripe: ['HMAC', { atLeast: 0.25 }],
   standard: ['HMAC', { atLeast: 0.25 }],
@@ -21,7 +21,7 @@ const schemes: Readonly<Record<PaymentProviderName, readonly [string, Comparison
   paypal: ['RSA', null],
 };
 
-/** Callbacks that pay an order each, against a bare route that is sent the same bytes. */
+/** Compares callbacks that pay an order each with a bare route that receives the same bytes. */
 export async function benchPayments(): Promise<readonly Comparison[]> {
   const child = fork(fileURLToPath(new URL('./payments-server.js', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -44,7 +44,7 @@ async function benchPlatform(
   setup: PaymentsBenchSetup,
   provider: PaymentProviderName,
 ): Promise<Comparison> {
-  // One round more, which is not counted.
+  // One round more, which does not count.
   const count = (rounds + 1) * callbacksPerRound;
   const { callbacks } = (await ask(child, { sign: provider, count })) as SignedCallbacks;
   const [first] = callbacks;
@@ -64,7 +64,7 @@ async function benchPlatform(
   return comparison;
 }
 
-/** Another one for each request, for all rounds. */
+/** Sends another callback with each request, for all rounds. */
 function eachOnce(callbacks: readonly SentCallback[], provider: PaymentProviderName): autocannon.Request {
   let sent = 0;
   return {

@@ -12,10 +12,10 @@ import { compare, type Comparison } from './measure.js';
 const run = promisify(execFile);
 const rounds = 5;
 const roundMs = 1_000;
-/** DESIGN's goal: URLs a second on one core. */
+/** The goal for signing (docs/design.md#signing): URLs a second on one core. */
 const goal = 8_000;
 
-/** The SDKs that `scripts/make-signing-vectors.mjs` compares signatures with; no dependency of the project. */
+/** The SDKs with which `scripts/make-signing-vectors.mjs` compares signatures. The project does not depend on them. */
 const sdks = [
   '@aws-sdk/client-s3@3.1169.0',
   '@aws-sdk/s3-request-presigner@3.1162.0',
@@ -29,7 +29,10 @@ const regions: Readonly<Record<StorageProvider, string>> = {
   cos: 'ap-beijing',
 };
 
-/** Media URLs signed by one core: against the goal, with a new signer for each as a request makes it; and against the SDKs, where both keep theirs. */
+/**
+ * Compares media URLs that one core signs with the goal, with a new signer for each as in a request, and with the SDKs,
+ * where both keep their signer.
+ */
 export async function benchPresigning(): Promise<readonly Comparison[]> {
   const comparisons: Comparison[] = [];
   for (const provider of storageProvider.options) {
@@ -77,7 +80,7 @@ function makeUrls(provider: StorageProvider): StorageUrls {
   return makeStorageUrls(delivery, { id: 'an-access-key', secret: 'a secret' });
 }
 
-/** How many a second. */
+/** Returns the number of URLs a second. */
 function signFor(urlsOf: () => StorageUrls): number {
   const query = {
     'response-content-type': 'video/mp4',
@@ -100,7 +103,10 @@ async function signWithSdk(folder: string, provider: StorageProvider): Promise<n
   return Number(stdout.trim().split('\n').at(-1));
 }
 
-/** Installs the SDKs into a folder of their own, which is removed; they are not measured where the registry does not answer. */
+/**
+ * Installs the SDKs into a separate folder, which is removed afterwards. They are not measured where the registry does
+ * not answer.
+ */
 async function withSdks<Result>(
   measured: (folder: string) => Promise<Result>,
   notMeasured: (reason: string) => Result,

@@ -5,7 +5,7 @@ const file = new URL('../../../docs/benchmarks.md', import.meta.url);
 const begin = '<!-- measured: begin -->';
 const end = '<!-- measured: end -->';
 
-/** Replaces the measured part of docs/benchmarks.md; the explanations around it are written by hand. */
+/** Replaces the measured part of docs/benchmarks.md#benchmarks. The explanations around it are written by hand. */
 export function writeReport(comparisons: readonly Comparison[]): void {
   const text = readFileSync(file, 'utf8');
   const [before, rest] = split(text, begin);

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { freePort, startService } from '../support/service-process.js';
+import { freePort, startService } from '../support/servers/service-process.js';
 import { withLog } from './logs.js';
 import { compare, type Comparison } from './measure.js';
 
 const events = 1_000_000;
 const rounds = 3;
 
-/** Starting the service on a long log whose views are in place, against the same on an empty one. */
+/** Compares the start of the service on a long log with existing views to the start on an empty log. */
 export async function benchStart(): Promise<readonly Comparison[]> {
   return withLog(0, (empty) =>
     withLog(events, async (long) => {
-      // Makes the keys and the views; what is measured starts on what this leaves.
+      // These starts make the keys and the views for the measured ones.
       await measureStart(empty);
       await measureStart(long);
       const memory = { empty: 0, long: 0 };
@@ -50,7 +50,7 @@ export async function benchStart(): Promise<readonly Comparison[]> {
   );
 }
 
-/** Time from the process's start until it says that it is ready, and its resident memory then (Linux; elsewhere NaN). */
+/** Returns the time from the start of the process until it is ready, and its resident memory (NaN outside Linux). */
 async function measureStart(directory: string): Promise<{ readonly ms: number; readonly rssMiB: number }> {
   const port = await freePort();
   const began = performance.now();

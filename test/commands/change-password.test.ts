@@ -1,19 +1,19 @@
 import test from 'ava';
-import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { sessionHolds } from '../../src/domain/session-epoch.js';
 import { type RegisteredUser, userAggregate } from '../../src/domain/user/user.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import type { SessionAccess } from '../../projections/sessions/reader.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const email = 'ada.lovelace@example.com';
 const password = 'Correct-Horse-7';
 const newPassword = 'Better-Horse-8';
 const client = { clientIp: '192.0.2.1', userAgent: null };
 
-/** Ada is signed in twice; the second session changes the password. */
+/** Signs Ada in twice. The second session changes the password. */
 async function given(wrapDocuments?: Parameters<typeof givenStores>[0]) {
   const stores = await givenStores(wrapDocuments);
   const commands = givenCommands(stores);
@@ -40,22 +40,22 @@ async function given(wrapDocuments?: Parameters<typeof givenStores>[0]) {
 
   async function accessOf(sessionId: string): Promise<SessionAccess> {
     const access = await commands.sessions.access(sessionId);
-    if (access === null) throw new Error('there is no such session');
+    if (access === null) throw new Error('the session does not exist');
     return access;
   }
 }
 
-test('Given two sessions, when one changes the password, then it stays and the other ends', async (t) => {
+test('A session that changes the password stays, and the other one ends', async (t) => {
   const { change, passes, id, otherId, login, next } = await given();
   await change();
   t.true(await passes(id));
   t.false(await passes(otherId));
   await t.throwsAsync(login({ email, password, ...client }, next()), { instanceOf: CommandRejected });
   await t.notThrowsAsync(login({ email, password: newPassword, ...client }, next()));
-  t.true(await passes(id), 'a sign-in changes nothing about that');
+  t.true(await passes(id), 'a sign-in does not end the session');
 });
 
-test('The session that stayed ends with the next change from another', async (t) => {
+test('A session that stayed after a change ends with the next change from another session', async (t) => {
   const { change, passes, id, login, next, refreshTokens, accessOf } = await given();
   await change();
   const third = await login({ email, password: newPassword, ...client }, next());
@@ -66,19 +66,19 @@ test('The session that stayed ends with the next change from another', async (t)
   t.false(await passes(id));
 });
 
-test('A wrong current password is refused, and throttled like a sign-in', async (t) => {
+test('A wrong current password is refused and throttled like a sign-in', async (t) => {
   const { outcome, passes, otherId, change, stores } = await given();
   for (let failure = 0; failure < 5; failure += 1) {
     t.is(await outcome({ currentPassword: 'Wrong-Horse-7' }), 'credentials_refused');
   }
   const error = await t.throwsAsync(change(), { instanceOf: TooManyAttempts });
   t.is(error.retryAfterSeconds, 1);
-  t.true(await passes(otherId), 'nothing has changed');
+  t.true(await passes(otherId), 'the other session still holds');
   stores.clock.advance(1_000);
   t.is(await outcome(), 'passed');
 });
 
-test('Within 15 min of signing in by a mailed code the current password may be left out, to the millisecond', async (t) => {
+test('The current password is optional for 15 min after a sign-in by a mailed code, to the millisecond', async (t) => {
   const without = { currentPassword: undefined };
   const byPassword = await given();
   t.is(await byPassword.outcome(without), 'invalid_request');
@@ -94,7 +94,7 @@ test('Within 15 min of signing in by a mailed code the current password may be l
   }
 });
 
-test('A new password keeps the rules, and a try that breaks them counts nowhere', async (t) => {
+test('A new password that breaks the rules is refused and does not count as a failure', async (t) => {
   const { change, outcome } = await given();
   for (const [bad, message] of [
     ['short', /^new_password must have at least 10/],
@@ -112,7 +112,7 @@ test('A new password keeps the rules, and a try that breaks them counts nowhere'
   t.is(await outcome(), 'passed');
 });
 
-test('Given a rehash beside it, then the change is checked again and succeeds', async (t) => {
+test('A change of password is decided again after a concurrent rehash, and succeeds', async (t) => {
   const { stores, next, userId, change, login, passwords } = await given();
   const { handler, sealer } = stores;
   let rehashes = 0;
@@ -145,7 +145,7 @@ test('Given a rehash beside it, then the change is checked again and succeeds', 
   await t.notThrowsAsync(login({ email, password: newPassword, ...client }, next()));
 });
 
-test('Of two changes at once from two sessions one wins, and the other is told', async (t) => {
+test('One of two concurrent changes from two sessions succeeds, and the other is refused', async (t) => {
   const { change, session, otherId, id, accessOf, passes, stores } = await given();
   const other = { id: otherId, ...(await accessOf(otherId)) };
   const process = givenCommands(stores.anotherProcess());
@@ -159,13 +159,13 @@ test('Of two changes at once from two sessions one wins, and the other is told',
   t.deepEqual([await passes(id), await passes(otherId)].sort(), [false, true]);
 });
 
-test('A session that was ended changes no password', async (t) => {
+test('An ended session changes no password', async (t) => {
   const { outcome, logout, userId, otherId, next } = await given();
   await logout({ userId, sessionId: otherId, all: true }, next());
   t.is(await outcome(), 'session_ended');
 });
 
-test('Given a read-model store that is away, then the change is not acknowledged', async (t) => {
+test('The service does not acknowledge a change of password while the read-model store is away', async (t) => {
   let away = false;
   const { change } = await given({
     mayLag: true,
@@ -178,7 +178,7 @@ test('Given a read-model store that is away, then the change is not acknowledged
   await t.throwsAsync(change(), { instanceOf: StoreUnavailable });
 });
 
-test('A current password whose pepper is gone is told so; a mailed code stands in for it', async (t) => {
+test('A current password whose pepper is missing is refused with its reason, and a mailed code replaces it', async (t) => {
   const { stores, change, session, next, login } = await given();
   const without = givenCommands(stores, { peppers: ['p2'] });
   const error = await t.throwsAsync(change({}, without), {

@@ -1,15 +1,15 @@
 import test from 'ava';
-import { makeCountPasswords } from '../../src/commands/count-passwords.js';
+import { makeCountPasswords } from '../../src/commands/accounts/count-passwords.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenAsset, givenShare, nextContext } from '../support/given-share.js';
-import { givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
+import { givenStores } from '../support/given/given-stores.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: null, userAgent: null };
 
-/** A world in which `p1` was the active pepper, and `p2` is now. */
+/** Returns stores in which `p1` was the active pepper, and `p2` is the active one now. */
 async function given() {
   const stores = await givenStores();
   const [old, now] = [
@@ -27,11 +27,11 @@ async function given() {
   };
 }
 
-test('users count as long as their present password is hashed with the pepper', async (t) => {
+test('A user counts while the present password is hashed with the pepper', async (t) => {
   const { stores, now, next, register, login, count } = await given();
   const none = { shares: 0, someShares: [] };
   t.deepEqual(await count('p1'), { users: 0, ...none });
-  // Given somebody who signs in, is erased, never comes back, or has been voided
+  // Given users who sign in, are erased, stay away, or have voided credentials
   await register('ada@example.com');
   const bob = await register('bob@example.com');
   await register('eve@example.com');
@@ -48,7 +48,7 @@ test('users count as long as their present password is hashed with the pepper', 
   t.deepEqual(await count('p1'), { users: 1, ...none });
 });
 
-test('shares count as long as they are open and their present password is hashed with the pepper', async (t) => {
+test('A share counts while it is not revoked and its present password is hashed with the pepper', async (t) => {
   const { stores, service, old, now, next, count } = await given();
   const place = await givenAsset(service);
   const { projectId } = place;
@@ -57,14 +57,14 @@ test('shares count as long as they are open and their present password is hashed
   stores.clock.advance(1_000);
   const all = [first, second, ended].map(({ id: shareId }) => ({ shareId, projectId }));
   t.like(await count('p1'), { users: 0, shares: 3 });
-  t.deepEqual(new Set((await count('p1')).someShares), new Set(all), 'one that has ended may be prolonged');
-  // When one is revoked, another one's password is set again, first with the old pepper
+  t.deepEqual(new Set((await count('p1')).someShares), new Set(all), 'an expired share counts');
+  // When one share is revoked, and the password of another is set again, first with the old pepper
   await now.revokeShare({ projectId, shareId: first.id }, next());
   const change = { projectId, shareId: second.id, changes: { password: 'sesame, open' } };
   await old.changeShare(change, next());
   t.is((await count('p1')).shares, 2);
   await now.changeShare(change, next());
-  // Then
+  // Then only the expired share counts
   t.deepEqual(await count('p1'), {
     users: 0,
     shares: 1,
@@ -73,7 +73,7 @@ test('shares count as long as they are open and their present password is hashed
   t.is((await count('p2')).shares, 1);
 });
 
-test('of a log of many pages every password is counted, and a few shares are named', async (t) => {
+test('The count covers every page of the log and names a few shares', async (t) => {
   const { stores, service, count, register } = await given();
   const place = await givenAsset(service);
   // Given shares on several pages of the log

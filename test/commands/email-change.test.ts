@@ -1,24 +1,24 @@
 import test from 'ava';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import { OutcomeUnknown } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { contextFor, eventFor, type AnyReaction } from '../../src/event-sourcing/reaction.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
+import { OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { contextFor, eventFor, type AnyReaction } from '../../src/event-sourcing/reacting/reaction.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
   makeReleaseFormerAddresses,
 } from '../../src/reactions/finish-email-change.js';
-import { otherThan } from '../support/authenticator-app.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { otherThan } from '../support/fakes/authenticator-app.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const profile = { password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 const newAddress = 'Countess@Example.net';
 
-/** Users with addresses, and a mailbox in which every code is read. */
+/** Returns commands, users with addresses, and a function that reads the code of every mail. */
 async function given(wrap?: (store: EventStore) => EventStore) {
   const stores = await givenStores(wrap === undefined ? {} : { wrap });
   const commands = givenCommands(stores);
@@ -27,11 +27,11 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   const signUp = async (email: string) => (await commands.register({ email, ...profile }, context())).user.id;
   const events = async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events;
   const typesAfter = async (count: number) => (await events()).slice(count).map(({ type }) => type);
-  /** The code of the change that was asked for last. */
+  /** Returns the code of the change that was requested last. */
   const mailedCode = async (userId: string) => {
     const { state } = await stores.handler.load(userAggregate, userId);
     const change = state.status === 'registered' ? state.emailChange : null;
-    if (change === null) throw new Error('nothing was asked for');
+    if (change === null) throw new Error('no change was requested');
     const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
     return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
   };
@@ -39,7 +39,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
     makeFinishEmailChanges(commands),
     makeReleaseFormerAddresses(commands),
   ];
-  /** What the reactions append when they have seen the whole log. */
+  /** Runs the reactions over the whole log and returns the types of the events that they append. */
   const react = async () => {
     const before = await events();
     for (const event of before) {
@@ -54,7 +54,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   return { stores, ...commands, context, signUp, events, typesAfter, mailedCode, react };
 }
 
-/** Ada has asked for another address. */
+/** Registers Ada, who requests another address. */
 async function givenChange(wrap?: (store: EventStore) => EventStore) {
   const world = await given(wrap);
   const ada = await world.signUp('ada@example.com');
@@ -63,7 +63,7 @@ async function givenChange(wrap?: (store: EventStore) => EventStore) {
   return { ...world, ada, code };
 }
 
-test('A change is asked for, confirmed by the mailed code, and frees the address before', async (t) => {
+test('A change is requested, confirmed by the mailed code, and frees the earlier address', async (t) => {
   const world = await givenChange();
   const { ada, code, stores, context, users, findAccount, react } = world;
   const before = (await world.events()).length;
@@ -73,13 +73,13 @@ test('A change is asked for, confirmed by the mailed code, and frees the address
   t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
   t.is((await findAccount(stores.digests.email('countess@example.net')))?.userId, ada);
   t.is(await findAccount(stores.digests.email('ada@example.com')), null);
-  t.truthy(await world.signUp('ada@example.com'), 'it can be registered at once');
-  t.deepEqual(await react(), [], 'somebody has it already');
+  t.truthy(await world.signUp('ada@example.com'), 'the earlier address can be registered at once');
+  t.deepEqual(await react(), [], 'the registration has replaced the reservation');
 });
 
-test('The address before is released by a reaction, once', async (t) => {
+test('A reaction releases the earlier address once', async (t) => {
   const { ada, code, stores, context, confirmEmailChange, react } = await givenChange();
-  t.deepEqual(await react(), [], 'nothing is to be done before a change');
+  t.deepEqual(await react(), [], 'a reaction does nothing before a change');
   await confirmEmailChange({ userId: ada, code }, context());
   t.deepEqual(await react(), ['EmailReleased']);
   t.deepEqual(await react(), []);
@@ -87,7 +87,7 @@ test('The address before is released by a reaction, once', async (t) => {
   t.is(state.status, 'free');
 });
 
-test('The addresses are sealed, and the log shows none', async (t) => {
+test('The addresses are sealed, and the log does not contain them in clear text', async (t) => {
   const { ada, code, stores, context, confirmEmailChange, events } = await givenChange();
   await confirmEmailChange({ userId: ada, code }, context());
   const log = await events();
@@ -97,7 +97,7 @@ test('The addresses are sealed, and the log shows none', async (t) => {
   t.is(await stores.sealer.open({ kind: 'person', userId: ada }, 'email', sealed), newAddress);
 });
 
-test('Bad, taken and unchanged addresses are refused before anything is written', async (t) => {
+test('Invalid, taken and unchanged addresses are refused before anything is written', async (t) => {
   const { context, signUp, requestEmailChange, events } = await given();
   const ada = await signUp('ada@example.com');
   await signUp('bob@example.com');
@@ -109,13 +109,13 @@ test('Bad, taken and unchanged addresses are refused before anything is written'
   t.deepEqual(await events(), before);
 });
 
-test('Codes are asked for a minute apart', async (t) => {
+test('A user requests at most one code a minute', async (t) => {
   const { ada, stores, context, signUp, requestEmailChange } = await givenChange();
   const again = () => requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
   stores.clock.advance(30_000);
   const error = await t.throwsAsync(again, { instanceOf: TooManyAttempts });
   t.is(error.retryAfterSeconds, 30);
-  // Nor does anybody learn meanwhile whether an address is taken
+  // A caller does not learn meanwhile whether an address is taken.
   await signUp('bob@example.com');
   const taken = { userId: ada, email: 'bob@example.com' };
   t.is(await outcomeOf(requestEmailChange(taken, context())), 'TooManyAttempts');
@@ -123,7 +123,7 @@ test('Codes are asked for a minute apart', async (t) => {
   await t.notThrowsAsync(again);
 });
 
-test('Tries are counted before codes are compared, in all processes together', async (t) => {
+test('Attempts are counted before codes are compared, over all processes', async (t) => {
   const { ada, code, stores, context } = await givenChange();
   const wrong = { userId: ada, code: otherThan(code) };
   const tries = Array.from({ length: 8 }, () =>
@@ -134,11 +134,11 @@ test('Tries are counted before codes are compared, in all processes together', a
   t.is(outcomes.filter((outcome) => outcome === 'TooManyAttempts').length, 3);
   stores.clock.advance(15_000);
   const right = () => givenCommands(stores).confirmEmailChange({ userId: ada, code }, context());
-  const late = await t.throwsAsync(right, { instanceOf: TooManyAttempts }, 'the right one comes too late');
-  t.is(late.retryAfterSeconds, 45, 'when another code can be asked for');
+  const late = await t.throwsAsync(right, { instanceOf: TooManyAttempts }, 'the right code comes too late');
+  t.is(late.retryAfterSeconds, 45, 'the wait ends when another code can be requested');
 });
 
-test('A code is good for ten minutes, to the millisecond', async (t) => {
+test('A code is valid for ten minutes, to the millisecond', async (t) => {
   for (const [ms, outcome] of [
     [599_999, 'passed'],
     [600_000, 'email_change_not_pending'],
@@ -149,13 +149,13 @@ test('A code is good for ten minutes, to the millisecond', async (t) => {
   }
 });
 
-test('A code is good for one change', async (t) => {
+test('A code is valid for one change', async (t) => {
   const { ada, code, context, confirmEmailChange } = await givenChange();
   await confirmEmailChange({ userId: ada, code }, context());
   t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), 'email_change_not_pending');
 });
 
-test('Without a change nothing is confirmed; a code that was replaced is none', async (t) => {
+test('A confirmation without a change is refused, and so is a replaced code', async (t) => {
   const { stores, context, confirmEmailChange, signUp, requestEmailChange, mailedCode } = await given();
   const ada = await signUp('ada@example.com');
   t.is(
@@ -176,7 +176,7 @@ test('Without a change nothing is confirmed; a code that was replaced is none', 
   );
 });
 
-test('Of two users who ask for one address, and one who registers it, one gets it', async (t) => {
+test('One of two users who request an address and one who registers it gets it', async (t) => {
   const world = await given();
   const { stores, context, signUp, requestEmailChange, mailedCode, findAccount } = world;
   const [ada, bob] = [await signUp('ada@example.com'), await signUp('bob@example.com')];
@@ -192,7 +192,7 @@ test('Of two users who ask for one address, and one who registers it, one gets i
   for (const userId of [ada, bob]) t.truthy((await world.users.find(userId))?.resource.email);
 });
 
-/** A world whose process loses its store before the append with this number, counted from the confirmation on. */
+/** Returns a world whose process loses its store before the append of this index, counted from the confirmation. */
 async function givenCrashBefore(append: number) {
   let left = Infinity;
   const world = await givenChange((store) => ({
@@ -210,7 +210,7 @@ async function givenCrashBefore(append: number) {
   return { ...world, outcome };
 }
 
-test('What a crash leaves before the reservation is confirmed again; after it the reaction completes', async (t) => {
+test('A change that crashed before its reservation is confirmed again, and a reaction completes it after the reservation', async (t) => {
   for (const appends of [0, 1, 2]) {
     const { ada, code, context, users, react, outcome, ...world } = await givenCrashBefore(appends);
     t.is(outcome, 'OutcomeUnknown');
@@ -222,18 +222,18 @@ test('What a crash leaves before the reservation is confirmed again; after it th
   }
 });
 
-test('What a crash leaves after the reservation is released if another change was asked for since', async (t) => {
+test('A reservation that a crash left is released when another change was requested since', async (t) => {
   const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
     await givenCrashBefore(2);
   stores.clock.advance(60_000);
   await requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
   t.deepEqual(await react(), ['EmailReleased']);
-  t.truthy(await world.signUp(newAddress), 'the address is anybody’s');
+  t.truthy(await world.signUp(newAddress), 'the address is free');
   await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
   t.like((await users.find(ada))?.resource, { email: 'ada@example.org' });
 });
 
-test('An address that is still reserved for an earlier change is asked for again, and ends well', async (t) => {
+test('An address that is still reserved for an earlier change can be requested and confirmed again', async (t) => {
   const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
     await givenCrashBefore(2);
   for (const email of ['ada@example.org', newAddress]) {
@@ -245,25 +245,25 @@ test('An address that is still reserved for an earlier change is asked for again
   await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
   t.like((await users.find(ada))?.resource, { email: newAddress });
   const after = await stores.handler.load(emailAggregate, digest);
-  t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'by a reservation of its own');
-  t.deepEqual(await react(), ['EmailReleased'], 'only the former address is released');
+  t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'the later change makes its own reservation');
+  t.deepEqual(await react(), ['EmailReleased'], 'only the earlier address is released');
   t.is((await world.findAccount(digest))?.userId, ada);
 });
 
-test('An address that was changed away and back belongs to its user throughout', async (t) => {
+test('An address that changes away and back belongs to its user at the end', async (t) => {
   const { ada, stores, code, context, react, requestEmailChange, mailedCode, ...world } = await givenChange();
   await world.confirmEmailChange({ userId: ada, code }, context());
   stores.clock.advance(60_000);
   await requestEmailChange({ userId: ada, email: 'ada@example.com' }, context());
   await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
-  // The release of the first change comes late
+  // The release of the first change comes late.
   t.deepEqual(await react(), ['EmailReleased']);
   t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, ada);
   t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
   t.truthy(await world.signUp(newAddress));
 });
 
-test('A registration that is under way keeps its reservation', async (t) => {
+test('A registration in progress keeps its reservation', async (t) => {
   const { stores, context, reservations } = await given();
   const digest = stores.digests.email('eve@example.com');
   const userId = '019b7d00-0000-7000-8000-000000000003';
@@ -273,7 +273,7 @@ test('A registration that is under way keeps its reservation', async (t) => {
   t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'reserved');
 });
 
-test('A nickname is changed, and the same one appends nothing', async (t) => {
+test('A nickname changes, and the same one appends nothing', async (t) => {
   const { context, signUp, changeProfile, events } = await given();
   const ada = await signUp('ada@example.com');
   const changed = await changeProfile({ userId: ada, nickname: ' Countess ' }, context());
@@ -288,7 +288,7 @@ test('A nickname is changed, and the same one appends nothing', async (t) => {
   }
 });
 
-test('An operator verifies an address, once', async (t) => {
+test('An operator verifies an address once', async (t) => {
   const { context, signUp, verifyEmail, users, events } = await given();
   const ada = await signUp('ada@example.com');
   t.is(await verifyEmail({ email: 'ADA@example.com' }, context()), ada);

@@ -1,18 +1,21 @@
 import test from 'ava';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenAsset, givenShare } from '../support/given-share.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenAsset, givenShare } from '../support/given/given-share.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: null, userAgent: null };
 
-/** A share; an owner, and an admin who is an auditor too and has issued an API key, and somebody in no project; all signed in. The last has been mailed a code. */
+/**
+ * Given a share, an owner, an admin who is an auditor and has issued an API key, and a user without a project.
+ * All are signed in. The last one has a mailed code.
+ */
 async function given() {
-  /** What the names of the collections begin with that cannot be written; null: none. */
+  /** The prefix of the names of the collections that cannot be written. Null means that all can be written. */
   let away: string | null = null;
   const stores = await givenStores({
     mayLag: true,
@@ -55,7 +58,7 @@ async function given() {
   return {
     ...{ commands, admin, alone, inProject, keyId: issued.id, next, code },
     share: { projectId: asset.projectId, shareId },
-    /** The first event of an erasure, and none of what follows it. */
+    /** Appends only the first event of an erasure. */
     eraseAdmin: () => stores.handler.handle(target, { type: 'Erase' }, next()),
     loseDocuments: (of = '') => {
       away = of;
@@ -65,7 +68,7 @@ async function given() {
 
 type Scene = Awaited<ReturnType<typeof given>>;
 
-/** Whatever takes access away (DESIGN 2, 7), by what it is. */
+/** The commands that take access away (docs/design.md#reading-your-own-writes), by name. */
 const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) => Promise<unknown>>> = {
   'signing out': ({ commands, admin }, context) => commands.logout({ ...admin, all: false }, context),
   'signing out everywhere': ({ commands, admin }, context) =>
@@ -100,19 +103,19 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
 };
 
 for (const [what, end] of Object.entries(endings)) {
-  test(`Given documents that cannot be written, then ${what} is not acknowledged`, async (t) => {
+  test(`The service does not acknowledge ${what} when documents cannot be written`, async (t) => {
     const scene = await given();
     scene.loseDocuments();
     await t.throwsAsync(end(scene, scene.next()), { instanceOf: StoreUnavailable });
   });
 }
 
-test('Given documents of projects that cannot be written, then erasing who owns one alone is not acknowledged', async (t) => {
+test("The service does not acknowledge an erasure when documents of the user's projects cannot be written", async (t) => {
   const { commands, alone, next, loseDocuments } = await given();
   await commands.createProject({ ownerId: alone.userId, name: 'Diary' }, next());
   loseDocuments('projects@');
   await t.throwsAsync(commands.eraseUser(alone, next()), { instanceOf: StoreUnavailable });
-  t.truthy(await commands.users.access(alone.userId), 'nor has it gone on to the account');
+  t.truthy(await commands.users.access(alone.userId), 'the erasure did not reach the account');
   loseDocuments('nothing');
   await t.notThrowsAsync(commands.eraseUser(alone, next()));
 });

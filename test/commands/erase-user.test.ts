@@ -1,9 +1,9 @@
 import test from 'ava';
-import { makeEraseUser } from '../../src/commands/erase-user.js';
-import { OutcomeUnknown } from '../../src/event-sourcing/errors.js';
-import type { JsonValue } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { makeEraseUser } from '../../src/commands/accounts/erase-user.js';
+import { OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
+import type { JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import type { Role } from '../../src/domain/role.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
@@ -11,9 +11,9 @@ import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { erased } from '../../src/keys/sealer.js';
 import { digest } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const profile = { password: 'Correct-Horse-7', clientIp: '192.0.2.1', userAgent: 'Canary/1.0' };
 
@@ -42,7 +42,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   return { stores, ...commands, context, signUp, makeProject, projectOf, events, typesAfter };
 }
 
-/** Ada owns one project alone and is in another of Bob's, where she has issued a key; she has two sessions. */
+/** Signs Ada in twice. She owns one project alone, and is a member of Bob's project, where she has issued a key. */
 async function givenAda(wrap?: (store: EventStore) => EventStore) {
   const world = await given(wrap);
   const { stores, context, signUp, makeProject } = world;
@@ -76,7 +76,7 @@ async function givenAda(wrap?: (store: EventStore) => EventStore) {
 
 type World = Awaited<ReturnType<typeof givenAda>>;
 
-/** What every sealed value of a person in the log opens as. */
+/** Opens every sealed value of a person in the log. */
 async function openAll({ events, stores }: World, userId: string) {
   const found: unknown[] = [];
   for (const { stream, data } of await events()) {
@@ -91,32 +91,32 @@ async function openAll({ events, stores }: World, userId: string) {
   return found;
 }
 
-/** That nothing is left of Ada, whatever way the erasure took. */
+/** Asserts that the stores contain nothing of Ada, after any kind of erasure. */
 async function assertErased(
   t: { readonly is: (a: unknown, b: unknown, message?: string) => unknown },
   world: World,
 ) {
-  const { stores, ada, bob, own, shared, users, sessions, projects, findAccount } = world;
+  const { stores, ada, bob, own, shared, access, users, sessions, projects, findAccount } = world;
   t.is(await users.find(ada.userId), null);
   t.is(await sessions.access(ada.sessionId), null);
   t.is((await sessions.ids(ada.userId, { limit: 10 })).length, 0);
   t.is((await projects.list(ada.userId, { limit: 10 })).length, 0);
-  t.is(await projects.apiKey('ab'.repeat(32)), null);
+  t.is(await access.apiKey('ab'.repeat(32)), null);
   t.is((await world.projectOf(own)).status, 'deleted');
   const left = await world.projectOf(shared);
-  t.is(left.status === 'existing' && [...left.members.keys()].join(), bob.userId);
+  t.is(left.status === 'existing' && left.members.map(({ user_id }) => user_id).join(), bob.userId);
   const digest = stores.digests.email('ada@example.com');
   t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'free');
   t.is(await findAccount(digest), null);
   const opened = await openAll(world, ada.userId);
-  t.is(opened.length === 5 && opened.every((value) => value === erased), true, 'nothing of hers opens');
-  t.is((await openAll(world, bob.userId)).includes('bob@example.com'), true, 'all of his does');
+  t.is(opened.length === 5 && opened.every((value) => value === erased), true, 'no value of Ada opens');
+  t.is((await openAll(world, bob.userId)).includes('bob@example.com'), true, 'the sealed values of Bob open');
 }
 
-test('An account is erased with what only it knows; the rest goes on', async (t) => {
+test('An erasure deletes the account and the projects of the user alone, and keeps the others', async (t) => {
   const world = await givenAda();
   const { ada, context, events, typesAfter, eraseUser } = world;
-  t.true((await openAll(world, ada.userId)).includes('ada@example.com'), 'before, it can be read');
+  t.true((await openAll(world, ada.userId)).includes('ada@example.com'), 'the address opens before');
   const before = (await events()).length;
   await eraseUser({ userId: ada.userId }, context());
   t.deepEqual(await typesAfter(before), [
@@ -133,17 +133,17 @@ test('An account is erased with what only it knows; the rest goes on', async (t)
   for (const canary of ['example.com', 'canary', '192.0.2.1']) t.false(text.includes(canary), canary);
 });
 
-test('Erasing once more changes nothing, and nobody else is found', async (t) => {
+test('A repeated erasure changes nothing, and an unknown user is not found', async (t) => {
   const { ada, context, events, eraseUser } = await givenAda();
   await eraseUser({ userId: ada.userId }, context());
   const before = await events();
   await eraseUser({ userId: ada.userId }, context());
   t.deepEqual(await events(), before);
-  const nobody = ada.userId.replace(/^.{8}/, '0196a000');
-  t.is(await outcomeOf(eraseUser({ userId: nobody }, context())), 'user_not_found');
+  const unknown = ada.userId.replace(/^.{8}/, '0196a000');
+  t.is(await outcomeOf(eraseUser({ userId: unknown }, context())), 'user_not_found');
 });
 
-test('The address can be registered again, by another user', async (t) => {
+test('Another user can register the address of an erased one', async (t) => {
   const { ada, context, eraseUser, signUp, users } = await givenAda();
   await eraseUser({ userId: ada.userId }, context());
   const again = await signUp('ada@example.com');
@@ -151,14 +151,14 @@ test('The address can be registered again, by another user', async (t) => {
   t.like((await users.find(again.userId))?.resource, { email: 'ada@example.com' });
 });
 
-test('The only owner among others stays, and nothing is deleted', async (t) => {
+test('An only owner of a project with other members is not erased, and nothing is deleted', async (t) => {
   const { ada, bob, own, context, makeProject, projectOf, eraseUser, events, stores } = await givenAda();
   const needed = await makeProject(ada.userId, { [bob.userId]: 'admin' });
   const before = await events();
   t.is(await outcomeOf(eraseUser({ userId: ada.userId }, context())), 'project_has_members');
   t.deepEqual(await events(), before);
   t.is((await projectOf(own)).status, 'existing');
-  // When the other is an owner too
+  // When the other member is an owner too
   const promote = {
     type: 'ChangeMemberRole',
     actorId: ada.userId,
@@ -168,10 +168,12 @@ test('The only owner among others stays, and nothing is deleted', async (t) => {
   await stores.handler.handle({ aggregate: projectAggregate, id: needed }, promote, context());
   await eraseUser({ userId: ada.userId }, context());
   const left = await projectOf(needed);
-  t.deepEqual(left.status === 'existing' && [...left.members], [[bob.userId, 'owner']]);
+  t.deepEqual(left.status === 'existing' && left.members.map(({ user_id, role }) => [user_id, role]), [
+    [bob.userId, 'owner'],
+  ]);
 });
 
-test('Two owners who are erased at once leave the project to somebody, or to nobody', async (t) => {
+test('Two owners who are erased at once leave the project to the next member', async (t) => {
   const { bob, context, signUp, makeProject, projectOf, stores } = await givenAda();
   const [eve, joe] = [await signUp('eve@example.com'), await signUp('joe@example.com')];
   const project = await makeProject(eve.userId, { [joe.userId]: 'owner', [bob.userId]: 'viewer' });
@@ -181,10 +183,12 @@ test('Two owners who are erased at once leave the project to somebody, or to nob
     process().eraseUser({ userId: joe.userId }, context()),
   ]);
   const left = await projectOf(project);
-  t.deepEqual(left.status === 'existing' && [...left.members], [[bob.userId, 'owner']]);
+  t.deepEqual(left.status === 'existing' && left.members.map(({ user_id, role }) => [user_id, role]), [
+    [bob.userId, 'owner'],
+  ]);
 });
 
-test('After a crash before the account was erased it is erased by asking again', async (t) => {
+test('A repeated request erases the account after a crash before the erasure', async (t) => {
   for (const appends of [0, 1]) {
     let left = Infinity;
     const world = await givenAda((store) => ({
@@ -205,8 +209,8 @@ test('After a crash before the account was erased it is erased by asking again',
   }
 });
 
-test('After a crash anywhere later access is refused at once, and the reaction finishes', async (t) => {
-  // Project, user, two sessions, membership; then the address.
+test('A crash after the erasure leaves no access, and the reaction finishes the erasure', async (t) => {
+  // The order of the appends is: project, user, two sessions, membership; then the address.
   for (const appends of [2, 3, 4, 5]) {
     let left = Infinity;
     const world = await givenAda((store) => ({
@@ -221,7 +225,7 @@ test('After a crash anywhere later access is refused at once, and the reaction f
     const { ada, context, eraseUser, finishErasure, users } = world;
     t.is(await outcomeOf(eraseUser({ userId: ada.userId }, context())), 'OutcomeUnknown');
     left = Infinity;
-    t.is(await users.access(ada.userId), null, 'no session of hers passes');
+    t.is(await users.access(ada.userId), null, 'no session of Ada is accepted');
     await finishErasure({ userId: ada.userId }, context());
     await assertErased(t, world);
     const before = await world.events();
@@ -230,7 +234,7 @@ test('After a crash anywhere later access is refused at once, and the reaction f
   }
 });
 
-test('After a crash right after the account was erased its key is destroyed by the reaction', async (t) => {
+test('The reaction destroys the key after a crash right after the erasure of the account', async (t) => {
   const world = await givenAda();
   const { ada, context, stores, projects, finishErasure } = world;
   const crashing = makeEraseUser({
@@ -239,7 +243,7 @@ test('After a crash right after the account was erased its key is destroyed by t
     finishErasure: () => Promise.reject(new OutcomeUnknown('gone')),
   });
   t.is(await outcomeOf(crashing({ userId: ada.userId }, context())), 'OutcomeUnknown');
-  // Somebody takes the address before the erasure is finished
+  // Another user takes the address before the erasure is finished.
   const again = await world.signUp('ada@example.com');
   await finishErasure({ userId: ada.userId }, context());
   const opened = await openAll(world, ada.userId);
@@ -247,14 +251,14 @@ test('After a crash right after the account was erased its key is destroyed by t
   t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, again.userId);
 });
 
-test('Of a user who is not erased nothing is finished', async (t) => {
+test('The reaction finishes nothing for a user who is not erased', async (t) => {
   const { ada, context, events, finishErasure } = await givenAda();
   const before = await events();
   await finishErasure({ userId: ada.userId }, context());
   t.deepEqual(await events(), before);
 });
 
-test('What an erased user still has under way is refused', async (t) => {
+test('The later commands of an erased user are refused', async (t) => {
   const world = await givenAda();
   const { ada, context, eraseUser, stores } = world;
   await world.requestEmailChange({ userId: ada.userId, email: 'ada@example.net' }, context());
@@ -273,12 +277,12 @@ test('What an erased user still has under way is refused', async (t) => {
   t.like(session.state, { status: 'revoked', reason: 'user_erased' });
 });
 
-test('a registration that is repeated after its account was erased is refused, and brings nobody back', async (t) => {
+test('A registration that is repeated after the erasure of its account is refused and creates no user', async (t) => {
   const { stores, register, finishErasure, context, events } = await given();
   const input = { email: 'ada@example.com', ...profile };
   const repeated = context();
   const { user } = await register(input, repeated);
-  // While the key is still there, as after a crash before it is destroyed, and without it.
+  // The first repetition finds the key, as after a crash before its destruction. The second one does not.
   await stores.handler.handle({ aggregate: userAggregate, id: user.id }, { type: 'Erase' }, context());
   t.is(await outcomeOf(register(input, repeated)), 'email_taken');
   await finishErasure({ userId: user.id }, context());

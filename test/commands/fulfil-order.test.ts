@@ -1,10 +1,10 @@
 import test from 'ava';
 import { orderAggregate, type OrderCommand } from '../../src/domain/order/order.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
-import { makeFulfilOrders } from '../../src/reactions/fulfil-orders.js';
+import { makeFulfilOrders } from '../../src/commands/orders/fulfil-order-reaction.js';
 import { orderId, userId } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 
@@ -29,7 +29,7 @@ async function givenPaidOrder() {
   const { resource } = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
   const projectId = resource.id;
   let commands = 10;
-  // What is told comes to another process, and so at any time.
+  // Reports reach another process, so they come at any time.
   const other = stores.anotherProcess().handler;
   const tell = (command: OrderCommand) =>
     other.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
@@ -58,11 +58,11 @@ async function givenPaidOrder() {
     (await eventStore.read(`order-${orderId}`))
       .map(({ type }) => type)
       .filter((type) => type === 'OrderFulfilled' || type === 'FulfilmentRevoked');
-  /** What happens right before the next append. */
+  /** Runs a hook right before the next append. */
   const beforeAppend = (hook: (type: string) => Promise<void>): void => {
     before = hook;
   };
-  /** What happens right after every append. */
+  /** Runs a hook right after every append. */
   const afterAppend = (hook: (type: string) => Promise<void>): void => {
     after = hook;
   };
@@ -89,9 +89,9 @@ async function givenPaidOrder() {
 const paid = { kind: 'paid', amount: 1_900, currency: 'USD' } as const;
 const refunded = { kind: 'refunded-in-total', amount: 1_900, currency: 'USD' } as const;
 
-test('what a paid order gives a project is granted, and taken back when all of it is refunded', async (t) => {
+test('A paid order grants its entitlement to the project, and a full refund revokes it', async (t) => {
   const { report, fulfil, isEntitled, marks } = await givenPaidOrder();
-  t.false(await fulfil(), 'nothing is owed before it is paid');
+  t.false(await fulfil(), 'nothing is owed before the payment');
   await report('c1', paid);
   t.true(await fulfil());
   t.true(await isEntitled());
@@ -102,7 +102,7 @@ test('what a paid order gives a project is granted, and taken back when all of i
   t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked']);
 });
 
-test('whatever changes what is owed is an event that the reaction follows', async (t) => {
+test('Every change of what an order grants is an event that the reaction follows', async (t) => {
   const { report, fulfil, isOwed, newest } = await givenPaidOrder();
   const { types } = makeFulfilOrders({
     fulfilOrder: { isOwed: () => Promise.resolve(true), fulfil: () => Promise.resolve() },
@@ -118,7 +118,7 @@ test('whatever changes what is owed is an event that the reaction follows', asyn
   }
 });
 
-test('a project that is deleted can be given nothing, and owes nothing', async (t) => {
+test('A deleted project gets no grant and owes none', async (t) => {
   const { handler, projectId, report, fulfil, marks } = await givenPaidOrder();
   await report('c1', paid);
   await fulfil();
@@ -133,30 +133,30 @@ test('a project that is deleted can be given nothing, and owes nothing', async (
   t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked']);
 });
 
-test('a refund that comes between the look and the grant is seen afterwards, for nobody else looks again', async (t) => {
+test('A refund between the read and the grant is noticed after the grant, because no other command reads again', async (t) => {
   const { report, fulfil, isEntitled, marks, beforeAppend, isOwed } = await givenPaidOrder();
   await report('c1', paid);
   beforeAppend(async (type) => {
     t.is(type, 'EntitlementGranted');
     await report('c2', refunded);
-    t.false(await isOwed(), 'whoever looks because of the refund finds nothing to take back');
+    t.false(await isOwed(), 'a reaction to the refund finds nothing to revoke');
   });
   await fulfil();
   t.false(await isEntitled());
   t.deepEqual(await marks(), []);
 });
 
-test('what is granted, taken back and granted again in one go is three events, with ids of their own', async (t) => {
+test('A grant, a revocation and a second grant in one command are three events with different ids', async (t) => {
   const { report, fulfil, isEntitled, marks, afterAppend, ids } = await givenPaidOrder();
   await report('c1', paid);
-  // Given a refund of it all that comes once it is granted, and is taken back once that is revoked
+  // Given a full refund after the grant, and a correction of the refund after the revocation
   afterAppend(async (type) => {
     if (type === 'OrderFulfilled') await report('c2', refunded, 1);
     if (type === 'FulfilmentRevoked') await report('c3', { ...refunded, amount: 0 }, 2);
   });
-  // When one and the same command fulfils the order
+  // When one command fulfils the order
   await fulfil();
-  // Then its steps are not taken for repetitions of one another: a store, and every reaction, knows an event by its id
+  // Then its steps are not duplicates of each other: stores and reactions know an event by its id
   t.deepEqual(await marks(), ['OrderFulfilled', 'FulfilmentRevoked', 'OrderFulfilled']);
   t.true(await isEntitled());
   const all = await ids();

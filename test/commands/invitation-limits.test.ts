@@ -1,14 +1,14 @@
 import test from 'ava';
 import type { Limits } from '../../src/config.js';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { otherUserId, userId } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
-/** Two projects of one owner, and a third of another one. */
+/** Given two projects of one owner, and a third one of another owner. */
 async function given(limits: Limits) {
   const stores = await givenStores();
   const world = givenCommands(stores, { limits });
@@ -33,10 +33,10 @@ async function given(limits: Limits) {
 }
 
 const day = { limit: 2, seconds: 86_400 };
-/** An invitation comes back after half a day. */
+/** Half a day restores one invitation. */
 const refused = { instanceOf: TooManyAttempts } as const;
 
-test('a project invites so many in a day, whoever withdraws them, in all processes', async (t) => {
+test('A project has a limit of invitations a day over all processes, which withdrawals do not restore', async (t) => {
   const { stores, world, next, projects, invite, inviteElsewhere, count } = await given({
     invitation_project: day,
   });
@@ -50,14 +50,14 @@ test('a project invites so many in a day, whoever withdraws them, in all process
     message: /the project/,
   });
   t.is(error.retryAfterSeconds, 43_200);
-  t.is(await count(), before, 'nothing is appended');
-  t.is((await stores.stateStore.list('data-key/invitation', { limit: 10 })).length, 2, 'nor is a key made');
+  t.is(await count(), before, 'the refused invitation appends nothing');
+  t.is((await stores.stateStore.list('data-key/invitation', { limit: 10 })).length, 2, 'no key is made');
   await t.notThrowsAsync(invite(projects[1], 'eve@example.com'));
   stores.clock.advance(43_200_000);
   await t.notThrowsAsync(invite(project, 'eve@example.com'));
 });
 
-test('a user invites so many in a day, to whatever projects', async (t) => {
+test('A user has a limit of invitations a day over all projects', async (t) => {
   const { projects, invite } = await given({ invitation_inviter: day });
   await invite(projects[0], 'bob@example.com');
   await invite(projects[1], 'bob@example.com');
@@ -65,7 +65,7 @@ test('a user invites so many in a day, to whatever projects', async (t) => {
   await t.notThrowsAsync(invite(projects[2], 'eve@example.com'), 'another user has their own');
 });
 
-test('an address is invited so often in a day, by whomever, however it is spelled', async (t) => {
+test('An address has a limit of invitations a day over all inviters and spellings', async (t) => {
   const { projects, invite } = await given({ invitation_address: day });
   await invite(projects[0], 'bob@example.com');
   await invite(projects[1], 'BOB@example.com');
@@ -73,18 +73,18 @@ test('an address is invited so often in a day, by whomever, however it is spelle
   await t.notThrowsAsync(invite(projects[2], 'eve@example.com'));
 });
 
-test('what mails nothing is not counted', async (t) => {
+test('An invitation that sends no mail does not count', async (t) => {
   const { stores, world, next, projects, invite } = await given({ invitation_project: day });
   const [project] = projects;
-  // A repetition
+  // A repetition sends no mail.
   const context = next();
   const first = await invite(project, 'bob@example.com', context);
   t.deepEqual(await invite(project, 'bob@example.com', context), first);
-  // What is refused: an address that is invited, and a role that cannot be reached
+  // Refused invitations send no mail: an invited address, and a role that the inviter may not add.
   await t.throwsAsync(invite(project, 'bob@example.com'), { message: /invited already/ });
   const stranger = { ...project, actorId: otherUserId };
   await t.throwsAsync(invite(stranger, 'eve@example.com'), { message: /role/ });
-  // Whoever has proved the address
+  // An invitation to a user with a proved address sends no mail.
   const client = { clientIp: null, userAgent: null };
   const account = { email: 'joe@example.com', password: 'Correct-Horse-7', ...client };
   const { user } = await world.register(account, next());
@@ -92,9 +92,9 @@ test('what mails nothing is not counted', async (t) => {
   const emailDigest = stores.digests.email('joe@example.com');
   await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
   t.like(await invite(project, 'joe@example.com'), { status: 'active' });
-  // One of two is left
+  // One of two invitations is left.
   await t.notThrowsAsync(invite(project, 'eve@example.com'));
   await t.throwsAsync(invite(project, 'kim@example.com'), refused);
   const { state } = await stores.handler.load(projectAggregate, project.projectId);
-  t.is(state.status === 'existing' && state.invitations.size, 2);
+  t.is(state.status === 'existing' && state.invitations.length, 2);
 });

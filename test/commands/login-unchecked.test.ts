@@ -1,9 +1,10 @@
 import test from 'ava';
-import { CommandRejected, Overloaded } from '../../src/event-sourcing/errors.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
-/* Sign-ins whose password cannot be checked. */
+/* These tests sign in with a password that cannot be checked. */
 
 const right = {
   ...{ email: 'ada@example.com', password: 'Correct-Horse-7' },
@@ -12,7 +13,7 @@ const right = {
 const wrong = { ...right, password: 'Wrong-Horse-7' };
 const unknown = { ...right, email: 'nobody@example.com' };
 
-/** Ada has registered. */
+/** Registers Ada. */
 async function given() {
   const stores = await givenStores();
   let commandsSoFar = 0;
@@ -22,7 +23,7 @@ async function given() {
   return { stores, next, login: commands.login };
 }
 
-test('Given a password whose pepper is gone, then it is refused as a wrong one is, after the same work, and an operator told', async (t) => {
+test('A password whose pepper is missing is refused like a wrong one, with the same work and a report to the operator', async (t) => {
   const hashed: unknown[] = [];
   const world = await given();
   const without = givenCommands(world.stores, { peppers: ['p2'], onHash: ({ N }) => hashed.push(N) });
@@ -37,7 +38,7 @@ test('Given a password whose pepper is gone, then it is refused as a wrong one i
   await t.notThrowsAsync(world.login(right, world.next()), 'where the key is there, it is right');
 });
 
-test('Given no room for another hash, then a sign-in is refused before anything is written, whoever tries', async (t) => {
+test('A sign-in is refused before anything is written when no further hash is possible', async (t) => {
   const world = await given();
   const { stateStore } = world.stores;
   const full = givenCommands(world.stores, { hasRoom: () => false });

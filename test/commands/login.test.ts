@@ -1,12 +1,12 @@
 import test from 'ava';
-import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { type RegisteredUser, userAggregate } from '../../src/domain/user/user.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
-import { givenCommands, type PasswordOptions } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { givenCommands, type PasswordOptions } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -15,7 +15,7 @@ const right = { email, password, ...client };
 const wrong = { ...right, password: 'Wrong-Horse-7' };
 const unknown = { ...right, email: 'nobody@example.com' };
 
-/** Ada has registered. */
+/** Registers Ada. */
 async function given(
   options: { readonly wrap?: (store: EventStore) => EventStore; readonly passwords?: PasswordOptions } = {},
 ) {
@@ -36,7 +36,7 @@ async function storedHash({ stores, userId }: Awaited<ReturnType<typeof given>>)
   return String(await stores.sealer.open({ kind: 'person', userId }, 'password_hash', passwordHash));
 }
 
-test('Given an account, when its owner signs in, then the tokens are of a new session', async (t) => {
+test('A sign-in returns tokens of a new session', async (t) => {
   const { login, next, registered, accessTokens, refreshTokens, sessions, stores, userId } = await given();
   stores.clock.advance(60_000);
   const { user, tokens } = await login({ ...right, email: ' ADA@example.com ' }, next());
@@ -49,7 +49,7 @@ test('Given an account, when its owner signs in, then the tokens are of a new se
   t.like(await sessions.access(sessionId), { userId, epoch: 0, methods: ['pwd'] });
 });
 
-test('Given an account, when the password is wrong or the address unknown, then the refusal and the work are the same', async (t) => {
+test('A wrong password and an unknown address lead to the same refusal and the same work', async (t) => {
   const reads: string[] = [];
   const appends: string[] = [];
   const wrap = (store: EventStore): EventStore => ({
@@ -68,7 +68,7 @@ test('Given an account, when the password is wrong or the address unknown, then 
     wrap,
     passwords: { onHash: ({ N, r, p, length }) => hashes.push({ N, r, p, length }) },
   });
-  // Both have been looked for once: what follows is the state of every further try.
+  // One attempt each comes first, so that the following attempts find the state of every later attempt.
   for (const input of [wrong, unknown]) await t.throwsAsync(login(input, next()));
   const observe = async (input: typeof right) => {
     for (const list of [reads, appends, hashes]) list.length = 0;
@@ -89,7 +89,7 @@ test('Given an account, when the password is wrong or the address unknown, then 
   t.deepEqual(known.appends, []);
 });
 
-test('A malformed address is told so, and counts as no try', async (t) => {
+test('A malformed address is refused with its reason and does not count as a failure', async (t) => {
   const { login, next, stores } = await given();
   const error = await t.throwsAsync(login({ ...right, email: 'ada' }, next()), {
     instanceOf: CommandRejected,
@@ -99,24 +99,24 @@ test('A malformed address is told so, and counts as no try', async (t) => {
   t.is((await stores.stateStore.list('tries/', { limit: 10 })).length, 0);
 });
 
-test('Given 5 failures, then a client waits 1 s, doubling to 15 min, and nobody else does', async (t) => {
+test('A client waits 1 s after 5 failures, doubling to 15 min, and no other client waits', async (t) => {
   const { login, next, stores } = await given();
   const fail = (input = wrong) => t.throwsAsync(login(input, next()));
   for (let failure = 0; failure < 5; failure += 1) t.true((await fail()) instanceof CommandRejected);
   const waits: number[] = [];
   for (let failure = 0; failure < 12; failure += 1) {
     const error = await fail(right);
-    if (!(error instanceof TooManyAttempts)) return t.fail('it did not have to wait');
+    if (!(error instanceof TooManyAttempts)) return t.fail('the attempt was not throttled');
     waits.push(error.retryAfterSeconds);
     stores.clock.advance(error.retryAfterSeconds * 1_000 - 1);
-    t.true((await fail(right)) instanceof TooManyAttempts, 'also a millisecond too early');
+    t.true((await fail(right)) instanceof TooManyAttempts, 'an attempt a millisecond too early is refused');
     stores.clock.advance(1);
     t.true((await fail()) instanceof CommandRejected);
   }
   t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
   t.true((await fail({ ...wrong, email: 'bob@example.com' })) instanceof CommandRejected);
   await t.notThrowsAsync(login({ ...right, clientIp: '192.0.2.2' }, next()));
-  // The wait over, the right password works and forgets the failures.
+  // After the wait, the right password is accepted and clears the failures.
   stores.clock.advance(900_000);
   await login(right, next());
   for (let failure = 0; failure < 5; failure += 1) t.true((await fail()) instanceof CommandRejected);
@@ -124,7 +124,7 @@ test('Given 5 failures, then a client waits 1 s, doubling to 15 min, and nobody 
   return undefined;
 });
 
-test('Failures are counted for unknown addresses too', async (t) => {
+test('Failures at unknown addresses are counted too', async (t) => {
   const { login, next } = await given();
   for (let failure = 0; failure < 5; failure += 1) {
     await t.throwsAsync(login(unknown, next()), { instanceOf: CommandRejected });
@@ -132,7 +132,7 @@ test('Failures are counted for unknown addresses too', async (t) => {
   await t.throwsAsync(login(unknown, next()), { instanceOf: TooManyAttempts });
 });
 
-test('Given an older pepper or other parameters, when the owner signs in, then the password is hashed anew, once', async (t) => {
+test('A sign-in with an older pepper or other parameters hashes the password again, once', async (t) => {
   const old = { parameters: { N: 2, r: 1, p: 1 }, peppers: ['p1'] };
   for (const [what, passwords] of [
     ['other parameters', { ...old, parameters: { N: 4, r: 1, p: 1 } }],
@@ -142,7 +142,7 @@ test('Given an older pepper or other parameters, when the owner signs in, then t
     const later = givenCommands(world.stores, passwords);
     const before = await storedHash(world);
     await t.throwsAsync(later.login(wrong, world.next()), { instanceOf: CommandRejected });
-    t.is(await storedHash(world), before, 'a wrong password hashes nothing anew');
+    t.is(await storedHash(world), before, 'a wrong password leads to no rehash');
     const first = await later.login(right, world.next());
     const after = await storedHash(world);
     t.regex(after, what === 'a newer pepper' ? /keyid=p2/ : /ln=2,/);
@@ -150,7 +150,7 @@ test('Given an older pepper or other parameters, when the owner signs in, then t
     await later.login(right, world.next());
     t.is(await storedHash(world), after);
     const { state } = await world.stores.handler.load(userAggregate, world.userId);
-    t.like(state, { epoch: 0 }, 'and no session ends');
+    t.like(state, { epoch: 0 }, 'a rehash ends no session');
     t.like(await later.refresh({ refreshToken: first.tokens.refresh_token }, world.next()), {
       token_type: 'Bearer',
     });
@@ -158,7 +158,7 @@ test('Given an older pepper or other parameters, when the owner signs in, then t
   }
 });
 
-test('A rehash that fails is told of, and the sign-in succeeds', async (t) => {
+test('A failed rehash is reported, and the sign-in succeeds', async (t) => {
   let broken = false;
   const world = await given({
     passwords: { parameters: { N: 2, r: 1, p: 1 } },
@@ -176,7 +176,7 @@ test('A rehash that fails is told of, and the sign-in succeeds', async (t) => {
   t.is(later.failures.length, 1);
 });
 
-test('Given a password change beside a login, then the session does not pass the next request', async (t) => {
+test('A session of a sign-in beside a change of password is refused at its next request', async (t) => {
   const world = await given();
   const { login, stores, next, userId, refresh, refreshTokens, sessions, users } = world;
   const { handler, sealer } = stores;
@@ -205,7 +205,7 @@ test('Given a password change beside a login, then the session does not pass the
   const { tokens } = await startSlowly.login(right, next());
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
   t.like(await sessions.access(sessionId), { epoch: 0 });
-  t.like(await users.access(userId), { epoch: 1, keptSessionId: kept.id });
+  t.like(await users.access(userId), { epoch: 1, kept_session_id: kept.id });
   const error = await t.throwsAsync(refresh({ refreshToken: tokens.refresh_token }, next()), {
     instanceOf: CommandRejected,
   });
@@ -213,7 +213,7 @@ test('Given a password change beside a login, then the session does not pass the
   await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected }, 'the password is another now');
 });
 
-test('Given an erasure beside a login, then no session of the user passes', async (t) => {
+test('A sign-in beside an erasure leaves no valid session of the user', async (t) => {
   const { login, stores, next, userId, users } = await given();
   const erase = async () => {
     await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
@@ -235,7 +235,7 @@ test('Given an erasure beside a login, then no session of the user passes', asyn
   await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected });
 });
 
-test('Given an erasure just before the session begins, then nothing is sealed for the person any more', async (t) => {
+test('A sign-in beside an erasure seals nothing more for the person', async (t) => {
   const { stores, next, userId } = await given();
   const { sealer, handler } = stores;
   const world = givenCommands({
@@ -255,7 +255,7 @@ test('Given an erasure just before the session begins, then nothing is sealed fo
   t.is(error.code, 'credentials_refused');
 });
 
-test('An address that has passed to another user signs in that user', async (t) => {
+test('An address of another user signs in that user', async (t) => {
   const { login, register, stores, next, userId } = await given();
   await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
   const { user } = await register({ ...right, password: 'Other-Horse-8' }, next());
@@ -266,7 +266,7 @@ test('An address that has passed to another user signs in that user', async (t) 
   t.like(state, { userId: user.id });
 });
 
-test('Nothing of a sign-in is in the log in the clear', async (t) => {
+test('The log contains nothing of a sign-in in clear text', async (t) => {
   const { login, stores, next } = await given();
   const { tokens } = await login(right, next());
   const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });

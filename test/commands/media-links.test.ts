@@ -1,11 +1,15 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { contentDisposition, fileName, isShownSafely } from '../../src/commands/content-disposition.js';
-import { makeMediaLinks, type LinkedAsset } from '../../src/commands/media-links.js';
+import {
+  contentDisposition,
+  fileName,
+  isShownSafely,
+} from '../../src/commands/assets/content-disposition.js';
+import { makeMediaLinks, type LinkedAsset } from '../../src/commands/assets/media-links.js';
 import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
 import type { DeliveryMode } from '../../src/domain/storage/delivery.js';
 import { makeStorageUrls } from '../../src/integrations/object-storage/media-urls.js';
-import { anyText } from '../support/any-text.js';
+import { anyText } from '../support/examples/any-text.js';
 import { projectId } from '../support/examples/ids.js';
 import { configuration, credentials as sealed } from '../support/examples/storage.js';
 
@@ -35,11 +39,12 @@ function storageWith(changes: Partial<typeof configuration> = {}, delivery: Deli
       credentialsVersionMax: 1,
       delivery,
       test: null,
+      candidate: null,
     },
   } as const;
 }
 
-test('Each file of an asset has a link, which names its type and what to save it as', (t) => {
+test('Each file of an asset has a link that names its type and its file name', (t) => {
   const links = makeMediaLinks({ storage: storageWith(), asset, disposition, now, until: null });
   t.deepEqual(
     links.map(({ kind, method, media_type }) => [kind, method, media_type]),
@@ -59,7 +64,7 @@ test('Each file of an asset has a link, which names its type and what to save it
   t.regex(thumbnail?.searchParams.get('response-content-disposition') ?? '', /"Rhine at dawn-thumbnail.jpg"/);
 });
 
-test('Links of one window are the same, and live 15 to 20 minutes', (t) => {
+test('The links of one window are the same and live 15 to 20 minutes', (t) => {
   const linksAt = (time: string) =>
     makeMediaLinks({ storage: storageWith(), asset, disposition, now: new Date(time), until: null });
   const links = linksAt('2026-11-21T14:00:00.000Z');
@@ -71,7 +76,7 @@ test('Links of one window are the same, and live 15 to 20 minutes', (t) => {
   t.is(query.get('x-oss-expires'), '1200');
 });
 
-test('No link outlives what bounds it, not even in its last second', (t) => {
+test('No link outlives its bound, not even in the last second', (t) => {
   for (const until of [
     '2026-11-21T14:10:00.000Z',
     '2026-11-21T14:04:00.500Z',
@@ -98,7 +103,7 @@ test('No link outlives what bounds it, not even in its last second', (t) => {
   }
 });
 
-test('Links go through the domain of the storage, as its delivery mode says', (t) => {
+test('Links use the domain of the storage as its delivery mode says', (t) => {
   const through = (delivery: DeliveryMode) =>
     makeMediaLinks({
       storage: storageWith({ cdn_domain: 'cdn.example.com' }, delivery),
@@ -115,7 +120,7 @@ test('Links go through the domain of the storage, as its delivery mode says', (t
   t.not(signature('origin'), signature('rewrite'));
 });
 
-test('A CDN that rewrites the host is handed the very URL of the bucket, under its own name', (t) => {
+test('A CDN that rewrites the host gets the URL of the bucket under its host name', (t) => {
   const object = { ...asset, object_key: "a b/ü'(1).mp4" };
   const linkOf = (changes: Parameters<typeof storageWith>[0], delivery: DeliveryMode) => {
     const storage = storageWith(changes, delivery);
@@ -143,7 +148,7 @@ test('A CDN that rewrites the host is handed the very URL of the bucket, under i
     const { protocol, host } = new URL(direct);
     const rewritten = linkOf({ ...place, ...through }, 'rewrite');
     t.is(rewritten, direct.replace(`${protocol}//${host}/`, 'https://cdn.example.com/'));
-    // What is another name of the bucket, or reads it by itself, knows no bucket in the path.
+    // A domain that names or reads the bucket itself gets no bucket in the path.
     const [path = ''] = direct.slice(begin.length).split('?');
     const basePath = begin.endsWith('videos/2026/') ? 'videos/2026/' : '';
     const named = linkOf({ ...place, ...through }, 'origin');
@@ -152,7 +157,7 @@ test('A CDN that rewrites the host is handed the very URL of the bucket, under i
   }
 });
 
-test('A host that only the provider’s own machines know is in no link, and in no upload', (t) => {
+test("A host that only resolves inside the provider's network is in no link and no upload URL", (t) => {
   const internal = {
     'https://oss-cn-hangzhou-internal.aliyuncs.com': 'rivers-media.oss-cn-hangzhou.aliyuncs.com',
     'https://oss-cn-hangzhou.aliyuncs.com': 'rivers-media.oss-cn-hangzhou.aliyuncs.com',
@@ -181,14 +186,14 @@ test('A host that only the provider’s own machines know is in no link, and in 
     bucketAddress({ ...s3, endpoint: 'https://s3.oss-cn-beijing-internal.aliyuncs.com' }).publicHost,
     'media.s3.oss-cn-beijing.aliyuncs.com',
   );
-  // Whose name only looks like one of theirs.
+  // This name only resembles an internal one.
   t.is(
     bucketAddress({ ...s3, endpoint: 'https://oss-x-internal.example.com' }).publicHost,
     'oss-x-internal.example.com',
   );
 });
 
-test('What a browser could run is never inline', (t) => {
+test('A type that a browser could run is never inline', (t) => {
   for (const mediaType of [
     'text/html',
     'TEXT/HTML; charset=utf-8',
@@ -223,7 +228,7 @@ test('What a browser could run is never inline', (t) => {
   }
 });
 
-test('A file name says what it is in either encoding, and nothing besides', (t) => {
+test('A file name is complete in either encoding of the header, and adds nothing to the header', (t) => {
   const named = (name: string) => contentDisposition('attachment', { name, mediaType: 'video/mp4' });
   t.is(
     named('Zürich 100%.mp4'),
@@ -245,7 +250,7 @@ test('A file name says what it is in either encoding, and nothing besides', (t) 
   );
 });
 
-test('A file is named as its asset, with the extension of what is stored', (t) => {
+test('A file has the name of its asset and the extension of its stored object', (t) => {
   const rendition = { kind: 'thumb', object_key: 'a/b.jpg' };
   t.is(fileName('Rhine', 'a/rhine.mp4', null), 'Rhine.mp4');
   t.is(fileName('rhine.MP4', 'a/rhine.mp4', null), 'rhine.mp4');

@@ -1,23 +1,25 @@
 import test from 'ava';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
-import { makeAddMember } from '../../src/commands/add-member.js';
-import { makeChangeMemberRole } from '../../src/commands/change-member-role.js';
-import { makeRemoveMember } from '../../src/commands/remove-member.js';
-import { makeVerifiedHolder } from '../../src/commands/verified-holder.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { makeAddMember } from '../../src/commands/projects/add-member.js';
+import { makeChangeMemberRole } from '../../src/commands/projects/change-member-role.js';
+import { makeRemoveMember } from '../../src/commands/projects/remove-member.js';
+import { makeVerifiedHolder } from '../../src/commands/projects/verified-holder.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import { otherUserId, userId } from '../support/examples/ids.js';
 import { addViewer } from '../support/examples/project.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { partial } from '../support/fakes/partial.js';
+import type { MemberReader } from '../../projections/members/reader.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const password = 'Correct-Horse-7';
@@ -58,7 +60,7 @@ async function givenProject(options: { mailConfigured?: boolean } = {}) {
 
 type Scene = Awaited<ReturnType<typeof givenProject>>;
 
-/** Two processes over one log, whose next appends to a stream wait for each other: both have decided by then. */
+/** Returns handlers of two processes over one log. Both decide before either of them appends to a stream. */
 function givenTwoHandlers({ stores }: Scene, stream: string) {
   const { eventStore, clock } = stores;
   let waiting = 0;
@@ -85,7 +87,7 @@ function givenTwoHandlers({ stores }: Scene, stream: string) {
   return [handler(), handler()] as const;
 }
 
-/** A project of two owners, each at a process of their own. */
+/** Given a project of two owners, with one process for each owner. */
 async function givenTwoOwners() {
   const scene = await givenProject();
   const { stores, target, projectId } = scene;
@@ -94,19 +96,19 @@ async function givenTwoOwners() {
   return { ...scene, one, other };
 }
 
-test('Of two owners who leave at once, one stays: the other’s process decides again', async (t) => {
+test('One of two owners who leave at once stays, because the process of the other decides again', async (t) => {
   const { stores, projectId, codeOf, one, other } = await givenTwoOwners();
   const leave = (handler: typeof one, id: string, n: number) =>
     codeOf(makeRemoveMember({ handler })({ projectId, actorId: id, memberId: id }, givenContext(n, at)));
   const outcomes = await Promise.all([leave(one, userId, 3), leave(other, otherUserId, 4)]);
   t.deepEqual([...outcomes].sort(), ['done', 'last_owner']);
   const { state } = await stores.handler.load(projectAggregate, projectId);
-  t.deepEqual(state.status === 'existing' && [...state.members.values()], ['owner']);
+  t.deepEqual(state.status === 'existing' && state.members.map(({ role }) => role), ['owner']);
 });
 
-test('Of two owners who demote each other at once, one stays', async (t) => {
+test('One of two owners who demote each other at once stays an owner', async (t) => {
   const { stores, projectId, codeOf, one, other } = await givenTwoOwners();
-  const members = { after: () => Promise.resolve(null) };
+  const members = partial<MemberReader>({ after: () => Promise.resolve(null) });
   const demote = (handler: typeof one, actorId: string, memberId: string, n: number) =>
     codeOf(
       makeChangeMemberRole({ handler, members })(
@@ -118,13 +120,17 @@ test('Of two owners who demote each other at once, one stays', async (t) => {
     demote(one, userId, otherUserId, 3),
     demote(other, otherUserId, userId, 4),
   ]);
-  // Whoever was demoted first has no right left; `member_not_found` is the reader's, which these handlers have not.
+  // The owner who was demoted first has no right left. `member_not_found` comes from the reader, which is
+  // missing in these handlers.
   t.deepEqual([...outcomes].sort(), ['insufficient_role', 'member_not_found']);
   const { state } = await stores.handler.load(projectAggregate, projectId);
-  t.deepEqual(state.status === 'existing' && [...state.members.values()].sort(), ['owner', 'viewer']);
+  t.deepEqual(state.status === 'existing' && state.members.map(({ role }) => role).sort(), [
+    'owner',
+    'viewer',
+  ]);
 });
 
-test('An address is sealed for its invitation, found by digest, and in clear nowhere', async (t) => {
+test('The address of an invitation is sealed, found by its digest, and nowhere in clear text', async (t) => {
   const { addMember, input, stores, projectId, log, members } = await givenProject();
   const context = givenContext(2, at);
   const invited = await addMember(input, context);
@@ -144,11 +150,11 @@ test('An address is sealed for its invitation, found by digest, and in clear now
   t.notRegex(kept, /bob@/i);
 });
 
-test('A refused invitation leaves no key behind, also where it is refused at the last moment', async (t) => {
+test('A refused invitation leaves no key, also when it is refused at its append', async (t) => {
   const { addMember, input, stores, codeOf, projectId, members, ...scene } = await givenProject();
   const scopeOf = (context: CommandContext) =>
     ({ kind: 'invitation', projectId, invitationId: derivedId(context, 'invitation') }) as const;
-  // Given an address that is invited between the look and the append
+  // Given an address that is invited between the read and the append
   const late = givenContext(2, at);
   const addLate = makeAddMember({
     ...{ ...stores, members, mailConfigured: true, verifiedHolder: makeVerifiedHolder(scene) },
@@ -159,13 +165,13 @@ test('A refused invitation leaves no key behind, also where it is refused at the
   t.is(await codeOf(addLate(input, late)), 'already_member');
   const error = await t.throwsAsync(stores.sealer.seal(scopeOf(late), 'email', 'x'));
   t.is(error.name, 'KeyDestroyed');
-  // And one that was invited long ago
+  // and an address that was invited earlier
   const again = givenContext(4, at);
   t.is(await codeOf(addMember({ ...input, role: 'editor' }, again)), 'already_member');
   t.is(await stores.stateStore.get(dataKeyRecord(scopeOf(again))), null);
 });
 
-test('An address that an account holds is invited until the account has verified it', async (t) => {
+test('An address of an account is invited until the account has verified it', async (t) => {
   const { addMember, input, registerBob, verifyBob, codeOf, findAccount, stores } = await givenProject();
   const verifiedHolder = makeVerifiedHolder({ findAccount });
   const digest = stores.digests.email('bob@example.com');
@@ -178,7 +184,7 @@ test('An address that an account holds is invited until the account has verified
   t.is(await codeOf(addMember(input, givenContext(3, at))), 'already_member');
 });
 
-test('Who was added while their invitation was open, and removed, stays out when it is accepted late', async (t) => {
+test('A member who was added and removed while an invitation was open stays out when the invitation is accepted late', async (t) => {
   const scene = await givenProject();
   const { addMember, removeMember, acceptInvitation, input, projectId, members, projects, codeOf } = scene;
   const { id: invitationId } = await addMember(input, givenContext(2, at));
@@ -195,7 +201,7 @@ test('Who was added while their invitation was open, and removed, stays out when
   );
 });
 
-test('Accepting does nothing until the address is verified, adds once then, and the address can be forgotten', async (t) => {
+test('An invitation is accepted once its address is verified, adds one member, and then the address can be forgotten', async (t) => {
   const scene = await givenProject();
   const { addMember, acceptInvitation, forgetInvitations, input, projectId, log, projects, stores } = scene;
   const { id: invitationId } = await addMember(input, givenContext(2, at));
@@ -216,7 +222,7 @@ test('Accepting does nothing until the address is verified, adds once then, and 
   t.is(await stores.sealer.open(scope, 'email', sealed), erased);
 });
 
-test('Of a deleted project all invited addresses can be forgotten, of an existing one only those named', async (t) => {
+test('All invited addresses of a deleted project can be forgotten, and only the named ones of an existing project', async (t) => {
   const { addMember, deleteProject, forgetInvitations, input, projectId, stores } = await givenProject();
   const invitation = async (n: number) => {
     const { id } = await addMember({ ...input, email: `bob${n}@example.com` }, givenContext(n, at));
@@ -237,7 +243,7 @@ test('Of a deleted project all invited addresses can be forgotten, of an existin
   t.deepEqual([await isForgotten(one), await isForgotten(other)], [true, true]);
 });
 
-test('A membership ends with its account, and not before', async (t) => {
+test('A membership ends with the erasure of its account, and not before', async (t) => {
   const { removeErasedMember, projectId, projects, stores, registerBob, verifyBob, addMember, input } =
     await givenProject();
   const bob = await registerBob();
@@ -252,24 +258,26 @@ test('A membership ends with its account, and not before', async (t) => {
   t.is((await projects.access(projectId))?.roleOf(bob), null);
 });
 
-test('The key that is issued is the one whose digest is kept', async (t) => {
-  const { issueApiKey, projects, apiKeys, projectId, log, codeOf } = await givenProject();
+test('The digest that the project keeps is that of the issued key', async (t) => {
+  const { issueApiKey, access, apiKeys, projectId, log, codeOf } = await givenProject();
   const input = { projectId, actorId: userId, name: 'Export', scopes: ['storage:read'] as const };
   const context = givenContext(2, at);
   const { key, resource } = await issueApiKey({ ...input, expiresAt: undefined }, context);
   const { digest } = ((await log()).at(-1)?.data ?? {}) as { digest: string };
-  t.deepEqual(await projects.apiKey(digest), {
+  const found = await access.apiKey(digest);
+  if (found === null) throw new Error('the key is not found by its digest');
+  t.like(found, {
     keyId: resource.id,
-    projectId,
+    project: { id: projectId },
     scopes: ['storage:read'],
     expiresAt: new Date('2027-01-02T03:04:05.000Z'),
   });
-  t.deepEqual(await apiKeys.list(projectId, { limit: 50 }), [resource]);
+  t.deepEqual(apiKeys.list(found.project, { limit: 50 }), [resource]);
   t.regex(key, /^stw_/);
-  t.is(await codeOf(issueApiKey({ ...input, expiresAt: undefined }, context)), 'api_key_not_found');
+  t.is(await codeOf(issueApiKey({ ...input, expiresAt: undefined }, context)), 'api_key_issued_before');
 });
 
-test('Two-factor authentication is demanded by whoever has it', async (t) => {
+test('Only a user with two-factor authentication can require it', async (t) => {
   const { changeProject, projectId, projects, codeOf } = await givenProject();
   const demand = { projectId, name: undefined, requireTwoFactor: true };
   const actor = { id: userId, twoFactorEnabled: true };

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { CommandRejected, PreconditionFailed } from '../../src/event-sourcing/errors.js';
-import { makeChangeNode } from '../../src/commands/change-node.js';
+import { CommandRejected, PreconditionFailed } from '../../src/event-sourcing/ports/errors.js';
+import { makeChangeNode } from '../../src/commands/nodes/change-node.js';
 import { nodeId } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const laterAt = new Date('2026-01-02T03:05:05.000Z');
@@ -14,7 +14,7 @@ async function given() {
   return { stores, ...givenCommands(stores) };
 }
 
-test('A node is added with ordinary values for what is left out', async (t) => {
+test('A new node gets default values for omitted fields', async (t) => {
   const { addNode, nodes } = await given();
   const added = await addNode({ name: 'edge-1', ip_address: '2001:DB8::0010' }, operator(1));
   t.like(added, {
@@ -32,15 +32,15 @@ test('A node is added with ordinary values for what is left out', async (t) => {
       note: '',
     },
   });
-  t.deepEqual(await nodes.find(added.resource.id), added, 'a read that follows shows the same');
+  t.deepEqual(await nodes.find(added.resource.id), added, 'a later read returns the same');
   t.deepEqual(
     await addNode({ name: 'edge-1', ip_address: '2001:db8::10' }, operator(1)),
     added,
-    'a repetition too',
+    'a repetition returns the same',
   );
 });
 
-test('A node changes in the fields given', async (t) => {
+test('A change of a node changes the given fields', async (t) => {
   const { addNode, changeNode, nodes } = await given();
   const { resource } = await addNode(
     { name: 'edge-1', ip_address: '192.0.2.1', note: 'rack 4' },
@@ -58,14 +58,14 @@ test('A node changes in the fields given', async (t) => {
   t.deepEqual(await nodes.list(), [changed.resource]);
 });
 
-test('A change that changes nothing is no event', async (t) => {
+test('A change without a difference appends no event', async (t) => {
   const { addNode, changeNode } = await given();
   const added = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
   const asBefore = { nodeId: added.resource.id, changes: { name: 'edge-1' } };
   t.deepEqual(await changeNode(asBefore, operator(2, laterAt)), added);
 });
 
-test('A change of another revision than the caller saw is refused', async (t) => {
+test('A change at a stale revision is refused', async (t) => {
   const { addNode, changeNode } = await given();
   const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
   const change = { nodeId: resource.id, changes: { lb_enabled: false } };
@@ -78,7 +78,7 @@ test('A change of another revision than the caller saw is refused', async (t) =>
   );
 });
 
-test('Changes of different fields, made at once, both stay', async (t) => {
+test('Concurrent changes of different fields are both kept', async (t) => {
   const { addNode, changeNode, nodes, stores } = await given();
   const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
   const overtaken = makeChangeNode({
@@ -96,7 +96,7 @@ test('Changes of different fields, made at once, both stay', async (t) => {
   t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
 });
 
-test('A removed node is gone from the list and cannot be changed', async (t) => {
+test('A removed node is not in the list and cannot be changed', async (t) => {
   const { addNode, changeNode, removeNode, nodes } = await given();
   const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
   await removeNode({ nodeId: resource.id }, operator(2));
@@ -111,12 +111,12 @@ test('A removed node is gone from the list and cannot be changed', async (t) => 
   }
 });
 
-test('A user becomes an operator by address, which authentication sees at once', async (t) => {
+test('A user becomes an operator by address, and authentication sees it at once', async (t) => {
   const { register, grantPlatformRole, verifyEmail, users } = await given();
   const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
   const { user } = await register(person, givenContext(1, at));
   const grant = { email: 'ADA@example.com', role: 'operator' } as const;
-  // but not before the address is proved, for anybody can register it
+  // The role needs a proved address, because any caller can register an address.
   const refused = await t.throwsAsync(grantPlatformRole(grant, operator(2)), { instanceOf: CommandRejected });
   t.is(refused.code, 'address_not_proved');
   t.regex(refused.message, /stowage user verify/);
@@ -126,7 +126,7 @@ test('A user becomes an operator by address, which authentication sees at once',
   t.like(await users.access(user.id), { platformRoles: ['operator'] });
 });
 
-test('A platform role is taken away again, which authentication sees at once; the other one stays', async (t) => {
+test('A revoked platform role is gone for authentication at once, and the other role stays', async (t) => {
   const { register, grantPlatformRole, revokePlatformRole, verifyEmail, users } = await given();
   const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
   const { user } = await register(person, givenContext(1, at));
@@ -137,12 +137,12 @@ test('A platform role is taken away again, which authentication sees at once; th
   t.is(await revokePlatformRole({ email, role: 'operator' }, operator(4)), user.id);
   await revokePlatformRole({ email, role: 'operator' }, operator(5));
   t.like(await users.access(user.id), { platformRoles: ['auditor'] });
-  const nobody = revokePlatformRole({ email: 'bea@example.com', role: 'auditor' }, operator(6));
-  const refused = await t.throwsAsync(nobody, { instanceOf: CommandRejected });
+  const unknown = revokePlatformRole({ email: 'bea@example.com', role: 'auditor' }, operator(6));
+  const refused = await t.throwsAsync(unknown, { instanceOf: CommandRejected });
   t.is(refused.code, 'user_not_found');
 });
 
-test('Nobody becomes an operator at an address that nobody has, or that is still being registered', async (t) => {
+test('A platform role is not granted at an unknown address or one whose registration is in progress', async (t) => {
   const { grantPlatformRole, reservations, stores } = await given();
   const refused = async (email: string) => {
     const grant = grantPlatformRole({ email, role: 'operator' }, operator(1));

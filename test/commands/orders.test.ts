@@ -1,17 +1,17 @@
 import test from 'ava';
-import type { PlaceOrderInput } from '../../src/commands/place-order.js';
+import type { PlaceOrderInput } from '../../src/commands/orders/place-order.js';
 import { orderAggregate } from '../../src/domain/order/order.js';
-import { makeCancelOrder } from '../../src/commands/cancel-order.js';
-import { makeExpireOrder } from '../../src/commands/expire-order.js';
+import { makeCancelOrder } from '../../src/commands/orders/cancel-order.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
-import { makeExpireOrders } from '../../src/reactions/expire-orders.js';
-import { givenReactions } from '../event-sourcing/support/given-reactions.js';
-import { appendEvents } from '../support/append-events.js';
+import { makeExpireOrders } from '../../src/commands/orders/expire-order-reaction.js';
+import { givenReactions } from '../support/simulation/kernel/given-reactions.js';
+import { appendEvents } from '../support/given/append-events.js';
 import { orderId, otherUserId, projectId, userId } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
+import { partial } from '../support/fakes/partial.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const buyer = { userId, twoFactorEnabled: false };
@@ -22,7 +22,7 @@ async function given() {
   return { stores, ...givenCommands(stores) };
 }
 
-test('an order has its plan’s price in the currency that its provider is paid in', async (t) => {
+test('An order has the price of its plan in the currency of its provider', async (t) => {
   const { placeOrder } = await given();
   const { resource } = await placeOrder(input, givenContext(1, at));
   t.like(resource, {
@@ -38,13 +38,13 @@ test('an order has its plan’s price in the currency that its provider is paid 
   t.is(again.resource.id, resource.id, 'the same command places the same order');
 });
 
-test('what is not for sale cannot be ordered', async (t) => {
+test('A plan, provider or currency that is not on offer is refused', async (t) => {
   const { placeOrder } = await given();
   const refused: readonly [Partial<PlaceOrderInput>, string][] = [
     [{ planId: 'capacity-1t' }, 'plan_not_available'],
     [{ planId: 'toString' }, 'plan_not_available'],
     [{ currency: 'JPY' }, 'plan_not_available'],
-    // They know no dollars: its payment would be another amount, in another currency.
+    // These platforms take no USD. A payment would have another amount in another currency.
     [{ provider: 'wechatpay', currency: 'USD' }, 'invalid_request'],
     [{ provider: 'alipay', currency: 'USD' }, 'invalid_request'],
     [{ provider: 'epay', currency: 'USD' }, 'invalid_request'],
@@ -57,7 +57,7 @@ test('what is not for sale cannot be ordered', async (t) => {
   }
 });
 
-test('a project’s owners and admins buy for it', async (t) => {
+test('The owners and admins of a project buy for it', async (t) => {
   const { stores, placeOrder, createProject, orders } = await given();
   const { resource } = await createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
   const forProject = { ...input, planId: 'project-s3', projectId: resource.id };
@@ -94,7 +94,7 @@ test('a project’s owners and admins buy for it', async (t) => {
   t.is((await orders.list(otherUserId, { limit: 10 })).length, 2);
 });
 
-test('of the orders that two processes place at once for a user a hundred come to be; an ended one makes room', async (t) => {
+test('Two processes place at most a hundred open orders of a user at once, and an ended order makes room', async (t) => {
   const { stores, placeOrder, cancelOrder, orders } = await given();
   const other = givenCommands(stores.anotherProcess());
   for (let n = 1; n <= 90; n += 1) await placeOrder(input, givenContext(n, at));
@@ -117,7 +117,7 @@ test('of the orders that two processes place at once for a user a hundred come t
   t.is(await outcomeOf(placeOrder(input, givenContext(1_003, at))), 'order_limit_reached');
 });
 
-test('one’s own order that is not paid can be canceled, again and again', async (t) => {
+test('A user cancels an unpaid order, also repeatedly, but no order of another user', async (t) => {
   const { placeOrder, cancelOrder } = await given();
   const { resource } = await placeOrder(input, givenContext(1, at));
   const cancel = (n: number, as = userId, id = resource.id) =>
@@ -128,11 +128,11 @@ test('one’s own order that is not paid can be canceled, again and again', asyn
   t.is(await cancel(3), 'passed');
 });
 
-test('an order expires when its time is over, also when the process was away, unless it was paid or canceled', async (t) => {
+test('An unpaid order expires at its time, also when the process was away', async (t) => {
   const { clock, handler, start, log, reports } = givenReactions();
   const ids = [1, 2, 3].map((n) => `019b7d00-0000-7000-8000-00000000080${n}`);
-  const reactions = [makeExpireOrders({ expireOrder: makeExpireOrder({ handler, clock }), clock })];
-  // The kernel's timers tick each second, so a short day.
+  const reactions = [makeExpireOrders({ handler, clock })];
+  // The timers of the kernel tick each second, so the test uses a short day.
   const hour = 10_000;
   const place = (id: string, n: number) =>
     handler.handle(
@@ -151,12 +151,12 @@ test('an order expires when its time is over, also when the process was away, un
   let runner = start({ reactions });
   await clock.advance(23 * hour);
   await place(late, 3);
-  const cancelOrder = makeCancelOrder({ handler, orders: { after: () => ({}) as never } });
+  const cancelOrder = makeCancelOrder({ handler, orders: partial({ after: () => ({}) as never }) });
   await cancelOrder({ userId, orderId: canceled }, givenContext(4, clock.now()));
   t.deepEqual(await typesOf(early), ['OrderPlaced']);
   await clock.run(runner.stop());
   await clock.advance(2 * hour);
-  t.deepEqual(await typesOf(early), ['OrderPlaced'], 'nobody was there');
+  t.deepEqual(await typesOf(early), ['OrderPlaced'], 'no process was running');
   runner = start({ reactions, holder: 'process 2' });
   await clock.advance(1_000);
   t.deepEqual(await typesOf(early), ['OrderPlaced', 'OrderExpired']);

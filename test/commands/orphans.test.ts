@@ -1,7 +1,7 @@
 import test from 'ava';
-import { makeChangeShare } from '../../src/commands/change-share.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
-import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reaction.js';
+import { makeChangeShare } from '../../src/commands/shares/change-share.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import { shareAggregate } from '../../src/domain/share/share.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
@@ -9,10 +9,10 @@ import {
   makeRevokeAssetShares,
   makeRevokeLateShares,
   makeRevokeProjectShares,
-} from '../../src/reactions/revoke-orphaned-shares.js';
-import { givenCommands } from '../support/given-commands.js';
-import { addAsset, givenAsset, givenShare, nextContext } from '../support/given-share.js';
-import { givenStores } from '../support/given-stores.js';
+} from '../../src/commands/shares/revoke-orphaned-shares-reaction.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { addAsset, givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
+import { givenStores } from '../support/given/given-stores.js';
 
 async function given() {
   const stores = await givenStores();
@@ -23,7 +23,7 @@ async function given() {
   return {
     ...{ stores, commands, service, place, share },
     shareStatus: async (id: string) => (await stores.handler.load(shareAggregate, id)).state.status,
-    /** Serves all that stands in the log by now. */
+    /** Runs a reaction over the present log. */
     serve: async (reaction: AnyReaction) => {
       for (const stored of (await stores.eventStore.readAll({ after: null, limit: 500 })).events) {
         const event = eventFor(reaction, stored);
@@ -36,7 +36,7 @@ async function given() {
 
 const sharesShown = () => true;
 
-test('the shares of a removed asset are revoked, and no others', async (t) => {
+test('The shares of a removed asset are revoked, and no others', async (t) => {
   const { service, commands, place, share, serve, shareStatus } = await given();
   const other = await addAsset(service, place);
   const kept = await givenShare(service, { ...place, assetId: other });
@@ -48,9 +48,9 @@ test('the shares of a removed asset are revoked, and no others', async (t) => {
   t.is(await commands.shares.find(place.projectId, share.id), null);
 });
 
-test('a share that was decided before its asset was removed, and appended after, is revoked', async (t) => {
+test('A share that was decided before the removal of its asset and appended after it is revoked', async (t) => {
   const { stores, service, commands, place, serve, shareStatus } = await given();
-  // Given the asset gone, and all that asks for served
+  // Given a removed asset, and a reaction that has handled the log
   await commands.removeAsset(place, nextContext(service));
   await serve(makeRevokeAssetShares({ ...commands, sharesShown }));
   // When the late append comes
@@ -58,15 +58,16 @@ test('a share that was decided before its asset was removed, and appended after,
   const { state } = await stores.handler.load(shareAggregate, share.id);
   if (state.status !== 'open') throw new Error('the share was not created');
   const late = { aggregate: shareAggregate, id: '019b7d00-0000-7000-8000-00000000f001' };
-  const create = { ...state, type: 'Create', assetId: place.assetId, createdBy: null } as const;
+  const terms = { expiresAt: null, maxUses: null, allowDownload: true, createdBy: null };
+  const create = { ...state, ...terms, type: 'Create', assetId: place.assetId } as const;
   await stores.handler.handle(late, create, nextContext(service));
   await serve(makeRevokeLateShares(commands));
-  // Then
+  // Then only the late share is revoked
   t.is(await shareStatus(late.id), 'revoked');
   t.is(await shareStatus(share.id), 'open');
 });
 
-test('of a project with hundreds of shares none stays', async (t) => {
+test('All shares of a deleted project are revoked, also hundreds of them', async (t) => {
   const { service, commands, place, serve, shareStatus } = await given();
   const ids: string[] = [];
   for (let n = 0; n < 250; n += 1) ids.push((await givenShare(service, place)).id);
@@ -75,21 +76,21 @@ test('of a project with hundreds of shares none stays', async (t) => {
   t.deepEqual(new Set(await Promise.all(ids.map(shareStatus))), new Set(['revoked']));
 });
 
-test('a password for a share that is revoked meanwhile is refused as one for a share that is gone', async (t) => {
+test('A new password for a share that is being revoked is refused like one for a revoked share', async (t) => {
   const { stores, service, commands, place, share } = await given();
   const address = { projectId: place.projectId, shareId: share.id };
   const changeShare = makeChangeShare({
     ...stores,
     shares: commands.shares,
     sharePasswords: { fresh: commands.passwords, suspect: commands.passwords },
-    ownership: {
-      require: async () => {
-        const { state } = await stores.handler.load(shareAggregate, share.id);
-        if (state.status !== 'open') throw new Error('the share was open');
-        // Given a revocation right after the look
+    handler: {
+      ...stores.handler,
+      load: async (aggregate, id) => {
+        const loaded = await stores.handler.load(aggregate, id);
+        // Given a revocation right after the read
         await commands.revokeShare(address, nextContext(service));
         await commands.destroyShareKey(share.id);
-        return state;
+        return loaded;
       },
     },
   });
@@ -98,7 +99,7 @@ test('a password for a share that is revoked meanwhile is refused as one for a s
   t.is(error.code, 'share_not_found');
 });
 
-test('a share whose creation is repeated after it was revoked is gone, and stays so', async (t) => {
+test('A share whose creation is repeated after its revocation stays revoked', async (t) => {
   const { service, commands, place, shareStatus } = await given();
   const terms = { expiresAt: null, maxUses: null, allowDownload: true, createdBy: null };
   const input = { ...place, ...terms, password: 'open sesame' };
@@ -116,7 +117,7 @@ test('a share whose creation is repeated after it was revoked is gone, and stays
   t.is(await shareStatus(created.resource.id), 'revoked');
 });
 
-test('what is there stays, however often it is looked at', async (t) => {
+test('Storages and shares of an existing project and asset stay', async (t) => {
   const { stores, service, commands, place, share, shareStatus } = await given();
   const { deleteOrphanedStorages, revokeOrphanedShares } = commands;
   await deleteOrphanedStorages.ifOrphaned(place, nextContext(service));

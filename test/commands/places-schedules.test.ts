@@ -1,24 +1,27 @@
 import test from 'ava';
-import { makePlaces, type Places } from '../../src/commands/places.js';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
-import { makeSeededRandom, makeTestClock } from '../support/clock.js';
+import { makePlaces, type Places } from '../../src/commands/shared/places.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
 import { userId } from '../support/examples/ids.js';
 import { memberId as idOf } from '../support/examples/project.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const max = 4;
 const processes = 3;
 const schedules = 150;
 const stepsOfSchedule = 60;
 
-/** What a command has for its append after it took a place (DESIGN 5), and a write to the state store in all. Milliseconds. */
+/**
+ * The time that a command has for its append after it took a place, and the time limit of a write to the state store
+ * (docs/design.md#time-limits). Both in milliseconds.
+ */
 const appendMs = 15_000;
 const writeMs = 5_000;
 
 /**
- * Processes that make and end things of one owner over a store that is slow, loses answers and fails, a view that lags, and a
- * log; commands crash between any two steps, and some are repeated with the same id later.
+ * Simulates processes that make and end things of one owner. The state store is slow, loses answers and fails, and
+ * the view lags behind the log. Commands crash between any two steps, and some are repeated later with the same id.
  */
 function givenWorld(seed: number) {
   const random = makeSeededRandom(seed);
@@ -63,11 +66,11 @@ function givenWorld(seed: number) {
       clock,
       name: 'places/things',
       max,
-      shown: async (_, limit) => {
+      inView: async (_, limit) => {
         await pause();
         return [...view].slice(0, limit);
       },
-      look: async (id) => {
+      inLog: async (id) => {
         await pause();
         const found = log.get(id);
         if (found === undefined) return 'absent';
@@ -83,7 +86,6 @@ function givenWorld(seed: number) {
   async function make(by: Places | undefined, id: string): Promise<'made' | 'refused' | 'crashed'> {
     try {
       await pause();
-      await by?.check(userId, id);
       await by?.take(userId, id);
     } catch (error) {
       return error instanceof Error && error.message === 'full' ? 'refused' : 'crashed';
@@ -131,7 +133,7 @@ function givenWorld(seed: number) {
       }
       await Promise.all(commands);
     },
-    /** Everybody is back, and a minute passes: as many as are missing come to be, one after the other. */
+    /** Calms the faults and waits a minute, then makes things one after the other up to the limit. */
     async fillUp(): Promise<number> {
       isCalm = true;
       clock.advance(60_000);
@@ -144,7 +146,7 @@ function givenWorld(seed: number) {
   };
 }
 
-test(`Whatever races, crashes and lags, there are never more things than ${max}, and no place is lost for good`, async (t) => {
+test(`An owner never has more than ${max} things in any race, crash or lag, and no place is lost for good`, async (t) => {
   let full = 0;
   for (let seed = 1; seed <= schedules; seed += 1) {
     const world = givenWorld(seed);
@@ -155,6 +157,6 @@ test(`Whatever races, crashes and lags, there are never more things than ${max},
     const made = await world.fillUp();
     if (made !== max) t.fail(`schedule ${seed} ended with ${made} things at most`);
   }
-  // Otherwise the schedules would say nothing.
+  // Schedules that never reach the limit would prove nothing.
   t.true(full > schedules / 2, `${full} schedules reached the bound`);
 });

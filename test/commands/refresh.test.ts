@@ -1,22 +1,22 @@
 import test from 'ava';
-import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { sessionHolds } from '../../src/domain/session-epoch.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
-import { makeRefresh } from '../../src/commands/refresh.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores, type GivenStores } from '../support/given-stores.js';
-import { loseAnswers } from '../support/lossy-event-store.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { makeRefresh } from '../../src/commands/accounts/refresh.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores, type GivenStores } from '../support/given/given-stores.js';
+import { loseAnswers } from '../support/fakes/lossy-event-store.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const credentials = { email: 'ada@example.com', password: 'Correct-Horse-7' };
 const client = { clientIp: '192.0.2.1', userAgent: null };
 
-/** Ada is signed in; `next` makes the context of another command. */
+/** Signs Ada in. `next` makes the context of another command. */
 async function given(wrap?: (store: EventStore) => EventStore) {
   const stores = await givenStores(wrap === undefined ? {} : { wrap });
   const commands = givenCommands(stores);
@@ -34,12 +34,12 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   };
 }
 
-/** The types of a session's events. */
+/** Returns the types of the events of a session. */
 async function eventsOf({ eventStore }: GivenStores, sessionId: string): Promise<readonly string[]> {
   return (await eventStore.read(`session-${sessionId}`)).map(({ type }) => type);
 }
 
-test('Given a session, when it is refreshed, then the tokens are new and say what the session says', async (t) => {
+test('A refresh returns new tokens with the claims of the session', async (t) => {
   const { refresh, first, next, stores, accessTokens, userId, sessionId, sessions } = await given();
   const signedInAt = stores.clock.now();
   stores.clock.advance(3_600_000);
@@ -54,7 +54,7 @@ test('Given a session, when it is refreshed, then the tokens are new and say wha
   t.deepEqual(await eventsOf(stores, sessionId), ['SessionStarted', 'RefreshTokenRotated']);
 });
 
-test('A refresh token within 10 s of its use gives the same successor and appends nothing; later it ends the session', async (t) => {
+test('A used refresh token gives the same successor for 10 s and appends nothing, and later ends the session', async (t) => {
   const { first, refreshing, refused, stores, sessionId, login, next } = await given();
   const other = await login({ ...credentials, ...client }, next());
   const second = await refreshing(first);
@@ -64,13 +64,13 @@ test('A refresh token within 10 s of its use gives the same successor and append
   stores.clock.advance(1);
   t.is(await refused(first), 'refresh_token_reused');
   t.deepEqual((await eventsOf(stores, sessionId)).slice(2), ['RefreshTokenReuseDetected', 'SessionRevoked']);
-  t.is(await refused(first), 'refresh_token_reused', 'and again');
+  t.is(await refused(first), 'refresh_token_reused', 'a repeated use is refused too');
   t.is(await refused(second), 'session_over');
   t.is((await eventsOf(stores, sessionId)).length, 4);
-  t.is(typeof (await refreshing(other.tokens.refresh_token)), 'string', 'other sessions go on');
+  t.is(typeof (await refreshing(other.tokens.refresh_token)), 'string', 'other sessions stay');
 });
 
-test('A token whose successor was used already gives that same successor for its own 10 s', async (t) => {
+test('A used token gives its successor for its own 10 s, also when that successor was used', async (t) => {
   const { first, refreshing, stores, sessionId } = await given();
   const second = await refreshing(first);
   stores.clock.advance(5_000);
@@ -80,12 +80,12 @@ test('A token whose successor was used already gives that same successor for its
   t.is((await eventsOf(stores, sessionId)).length, 3);
 });
 
-test('Given many uses of one token at once in several processes, then one rotation, and one successor for all', async (t) => {
+test('Many concurrent uses of one token in several processes lead to one rotation and one successor', async (t) => {
   const world = await given();
   const { stores, first, sessionId, next } = world;
   const before = { kid: 'r1', key: Buffer.alloc(32, 5) };
   const after = { kid: 'r2', key: Buffer.alloc(32, 9) };
-  // One process makes new tokens with another key already.
+  // One process already makes new tokens with another key.
   const rings = [
     [before, after],
     [before, after],
@@ -100,7 +100,7 @@ test('Given many uses of one token at once in several processes, then one rotati
   const kids = new Set<string | undefined>();
   let token = first;
   for (let round = 0; round < 20; round += 1) {
-    // Each round another process asks first.
+    // Another process asks first in each round.
     const uses = Array.from({ length: 4 }, () =>
       [0, 1, 2].flatMap((process) => processes[(process + round) % 3] ?? []),
     );
@@ -113,13 +113,13 @@ test('Given many uses of one token at once in several processes, then one rotati
     kids.add(both.verify(token)?.kid);
     stores.clock.advance(60_000);
   }
-  t.deepEqual([...kids].sort(), ['r1', 'r2'], 'processes with either key have won');
+  t.deepEqual([...kids].sort(), ['r1', 'r2'], 'processes with both keys have rotated the token');
   const events = await eventsOf(stores, sessionId);
   t.deepEqual([...new Set(events.slice(1))], ['RefreshTokenRotated']);
   t.is(events.length, 21);
 });
 
-test('Given answers of the store that get lost, then there is still one successor', async (t) => {
+test('A token has one successor when answers of the store are lost', async (t) => {
   const random = makeSeededRandom(3);
   const { first, refresh, next, stores, sessionId } = await given((store) =>
     loseAnswers(store, { random, share: 0.6 }),
@@ -135,7 +135,7 @@ test('Given answers of the store that get lost, then there is still one successo
   t.is((await eventsOf(stores, sessionId)).length, 31);
 });
 
-test('Given an append that arrives after the client gave up, then its retry gets the successor that was written', async (t) => {
+test('A retry gets the successor of an append that arrived after the client gave up', async (t) => {
   let hold = false;
   const late: (() => Promise<unknown>)[] = [];
   const { first, refresh, refreshing, next, stores, sessionId } = await given((store) => ({
@@ -149,11 +149,11 @@ test('Given an append that arrives after the client gave up, then its retry gets
   hold = true;
   await t.throwsAsync(refresh({ refreshToken: first }, next()), { instanceOf: StoreUnavailable });
   hold = false;
-  // It arrives before the retry: the retry finds it.
+  // The append arrives before the retry, so the retry finds it.
   await late.at(0)?.();
   const second = await refreshing(first);
   t.is((await eventsOf(stores, sessionId)).length, 2);
-  // It arrives after the retry: it changes nothing.
+  // The append arrives after the retry, so it changes nothing.
   hold = true;
   await t.throwsAsync(refresh({ refreshToken: second }, next()), { instanceOf: StoreUnavailable });
   hold = false;
@@ -163,7 +163,7 @@ test('Given an append that arrives after the client gave up, then its retry gets
   t.is((await eventsOf(stores, sessionId)).length, 3);
 });
 
-test('Given a session that was strengthened with a new token, then its predecessor gets that token for 10 s', async (t) => {
+test("The predecessor of a strengthened session's token gives that token for 10 s", async (t) => {
   const { first, refreshing, refused, refreshTokens, stores, sessionId, next, refresh, accessTokens } =
     await given();
   const link = 'l'.repeat(43);
@@ -193,7 +193,7 @@ test('Given a session that was strengthened with a new token, then its predecess
   t.is(await refused(first), 'refresh_token_reused');
 });
 
-test('A token that is none of ours, of an unknown session, or of a key that is gone is refused', async (t) => {
+test('A foreign token, a token of an unknown session and a token of a missing key are refused', async (t) => {
   const { first, refused, refreshTokens } = await given();
   const strange = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 6) }]));
   t.is(await refused(''), 'refresh_token_unknown');
@@ -203,10 +203,10 @@ test('A token that is none of ours, of an unknown session, or of a key that is g
     'refresh_token_unknown',
   );
   t.is(await refused(refreshTokens.issue('018f0000-0000-7000-8000-000000000001').token), 'session_over');
-  t.is(await refused(refreshTokens.derive(first).token), 'refresh_token_unknown', 'not handed out yet');
+  t.is(await refused(refreshTokens.derive(first).token), 'refresh_token_unknown', 'not issued yet');
 });
 
-test('The session’s end bounds its last refresh token', async (t) => {
+test('The end of the session bounds its last refresh token', async (t) => {
   const { first, refresh, next, stores, refused } = await given();
   const day = 86_400_000;
   let token = first;
@@ -223,7 +223,7 @@ test('The session’s end bounds its last refresh token', async (t) => {
   t.is(await refused(last.refresh_token), 'session_over');
 });
 
-test('A token that was not used for 14 days is refused, to the millisecond', async (t) => {
+test('A token that was unused for 14 days is refused, to the millisecond', async (t) => {
   const fortnight = 14 * 86_400_000;
   for (const [idleMs, code] of [
     [fortnight - 1, 'passed'],
@@ -236,13 +236,13 @@ test('A token that was not used for 14 days is refused, to the millisecond', asy
 });
 
 const takesAway: readonly [string, (world: Awaited<ReturnType<typeof given>>) => Promise<unknown>][] = [
-  ['signed out', ({ logout, userId, sessionId, next }) => logout({ userId, sessionId, all: false }, next())],
+  ['signing out', ({ logout, userId, sessionId, next }) => logout({ userId, sessionId, all: false }, next())],
   [
-    'signed out everywhere',
+    'signing out everywhere',
     ({ logout, userId, sessionId, next }) => logout({ userId, sessionId, all: true }, next()),
   ],
   [
-    'a password change that kept another session',
+    'a password change that keeps another session',
     async ({ stores: { handler, sealer }, userId, next }) =>
       handler.handle(
         { aggregate: userAggregate, id: userId },
@@ -257,7 +257,7 @@ const takesAway: readonly [string, (world: Awaited<ReturnType<typeof given>>) =>
       ),
   ],
   [
-    'erasure',
+    'an erasure',
     ({ stores: { handler }, userId, next }) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next(), {
         revokesAccess: true,
@@ -266,7 +266,7 @@ const takesAway: readonly [string, (world: Awaited<ReturnType<typeof given>>) =>
 ];
 
 for (const [what, takeAway] of takesAway) {
-  test(`Given a session and then ${what}, then no token of it is good for anything`, async (t) => {
+  test(`Every token of a session is refused after ${what}`, async (t) => {
     const world = await given();
     const second = await world.refreshing(world.first);
     await takeAway(world);
@@ -275,10 +275,10 @@ for (const [what, takeAway] of takesAway) {
     t.false(await passes(world));
   });
 
-  test(`Given a refresh and ${what} beside it, then no token of the session passes`, async (t) => {
+  test(`No token of a session is accepted after a refresh during ${what}`, async (t) => {
     const world = await given();
     const { stores, refreshTokens, accessTokens, first, next } = world;
-    // Whatever the refresh has read, access is taken away before it appends.
+    // The refresh has read the state, and access is taken away before it appends.
     const refresh = makeRefresh({
       ...{ refreshTokens, accessTokens },
       handler: {
@@ -296,13 +296,13 @@ for (const [what, takeAway] of takesAway) {
   });
 }
 
-/** What authentication asks of session and user. */
+/** Returns whether authentication accepts the session and the user. */
 async function passes({ sessions, users, sessionId, userId }: Awaited<ReturnType<typeof given>>) {
   const [session, user] = await Promise.all([sessions.access(sessionId), users.access(userId)]);
   return session !== null && user !== null && sessionHolds(user, { id: sessionId, epoch: session.epoch });
 }
 
-test('Given a read-model store that is away, then signing out is not acknowledged', async (t) => {
+test('The service does not acknowledge signing out while the read-model store is away', async (t) => {
   let away = false;
   const stores = await givenStores({
     mayLag: true,
@@ -325,7 +325,7 @@ test('Given a read-model store that is away, then signing out is not acknowledge
   await t.throwsAsync(revoked, { instanceOf: StoreUnavailable });
 });
 
-test('Given a reuse whose documents could not be written, then it is not told before they are', async (t) => {
+test('The service does not report a reuse before its documents are written', async (t) => {
   let away = false;
   const stores = await givenStores({
     wrapDocuments: (store) => ({
@@ -344,14 +344,14 @@ test('Given a reuse whose documents could not be written, then it is not told be
   t.like(
     await refresh({ refreshToken: first }, next()),
     { token_type: 'Bearer' },
-    'a rotation does not wait',
+    'a rotation does not wait for its documents',
   );
   stores.clock.advance(10_001);
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await t.throwsAsync(refresh({ refreshToken: first }, next()), { instanceOf: StoreUnavailable });
   }
   t.deepEqual((await eventsOf(stores, sessionId)).slice(2), ['RefreshTokenReuseDetected', 'SessionRevoked']);
-  t.not(await sessions.access(sessionId), null, 'its document is late');
+  t.not(await sessions.access(sessionId), null, 'the document of the session is late');
   away = false;
   t.is(await outcomeOf(refresh({ refreshToken: first }, next())), 'refresh_token_reused');
   t.is(await sessions.access(sessionId), null);

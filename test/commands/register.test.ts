@@ -1,17 +1,17 @@
 import test from 'ava';
-import { CommandRejected, OutcomeUnknown } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { CommandRejected, OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { makeStartSession } from '../../src/commands/start-session.js';
+import { makeStartSession } from '../../src/commands/accounts/start-session.js';
 import { type RingKey, makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { userId as someUserId } from '../support/examples/ids.js';
-import { defaultCapacityBytes, givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { defaultCapacityBytes, givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: '192.0.2.1', userAgent: 'curl/8.5.0' };
@@ -28,7 +28,7 @@ async function logOf({ eventStore }: { eventStore: EventStore }) {
   return (await eventStore.readAll({ after: null, limit: 500 })).events;
 }
 
-test('Registering answers with the user and tokens that work', async (t) => {
+test('A registration returns the user and valid tokens', async (t) => {
   const { register, users, accessTokens, refreshTokens, sessions } = await given();
   const context = givenContext(1, firstAt);
   const { user, tokens } = await register(input, context);
@@ -43,7 +43,7 @@ test('Registering answers with the user and tokens that work', async (t) => {
     used_bytes: 0,
     created_at: firstAt.toISOString(),
   });
-  t.deepEqual((await users.find(userId))?.resource, user, 'a read that follows shows the same');
+  t.deepEqual((await users.find(userId))?.resource, user, 'a later read returns the same');
 
   t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
   const verdict = await accessTokens.verify(tokens.access_token);
@@ -52,7 +52,7 @@ test('Registering answers with the user and tokens that work', async (t) => {
   t.like(await sessions.access(sessionId), { userId, epoch: 0, strengthenedAt: null });
 });
 
-test('A registration is three appends: the address, the user with capacity, the session', async (t) => {
+test('A registration makes three appends: the address, the user with capacity, and the session', async (t) => {
   const { register, stores, digest, refreshTokens, passwords } = await given();
   const { user, tokens } = await register(input, givenContext(1, firstAt));
   const log = await logOf(stores);
@@ -80,13 +80,13 @@ test('A registration is three appends: the address, the user with capacity, the 
   });
 
   const { state } = await stores.handler.load(userAggregate, user.id);
-  t.like(state, { status: 'registered', emailDigest: digest });
+  t.like(state, { status: 'registered', email_digest: digest });
   const sealed = sealedSchema.parse(log[1]?.data['password_hash']);
   const hash = await stores.sealer.open({ kind: 'person', userId: user.id }, 'password_hash', sealed);
   t.true((await passwords.verify(password, String(hash))).matches);
 });
 
-test('Nothing personal or secret is in the log in the clear', async (t) => {
+test('The log contains no personal data and no secret in clear text', async (t) => {
   const { register, stores } = await given();
   const { tokens } = await register({ ...input, nickname: 'Canary-Nick' }, givenContext(1, firstAt));
   const text = JSON.stringify(await logOf(stores), (_, value: unknown) =>
@@ -104,7 +104,7 @@ test('Nothing personal or secret is in the log in the clear', async (t) => {
   }
 });
 
-test('A repeated command gives the same user and session, and appends nothing', async (t) => {
+test('A repeated command returns the same user and session, and appends nothing', async (t) => {
   const { register, stores } = await given();
   const context = givenContext(1, firstAt);
   const first = await register(input, context);
@@ -115,7 +115,7 @@ test('A repeated command gives the same user and session, and appends nothing', 
   t.deepEqual(await logOf(stores), before);
 });
 
-test('A repetition after any number of appends that came through completes the registration', async (t) => {
+test('A repetition completes a registration after any number of its appends', async (t) => {
   for (let appends = 0; appends < 3; appends += 1) {
     let left = appends;
     let broken = true;
@@ -136,7 +136,7 @@ test('A repetition after any number of appends that came through completes the r
   }
 });
 
-test('Lost acknowledgements change nothing', async (t) => {
+test('Lost acknowledgements do not change the result', async (t) => {
   const lost = new Set<string>();
   const { register, stores } = await given((store) => ({
     ...store,
@@ -153,7 +153,7 @@ test('Lost acknowledgements change nothing', async (t) => {
   t.is((await logOf(stores)).length, 4);
 });
 
-test('A taken address is refused, however it is spelled', async (t) => {
+test('A taken address is refused in every spelling', async (t) => {
   const { register, stores } = await given();
   await register(input, givenContext(1, firstAt));
   const before = await logOf(stores);
@@ -166,7 +166,7 @@ test('A taken address is refused, however it is spelled', async (t) => {
   t.deepEqual(await logOf(stores), before);
 });
 
-test('A refusal costs a hash, but leaves no key behind', async (t) => {
+test('A refusal computes a hash and leaves no key', async (t) => {
   const { stores, findAccount } = await given();
   let hashes = 0;
   const commands = givenCommands(stores, { onHash: () => void (hashes += 1) });
@@ -180,7 +180,7 @@ test('A refusal costs a hash, but leaves no key behind', async (t) => {
   t.truthy(await findAccount(stores.digests.email('ada@example.com')));
 });
 
-/** A registrant who has reserved the address and then stands still. */
+/** Reserves the address for a user whose registration then stops. */
 async function givenReservation(n = 7) {
   const world = await given();
   const context = givenContext(n, world.stores.clock.now());
@@ -189,7 +189,7 @@ async function givenReservation(n = 7) {
   return { ...world, slow: context, slowUserId: userId };
 }
 
-test('An address that somebody is registering is refused for a minute', async (t) => {
+test('An address with a registration in progress is refused for a minute', async (t) => {
   const { register, stores, findAccount, digest } = await givenReservation();
   stores.clock.advance(59_999);
   const context = givenContext(1, stores.clock.now());
@@ -197,7 +197,7 @@ test('An address that somebody is registering is refused for a minute', async (t
   t.is(await findAccount(digest), null);
 });
 
-test('After a minute an unfinished registration is given up, and its address goes to the next', async (t) => {
+test('An unfinished registration is abandoned after a minute, and the next one gets its address', async (t) => {
   const { register, stores, findAccount, digest, slowUserId } = await givenReservation();
   stores.clock.advance(60_000);
   const { user } = await register(input, givenContext(1, stores.clock.now()));
@@ -206,7 +206,7 @@ test('After a minute an unfinished registration is given up, and its address goe
   t.like(await stores.handler.load(emailAggregate, digest), { state: { userId: user.id, revision: 1n } });
 });
 
-test('A slow registrant who was given up is refused, whenever it comes back', async (t) => {
+test('A slow registration that was abandoned is refused at any later time', async (t) => {
   const { register, stores, findAccount, digest, slow } = await givenReservation();
   stores.clock.advance(60_000);
   const { user } = await register(input, givenContext(1, stores.clock.now()));
@@ -214,7 +214,7 @@ test('A slow registrant who was given up is refused, whenever it comes back', as
   t.is((await findAccount(digest))?.userId, user.id);
 });
 
-test('A slow registrant who was given up is refused even if nobody took the address', async (t) => {
+test('A slow registration that was abandoned is refused even if the address is still free', async (t) => {
   const { register, stores, slow, slowUserId } = await givenReservation();
   const target = { aggregate: userAggregate, id: slowUserId };
   await stores.handler.handle(target, { type: 'AbandonRegistration' }, givenContext(8, firstAt));
@@ -222,14 +222,14 @@ test('A slow registrant who was given up is refused even if nobody took the addr
   t.like(await register(input, givenContext(9, stores.clock.now())), { user: { nickname: 'Ada' } });
 });
 
-test('A registrant who finishes in time keeps the address', async (t) => {
+test('A registration that finishes before another attempt keeps the address', async (t) => {
   const { register, stores, slow, slowUserId } = await givenReservation();
   stores.clock.advance(3_600_000);
   t.is((await register(input, slow)).user.id, slowUserId);
   await t.throwsAsync(register(input, givenContext(1, stores.clock.now())), { instanceOf: CommandRejected });
 });
 
-test('A session that was ended is not revived by a repetition', async (t) => {
+test('A repetition does not revive an ended session', async (t) => {
   const { register, stores, refreshTokens } = await given();
   const context = givenContext(1, firstAt);
   const { tokens } = await register(input, context);
@@ -240,7 +240,7 @@ test('A session that was ended is not revived by a repetition', async (t) => {
   t.is(error.code, 'session_not_found');
 });
 
-test('A repetition after the keys were rotated gives the token that the session knows', async (t) => {
+test('A repetition after a rotation of the keys returns the token that the session keeps', async (t) => {
   const { stores, accessTokens } = await given();
   const [before, after] = [
     { kid: 'r1', key: Buffer.alloc(32, 1) },
@@ -279,7 +279,7 @@ const refused: readonly [string, Partial<typeof input>, RegExp][] = [
 ];
 
 for (const [what, changes, message] of refused) {
-  test(`Refused, and nothing is written: ${what}`, async (t) => {
+  test(`A registration with ${what} is refused and appends nothing`, async (t) => {
     const { register, stores } = await given();
     const context = givenContext(1, firstAt);
     const error = await t.throwsAsync(register({ ...input, ...changes }, context), {
@@ -291,7 +291,7 @@ for (const [what, changes, message] of refused) {
   });
 }
 
-test('Without a nickname the local part serves, at most 50 characters of it', async (t) => {
+test('A registration without a nickname uses at most 50 characters of the local part', async (t) => {
   const { register } = await given();
   const { email } = input;
   t.is((await register({ email, password, ...client }, givenContext(1, firstAt))).user.nickname, 'Ada');

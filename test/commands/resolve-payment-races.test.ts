@@ -1,16 +1,16 @@
 import test from 'ava';
-import { callbackIdOf } from '../../src/commands/payment-ids.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { problemsOfLog } from '../reactions/support/payment-invariants.js';
-import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given-payments.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { problemsOfLog } from '../support/simulation/reactions/payment-invariants.js';
+import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const idOf = (key: string): string => callbackIdOf('standard', key);
 const apply = { action: 'apply', orderId: orderIds[0] } as const;
 const dismiss = { action: 'dismiss' } as const;
 const unknown = { number: 'NOT-OURS' };
 
-/** Runs what a test puts in, once, right before the store reads or appends to a stream of the category. */
+/** Returns hooks that run once, right before the store reads or appends to a stream of their category. */
 function makeHooks() {
   const hooks: { readonly at: 'read' | 'append'; readonly category: string; run(): void | Promise<void> }[] =
     [];
@@ -38,7 +38,7 @@ function makeHooks() {
   };
 }
 
-test('wherever a decision is cut off, what it decided comes about, or nothing was decided', async (t) => {
+test('A decision that is cut off at any append takes effect completely, or was not made', async (t) => {
   for (const input of [apply, dismiss]) {
     const ends = new Set<string>();
     for (const isWritten of [false, true]) {
@@ -64,7 +64,7 @@ test('wherever a decision is cut off, what it decided comes about, or nothing wa
         await another().react();
         const { held, disposition } = await callback('m1');
         if (!isDecided) t.deepEqual([held, disposition], ['unknown_order', null]);
-        // The operator asks again.
+        // The operator repeats the command.
         await another().resolve({ id: idOf('m1'), ...input });
         t.deepEqual(problemsOfLog(await events()), []);
         const [first, second] = [await callback('m1'), await callback('m2')];
@@ -76,7 +76,7 @@ test('wherever a decision is cut off, what it decided comes about, or nothing wa
   }
 });
 
-test('wherever a decision on what is in review is cut off, it can be made again', async (t) => {
+test('A decision on a review that is cut off at any append can be repeated', async (t) => {
   const ends = new Set<string>();
   for (let step = 1, wasCut = true; wasCut; step += 1) {
     let left = Infinity;
@@ -105,7 +105,7 @@ test('wherever a decision on what is in review is cut off, it can be made again'
   t.is(ends.size, 1, [...ends].join('\n'));
 });
 
-test('of several operators at once one wins; who decided alike is told the same', async (t) => {
+test('One of several concurrent operators decides, and another with the same decision gets the same answer', async (t) => {
   for (const where of ['held', 'review'] as const) {
     const { send, another, order, events } = await givenPayments();
     const isHeld = where === 'held';
@@ -127,12 +127,12 @@ test('of several operators at once one wins; who decided alike is told the same'
   }
 });
 
-test('a link that comes first stands, and the decision is answered with what became of it', async (t) => {
+test('An earlier link stands, and the decision returns the resulting state', async (t) => {
   for (const input of [apply, dismiss]) {
     const hooks = makeHooks();
     const { send, another, callback, order } = await givenPayments({ wrap: hooks.wrap });
     await send({ key: 'm1', told: [told(refunded(300))] });
-    // Right before the decision takes the callback off its transaction, that pays the other order.
+    // Right before the decision takes the callback off its transaction, the transaction pays the other order.
     hooks.before('append', 'payment', () => {
       hooks.before('append', 'transaction', async () => {
         await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
@@ -148,7 +148,7 @@ test('a link that comes first stands, and the decision is answered with what bec
   }
 });
 
-test('who has read a callback before it was decided on follows the decision, not a later link', async (t) => {
+test('A process that read a callback before its decision follows the decision, not a later link', async (t) => {
   for (const input of [apply, dismiss]) {
     const hooks = makeHooks();
     const { send, another, callback, order, events } = await givenPayments({ wrap: hooks.wrap });
@@ -163,7 +163,7 @@ test('who has read a callback before it was decided on follows the decision, not
     t.like(await order(0), { refunded: 0, due: false });
     const ignored = input === dismiss;
     t.like(await callback('m1'), { held: null, disposition: ignored ? 'ignored' : 'applied' });
-    // Its transaction was linked by the decision, or free to be paid with.
+    // The decision linked the transaction, or left it free for another payment.
     t.deepEqual(await order(1), {
       status: ignored ? 'paid' : 'review',
       refunded: 0,
@@ -173,7 +173,7 @@ test('who has read a callback before it was decided on follows the decision, not
   }
 });
 
-test('what is settled while an operator decides is not decided on', async (t) => {
+test("A callback that is settled during an operator's decision is not decided on", async (t) => {
   const hooks = makeHooks();
   const { send, another, callback } = await givenPayments({ wrap: hooks.wrap });
   await send({ key: 'm1', told: [told(refunded(300))] });
@@ -185,7 +185,7 @@ test('what is settled while an operator decides is not decided on', async (t) =>
   t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
 });
 
-test('what a rule can settle by now is no matter of opinion', async (t) => {
+test('A held callback that a rule can settle by now is settled and not decided on', async (t) => {
   let left = Infinity;
   const { send, another, callback } = await givenPayments({
     wrap: (store) => ({
@@ -199,7 +199,7 @@ test('what a rule can settle by now is no matter of opinion', async (t) => {
     }),
   });
   await send({ key: 'm1', told: [told(refunded(300))] });
-  // Its transaction is linked, and whoever did so went no further.
+  // The transaction is linked, and the linking process stopped after that.
   left = 2;
   await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
   left = Infinity;

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
 import { erased } from '../../src/keys/sealer.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { userId } from '../support/examples/ids.js';
-import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given-payments.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const idOf = (key: string, provider: 'standard' | 'alipay' = 'standard'): string =>
   callbackIdOf(provider, key);
@@ -12,7 +12,7 @@ const apply = { action: 'apply', orderId: orderIds[0] } as const;
 const dismiss = { action: 'dismiss' } as const;
 const unknown = { number: 'NOT-OURS' };
 
-test('a payment that named no order of ours is applied to one, by an event of the operator’s first', async (t) => {
+test('A payment without an order of ours is applied to an order, and the decision of the operator is its first event', async (t) => {
   const { send, resolve, callback, order, events } = await givenPayments();
   await send({ key: 'm1', told: [told(paid(), unknown)] });
   await send({ key: 'm2', told: [told(refunded(300))] });
@@ -30,14 +30,14 @@ test('a payment that named no order of ours is applied to one, by an event of th
       'CallbackUnparked',
       'TransactionLinked',
       'PaymentCaptured',
-      // What waited for the transaction.
+      // These waited for the transaction.
       'RefundReported',
       'PaymentCallbackSettled',
       'PaymentCallbackSettled',
     ].map((type) => [type, 'op']),
   );
   t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
-  // The same decision again.
+  // A repetition of the same decision changes nothing.
   t.like(await resolve({ id: idOf('m1'), ...apply }), { orderId: orderIds[0], disposition: 'applied' });
   t.is((await events()).length, before + written.length);
   for (const other of [{ ...apply, orderId: orderIds[1] }, dismiss, { ...apply, note: 'another reason' }]) {
@@ -45,7 +45,7 @@ test('a payment that named no order of ours is applied to one, by an event of th
   }
 });
 
-test('what is dismissed changes nothing, whatever its transaction is linked to later', async (t) => {
+test('A dismissed callback changes nothing, also when its transaction is linked later', async (t) => {
   const { send, resolve, callback, order } = await givenPayments();
   await send({ key: 'm1', told: [told(refunded())] });
   t.like(await resolve({ id: idOf('m1'), ...dismiss }), { orderId: null, disposition: 'ignored' });
@@ -55,7 +55,7 @@ test('what is dismissed changes nothing, whatever its transaction is linked to l
   t.like(await callback('m1'), { held: null, disposition: 'ignored' });
 });
 
-test('what is applied is checked as always: another amount, currency or account waits in review', async (t) => {
+test('An applied payment with another amount, currency or account still needs a review', async (t) => {
   const wrong = [
     { key: 'm1', told: [told(paid(998), unknown)] },
     { key: 'm2', told: [told(paid(999, 'JPY'), unknown)] },
@@ -68,7 +68,7 @@ test('what is applied is checked as always: another amount, currency or account 
     t.like(outcome, { disposition: 'mismatch', orderId: orderIds[0] });
     t.like(await callback(message.key), { disposition: 'mismatch', held: null });
     t.like(await order(), { status: 'review', due: false });
-    // And from there it is applied, by the name of what was told.
+    // The operator applies it in review by the name of its notification.
     const { id } = outcome;
     t.like(await resolve({ id: `${id}.0`, action: 'apply' }), {
       ...{ id: `${id}.0`, orderId: orderIds[0], disposition: 'applied' },
@@ -77,7 +77,7 @@ test('what is applied is checked as always: another amount, currency or account 
   }
 });
 
-test('a payment in review is applied once, and what is told of its transaction alone reaches the order', async (t) => {
+test('A payment in review is applied once, and then reports that name only its transaction reach the order', async (t) => {
   const { send, resolve, order, events } = await givenPayments();
   await send({ key: 'm1', told: [told(paid(500, 'EUR'), { number: numbers[0] })] });
   const id = `${idOf('m1')}.0`;
@@ -93,7 +93,7 @@ test('a payment in review is applied once, and what is told of its transaction a
   t.deepEqual(await order(), { status: 'refunded', refunded: 999, due: false });
 });
 
-test('a payment through another platform is applied with all that waited for it, and its refunds count', async (t) => {
+test('A payment through another platform is applied with the reports that waited for it, and its refunds count', async (t) => {
   const { send, resolve, order, callback } = await givenPayments();
   await send({ key: 'm1', told: [told(paid(6_900, 'CNY'), { number: numbers[0] })] }, 'alipay');
   await send({ key: 'm2', told: [told(refunded(2_300, 'CNY'))] }, 'alipay');
@@ -107,13 +107,13 @@ test('a payment through another platform is applied with all that waited for it,
   t.like(await order(), { status: 'disputed', due: false });
 });
 
-test('a transaction that pays another order is not applied', async (t) => {
+test('A transaction that pays another order is not applied', async (t) => {
   const { send, resolve, order } = await givenPayments();
   await send({ key: 'm1', told: [told(paid(), { number: numbers[1] })] });
   await send({ key: 'm2', told: [told(paid(), { number: numbers[0] })] });
   const id = `${idOf('m2')}.0`;
   t.is(await outcomeOf(resolve({ id, action: 'apply' })), 'review_not_applicable');
-  // The same where only the decision would link it: it was paid to another account, and pays another order since.
+  // The same holds where only the decision would link it: it was paid to another account, and pays another order since.
   await send({ key: 'm3', isOurs: false, told: [told(paid(), { number: numbers[0], transaction: 't3' })] });
   await send({ key: 'm4', told: [told(paid(), { number: numbers[1], transaction: 't3' })] });
   t.is(await outcomeOf(resolve({ id: `${idOf('m3')}.0`, action: 'apply' })), 'transaction_of_another_order');
@@ -123,7 +123,7 @@ test('a transaction that pays another order is not applied', async (t) => {
   t.like(await order(), { status: 'created', due: false });
 });
 
-test('what cannot be read is dismissed; the rest of its callback is applied where something else waits', async (t) => {
+test('An unreadable notification is dismissed, and the rest of its callback is applied', async (t) => {
   const { send, resolve, callback, order } = await givenPayments();
   const unreadable = told({ kind: 'unreadable', field: 'amount' }, { number: numbers[0] });
   await send({ key: 'm1', told: [unreadable] });
@@ -135,12 +135,12 @@ test('what cannot be read is dismissed; the rest of its callback is applied wher
   t.like(await order(), { status: 'paid' });
 });
 
-test('what is not there, does not wait or is not said in full is refused, and nothing is written', async (t) => {
+test('A decision on a missing or settled callback, or one with missing values, is refused and appends nothing', async (t) => {
   const { send, resolve, events } = await givenPayments();
   await send({ key: 'm1', told: [told(paid(), { number: numbers[0] })] });
   await send({ key: 'm2', told: [told(refunded(), { transaction: 't2' })] });
   const { length } = await events();
-  const nobody = '019b7d00-0000-7000-8000-00000000ffff';
+  const unknownOrder = '019b7d00-0000-7000-8000-00000000ffff';
   const refusals: readonly [Parameters<typeof resolve>[0], string][] = [
     [{ id: 'm1', ...apply }, 'payment_callback_not_found'],
     [{ id: idOf('m9'), ...apply }, 'payment_callback_not_found'],
@@ -150,7 +150,7 @@ test('what is not there, does not wait or is not said in full is refused, and no
     [{ id: `${idOf('m2')}.0`, ...dismiss }, 'review_not_open'],
     [{ id: idOf('m2'), action: 'apply' }, 'invalid_request'],
     [{ id: idOf('m2'), action: 'dismiss', orderId: orderIds[0] }, 'invalid_request'],
-    [{ id: idOf('m2'), action: 'apply', orderId: nobody }, 'order_not_found'],
+    [{ id: idOf('m2'), action: 'apply', orderId: unknownOrder }, 'order_not_found'],
     [{ id: idOf('m2'), ...dismiss, note: ' ' }, 'invalid_request'],
     [{ id: idOf('m2'), ...dismiss, note: 'x'.repeat(1_001) }, 'invalid_request'],
   ];
@@ -158,7 +158,7 @@ test('what is not there, does not wait or is not said in full is refused, and no
   t.is((await events()).length, length);
 });
 
-test('the note is sealed: with the buyer’s key, gone with them; without a buyer it has a key of its own', async (t) => {
+test('The note is sealed with the key of the buyer, or with its own key where there is no buyer', async (t) => {
   const { send, resolve, events, stores } = await givenPayments();
   for (const key of ['m1', 'm2', 'm3'])
     await send({ key, told: [told(paid(), { ...unknown, transaction: key })] });
@@ -176,7 +176,7 @@ test('the note is sealed: with the buyer’s key, gone with them; without a buye
   t.is(await stores.sealer.open(person, field, first.note), 'Ada paid twice');
   const own = { kind: 'payment-note', paymentId: idOf('m2') } as const;
   t.is(await stores.sealer.open(own, 'note', second.note), 'of another shop');
-  // Of a buyer who is erased what was written is gone, and payments are still decided on.
+  // The note on an erased buyer does not open, and operators still decide on payments.
   await stores.sealer.destroy(person);
   t.is(await stores.sealer.open(person, field, first.note), erased);
   t.like(await resolve({ id: idOf('m3'), ...apply, orderId: orderIds[1] }), { disposition: 'applied' });

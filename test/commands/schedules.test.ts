@@ -2,23 +2,23 @@ import test from 'ava';
 import { runEmailChangeSchedule } from '../deep/email-change-schedules.js';
 import { runSchedule as runSessionSchedule } from '../deep/session-schedules.js';
 
-// A few schedules of each kind. The long campaigns, and the proofs that they find mistakes, are in test/deep.
+// A few schedules of each kind. The long campaigns, and the proofs that they find faults, are in `test/deep`.
 
 for (const [what, run, schedules, met] of [
   [
-    'an address belongs to one user, however it changes hands',
+    'An address belongs to one user through all changes',
     runEmailChangeSchedule,
     60,
     ['change confirmed', 'reaction finish-email-change', 'crash after an append'],
   ],
   [
-    'what ends sessions beats the refreshes, sign-ins and password changes beside it',
+    'The end of sessions prevails over concurrent refreshes, sign-ins and password changes',
     runSessionSchedule,
     20,
     ['refresh passed', 'refused after an ending', 'password passed', 'late write'],
   ],
 ] as const) {
-  test(`${what}: ${schedules} schedules`, async (t) => {
+  test(`${what}, in ${schedules} schedules`, async (t) => {
     const tally = new Map<string, number>();
     for (let seed = 1; seed <= schedules; seed += 1) {
       const problem = await run(seed, { tally });

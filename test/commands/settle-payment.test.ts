@@ -1,20 +1,20 @@
 import test from 'ava';
-import { callbackIdOf, transactionStreamId } from '../../src/commands/payment-ids.js';
+import { callbackIdOf, transactionStreamId } from '../../src/commands/orders/payment-ids.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import type { TransactionEvent } from '../../src/domain/transaction/events.js';
 import { isUnparked, parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { type AnyReaction, eventFor } from '../../src/event-sourcing/reaction.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { type AnyReaction, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
-import { appendEvents } from '../support/append-events.js';
+import { appendEvents } from '../support/given/append-events.js';
 import { orderId, otherTestId, userId } from '../support/examples/ids.js';
-import { given as givenAggregate } from '../support/given.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
+import { given as givenAggregate } from '../support/given/given.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const number = orderNumber(orderId);
@@ -29,8 +29,8 @@ interface Place {
 }
 
 /**
- * An order, and the platform that speaks of it to two processes. `failAt`: the log is away for events of this type in this stream;
- * `beforeAppend`: what happens before the first one.
+ * Given an order, and a platform that sends reports on it to two processes. `failAt` makes appends of a type to a
+ * stream fail. `beforeAppend` runs a function before the first append of a type to a stream.
  */
 async function given() {
   let failing: Place | null = null;
@@ -102,55 +102,55 @@ async function given() {
   };
 }
 
-test('a callback that waits for several payments is settled by the last, also where one callback names them all', async (t) => {
+test('A callback that waits for several payments is settled by the last of them, also when one callback names all', async (t) => {
   const { tell, end, ids } = await given();
-  // Given one that tells of three payments, by their transactions only
+  // Given a callback that reports on three payments by their transactions only
   await tell('waiting', [
     { transaction: 't1', fact: dispute },
     { number: 'NOT-OURS', transaction: 't2', fact: refund('r1') },
     { transaction: 't3', fact: refund('r2') },
   ]);
   t.is(await end('waiting'), 'unlinked_transaction');
-  // When another links two of them, one after the other
+  // When another callback links two of them, one after the other
   await tell('first', [
     { number, transaction: 't1', fact: paid },
     { number, transaction: 't2', fact: paid },
   ]);
-  // Then it waits for the third, for the same reason as in the beginning, and in an event of its own
+  // Then the first still waits for the third transaction, with the same reason and in another event
   t.is(await end('first'), 'applied');
   t.is(await end('waiting'), 'unlinked_transaction');
-  // When that comes too
+  // When that payment comes too
   await tell('second', [{ number, transaction: 't3', fact: paid }]);
   t.is(await end('waiting'), 'applied');
   const all = await ids();
   t.is(new Set(all).size, all.length);
 });
 
-test('a callback stays owed while one that its link has set free is not settled, whoever settles them', async (t) => {
+test('A callback stays owed while a callback that its link frees is not settled, independent of the process that settles it', async (t) => {
   const { failAt, idOf, tell, end, react } = await given();
-  // Given one that waits for a link
+  // Given a callback that waits for a link
   await tell('waiting', [{ transaction: 't1', fact: dispute }]);
-  // And one that has made it, after waiting for itself, but no more than that
+  // and a callback that has made the link after waiting for itself, but did nothing more
   failAt({ type: 'PaymentCaptured', stream: `order-${orderId}` });
   await tell('linking', [
     { transaction: 't1', fact: refund('r1') },
     { number, transaction: 't1', fact: paid },
   ]);
   t.is(await end('linking'), 'owed');
-  // When the first comes once more, and its process stops right before it is settled
+  // When the first is repeated, and its process stops right before settling it
   failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
   await t.throwsAsync(tell('waiting', [{ transaction: 't1', fact: dispute }]), {
     instanceOf: StoreUnavailable,
   });
   t.is(await end('waiting'), 'unlinked_transaction');
-  // Then the reaction, which does not look at what is held, settles both
+  // Then the reaction, which does not read held callbacks, settles both
   failAt(null);
   await react();
   t.is(await end('linking'), 'applied');
   t.is(await end('waiting'), 'applied');
 });
 
-test('a callback stays owed while those that it has set free are not settled', async (t) => {
+test('A callback stays owed while the callbacks that it frees are not settled', async (t) => {
   const { failAt, idOf, tell, end, react } = await given();
   await tell('waiting', [{ transaction: 't1', fact: dispute }]);
   failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
@@ -162,11 +162,11 @@ test('a callback stays owed while those that it has set free are not settled', a
   t.is(await end('waiting'), 'applied');
 });
 
-test('what is found to wait while others make its link is settled by them, and does not wait any more', async (t) => {
+test('A callback that is held while another process makes its link is settled by that process', async (t) => {
   const { beforeAppend, idOf, tell, end } = await given();
-  // Given one that waits for a link
+  // Given a callback that waits for a link
   await tell('waiting', [{ transaction: 't1', fact: dispute }]);
-  // When another process makes it, right before one more is said to wait for it too
+  // When another process makes the link, right before a second callback is recorded as held for it
   beforeAppend({ stream: `payment-${idOf('late')}`, type: 'PaymentCallbackHeld' }, () =>
     tell('linking', [{ number, transaction: 't1', fact: paid }], 'other'),
   );
@@ -175,7 +175,7 @@ test('what is found to wait while others make its link is settled by them, and d
   for (const key of ['waiting', 'late', 'linking']) t.is(await end(key), 'applied', key);
 });
 
-test('of a callback that tells several things the one that matters most is its disposition', async (t) => {
+test('A callback with several notifications gets the most important disposition of them', async (t) => {
   const { tell, end } = await given();
   const [nothing, known] = [
     { fact: { kind: 'nothing' } } as const,
@@ -191,87 +191,87 @@ test('of a callback that tells several things the one that matters most is its d
   t.is(await end('none'), 'ignored');
 });
 
-test('what comes for an order that keeps no more waits for people, with its reason', async (t) => {
+test('A callback for a full order is held with its reason', async (t) => {
   const { handler, tell, end, dismiss } = await given();
-  // Given an order that has heard as much as it keeps
+  // Given an order with as many reports as it keeps
   const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
     const data = { ...{ callback: `standard-c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
     const refund = { refund_id: `r${n}`, status: 'pending' as const };
     return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
   });
   await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
-  // When more comes, the first is a mismatch, and what comes while that waits is held
+  // When more reports come, then the first is a mismatch, and the next is held while the mismatch is open
   await tell('first', [{ number, transaction: 't1', fact: paid }]);
   t.is(await end('first'), 'mismatch');
   await tell('second', [{ number, transaction: 't2', fact: paid }]);
   t.is(await end('second'), 'order_full');
-  // Then it can be dismissed
+  // and an operator can dismiss it
   await dismiss('second');
   t.is(await end('second'), 'ignored');
 });
 
-test('so much waits for one transaction and no more; what is beyond is held with its reason, and settled when it comes again', async (t) => {
+test('A transaction parks a limited number of callbacks, and a callback beyond them is held and settled when it is repeated', async (t) => {
   const { handler, tell, end, apply } = await given();
-  // Given a transaction for which as much waits as may
+  // Given a transaction with as many parked callbacks as it keeps
   const parked = Array.from({ length: parkedMax }, (_, n) => {
     return { type: 'CallbackParked', data: { callback: callbackIdOf('standard', `p${n}`) } } as const;
   });
   const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
   await appendEvents(handler, transaction, parked, at);
-  // When more comes, it is held, and nothing more is parked
+  // When more callbacks come, then they are held and not parked
   await tell('late', [{ transaction: 't1', fact: dispute }]);
   t.is(await end('late'), 'transaction_full');
   await tell('later', [{ number: orderNumber(otherTestId), transaction: 't1', fact: paid }]);
   t.is(await end('later'), 'transaction_full');
   t.is((await handler.load(transactionAggregate, transaction.id)).state.parked.size, parkedMax);
-  // Then an operator may take it for an order's, and the transaction is that order's
+  // and an operator can apply one to an order, which links the transaction
   await apply('later');
   t.is(await end('later'), 'applied');
-  // And what came before that is settled when it comes again
+  // and an earlier one is settled when it is repeated
   await tell('late', [{ transaction: 't1', fact: dispute }]);
   t.is(await end('late'), 'applied');
 });
 
-test('a decision that was cut off is brought about by the reaction, from the decision alone', async (t) => {
+test('The reaction completes a decision that was cut off, from the decision alone', async (t) => {
   const { failAt, idOf, tell, end, dismiss, react, ids } = await given();
-  // Given one that waits, of which the reaction has taken notice, and a decision on it that was cut off
+  // Given a held callback that the reaction has passed, and a decision on it that was cut off
   await tell('held', [{ transaction: 't1', fact: dispute }]);
   const before = (await ids()).length;
   failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('held')}` });
   await t.throwsAsync(dismiss('held'), { instanceOf: StoreUnavailable });
   failAt(null);
   t.not(await end('held'), 'ignored');
-  // When the reaction comes to what happened since
+  // When the reaction handles the later events
   await react(before);
-  // Then it is settled
+  // Then the callback is settled
   t.is(await end('held'), 'ignored');
 });
 
-test('a decision makes no room for others on its transaction, and is possible whatever waits there', (t) => {
+test('A decision makes no room on its transaction, and is possible for any number of parked callbacks', (t) => {
   const callbackOf = (n: number): string => callbackIdOf('standard', `p${n}`);
   const parked = Array.from({ length: parkedMax }, (_, n) => {
     return { type: 'CallbackParked', data: { callback: callbackOf(n) } } as const;
   });
-  // Given as much as may wait, of which some was decided on, as was what never found room
+  // Given a full transaction, and decisions on some of its parked callbacks and on some that were not parked
   const decided = [0, 1, parkedMax, parkedMax + 1].map((n) => {
     return { type: 'CallbackUnparked', data: { callback: callbackOf(n) } } as const;
   });
   const transaction = givenAggregate(transactionAggregate, ...parked, ...decided);
   t.is(transaction.state.parked.size, parkedMax - 2);
-  // Then nothing new waits, and what was decided on is known
+  // Then no other callback is parked, and the decided ones are known
   transaction.when({ type: 'Park', callback: 'new' }).thenRejected(t, 'transaction_full');
   for (const { data } of decided) {
     t.true(isUnparked(transaction.state, data.callback));
     transaction.when({ type: 'Park', callback: data.callback }).thenNothing(t);
   }
   t.false(isUnparked(transaction.state, callbackOf(2)));
-  // and more can be decided on.
+  // and more callbacks can be decided on
   for (const callback of [callbackOf(2), 'new']) {
     transaction.when({ type: 'Unpark', callback }).then(t, { type: 'CallbackUnparked', data: { callback } });
   }
 });
 
-test('nothing is parked on a transaction that belongs to an order, or taken off it', (t) => {
+test('A callback is neither parked on nor taken off a linked transaction', (t) => {
   const linked: TransactionEvent = { type: 'TransactionLinked', data: { order_id: orderId } };
   for (const type of ['Park', 'Unpark'] as const) {
     givenAggregate(transactionAggregate, linked)

@@ -1,21 +1,22 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeBackground } from '../../src/commands/background.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import { makeShareCommands } from '../../src/composition/share-commands.js';
-import { CommandRejected, Overloaded } from '../../src/event-sourcing/errors.js';
+import { makeBackground } from '../../src/concurrency/background.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
+import { makeShareCommands } from '../../src/commands/shares/index.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import { nativeScrypt, type ScryptInput } from '../../src/security/scrypt.js';
 import { makeSharePasswords } from '../../src/security/share-passwords.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
-import { givenStores } from '../support/given-stores.js';
-import { simulateGuessing } from '../support/simulate-guessing.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
+import { givenStores } from '../support/given/given-stores.js';
+import { simulateGuessing } from '../support/simulation/simulate-guessing.js';
 
 /** Places in the pool: two threads, and a queue of 128. */
 const placesMax = 130;
 
-/** A share, and a pool of hashes that can be held up. */
+/** Given a share, and a pool of hashes that the test can block. */
 async function given({ background }: { readonly background?: ReturnType<typeof makeBackground> } = {}) {
   const stores = await givenStores();
   const commands = givenCommands(stores);
@@ -32,7 +33,7 @@ async function given({ background }: { readonly background?: ReturnType<typeof m
   };
   const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: commands, background: background ?? commands.background, onFailure: () => undefined },
+    ...{ ...commands, background: background ?? commands.background, onFailure: () => undefined },
     sharePasswords: makeSharePasswords({
       pool: { hash, hasRoom: () => true, close: () => Promise.resolve() },
       peppers: makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 'p1') }]),
@@ -48,7 +49,7 @@ async function given({ background }: { readonly background?: ReturnType<typeof m
 
 const addressOf = (index: number): string => `10.0.${Math.floor(index / 250)}.${index % 250}`;
 
-/** Lets so many wait for their hash as get a place. @returns how many were refused */
+/** Starts all attempts and waits until each has a place or is refused. @returns the number of refused attempts */
 async function flood(
   t: ExecutionContext,
   tries: readonly (() => Promise<unknown>)[],
@@ -67,23 +68,23 @@ async function flood(
   return refused;
 }
 
-test('a thousand addresses that invent tokens take half of the places, and the right password is still checked', async (t) => {
+test('A thousand addresses that invent tokens take half of the places, and the right password is still checked', async (t) => {
   const { token, pool, verify } = await given();
-  // When nobody's hash gets on
+  // When no hash finishes
   pool.heldUp = true;
   const guesses = Array.from({ length: 1_000 }, (_, index) => () => {
     return verify(`${index}`.padStart(22, 'x'), 'a guess', addressOf(index));
   });
   const refused = await flood(t, guesses, () => pool.taken);
-  // Then they have their half
+  // Then the guesses have half of the places
   t.is(pool.taken, 64);
   t.is(refused, 936);
-  // And there are places left
+  // and other clients get the rest
   pool.heldUp = false;
   await t.notThrowsAsync(() => verify(token, sharePassword, '192.0.2.1'));
 });
 
-test('clients that failed at a share before share half of the places, and others find theirs', async (t) => {
+test('Clients that failed at a share before take half of the places, and other clients get the rest', async (t) => {
   const { token, pool, verify } = await given();
   const guessers = Array.from({ length: 100 }, (_, index) => addressOf(index));
   for (const clientIp of guessers) {
@@ -97,8 +98,8 @@ test('clients that failed at a share before share half of the places, and others
   await t.notThrowsAsync(() => verify(token, sharePassword, '192.0.2.1'));
 });
 
-test('an owner is told of guessing also where it could not be told at first', async (t) => {
-  // Given a background that is full, and has room again
+test('A throttled share is recorded later when the record could not be made at first', async (t) => {
+  // Given a background that is full at first and has room later
   const room = makeBackground({ onFailure: (_, error) => t.fail(String(error)) });
   let isFull = true;
   const background: ReturnType<typeof makeBackground> = {
@@ -115,16 +116,16 @@ test('an owner is told of guessing also where it could not be told at first', as
   }
   await t.throwsAsync(() => verify(token, 'a guess', clientIp), { instanceOf: TooManyAttempts });
   isFull = false;
-  // When the next one is refused
+  // When the next attempt is refused
   await t.throwsAsync(() => verify(token, 'a guess', clientIp), { instanceOf: TooManyAttempts });
   await room.settled();
-  // Then
+  // Then the event is recorded once
   const events = await stores.eventStore.read(`share-${id}`, { from: 0n, limit: 10 });
   t.is(events.filter(({ type }) => type === 'ShareVerificationThrottled').length, 1);
 });
 
-test('for a day, ten addresses that guess never stop the right password from elsewhere', async (t) => {
-  // test/deep lets a thousand guess.
+test('Ten addresses that guess for a day never stop the right password from another address', async (t) => {
+  // `test/deep` runs a thousand addresses.
   await simulateGuessing(t, 10);
   t.pass();
 });

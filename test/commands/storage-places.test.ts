@@ -1,11 +1,13 @@
 import test from 'ava';
-import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
-import { makeStoragePlaces } from '../../src/commands/storage-places.js';
+import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { makeStoragePlaces } from '../../src/commands/shared/place-limits.js';
 import { otherProjectId, projectId, userId } from '../support/examples/ids.js';
 import { memberId as idOf } from '../support/examples/project.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { partial } from '../support/fakes/partial.js';
+import type { StorageReader } from '../../projections/storage-configs/reader.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const request = {
@@ -34,27 +36,32 @@ async function givenProject() {
   return { stores, ...commands, projectId: resource.id };
 }
 
-/** Places over a state store, and a view that shows what the test says; `another` process has a memory of its own. */
+/** Places over a state store, and a view that shows what the test says, for two processes. */
 async function givenPlaces(wrap: (store: StateStore) => StateStore = (store) => store) {
   const stores = await givenStores();
   const shown: string[] = [];
   const stateStore = wrap(stores.stateStore);
+  let reads = 0;
   const startProcess = () => {
-    const storages = { ids: (_: string, limit: number) => Promise.resolve(shown.slice(0, limit)) };
+    const storages = partial<StorageReader>({
+      ids: (_, limit) => {
+        reads += 1;
+        return Promise.resolve(shown.slice(0, limit));
+      },
+    });
     const places = makeStoragePlaces({ ...stores, stateStore, storages });
     return {
       places,
       take: (n: number) => outcomeOf(places.take(projectId, idOf(n))),
-      check: (n: number) => outcomeOf(places.check(projectId, idOf(n))),
     };
   };
-  return { ...stores, shown, ...startProcess(), another: startProcess() };
+  return { ...stores, shown, reads: () => reads, ...startProcess(), another: startProcess() };
 }
 
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-test('Of thirty storages that two processes create at once, twenty come to be', async (t) => {
+test('Two processes create twenty of thirty storages at once', async (t) => {
   const { stores, createStorage, projectId: id, storages } = await givenProject();
   const other = givenCommands(stores.anotherProcess());
   const outcomes = await Promise.all(
@@ -79,17 +86,17 @@ test('A deleted storage makes room at once', async (t) => {
   t.is(await outcomeOf(create(23)), 'storage_limit_reached');
 });
 
-test('A place that is taken counts before its storage is shown, once, and in its own project only', async (t) => {
+test('A claimed place counts before the view shows its storage, once, and only in its project', async (t) => {
   const { take, places, shown } = await givenPlaces();
   for (let n = 1; n <= 20; n += 1) t.is(await take(n), 'done');
   t.is(await take(21), 'storage_limit_reached');
-  t.is(await take(20), 'done', 'one that has a place keeps it');
+  t.is(await take(20), 'done', 'a storage with a place keeps it');
   shown.push(...[1, 2, 3].map(idOf));
   t.is(await take(21), 'storage_limit_reached');
   await t.notThrowsAsync(places.take(otherProjectId, idOf(21)));
 });
 
-test('A place whose storage never came to be is free after a minute', async (t) => {
+test('A place whose storage was never created is free after a minute', async (t) => {
   const { take, shown, clock } = await givenPlaces();
   shown.push(...Array.from({ length: 19 }, (_, n) => idOf(n + 1)));
   t.is(await take(20), 'done');
@@ -100,21 +107,21 @@ test('A place whose storage never came to be is free after a minute', async (t) 
   t.is(await take(22), 'storage_limit_reached');
 });
 
-test('A place whose storage exists counts however long the view lags', async (t) => {
+test('A place of an existing storage counts, however long the view lags', async (t) => {
   const { stores, createStorage, projectId: id } = await givenProject();
   for (let n = 1; n <= 20; n += 1) {
     await createStorage({ ...request, projectId: id }, givenContext(100 + n, at));
   }
-  // The record still has the last claim; the view has lost the storage.
+  // The record still has the last claim. The view has lost the storage.
   const blind = makeStoragePlaces({
     ...stores,
-    storages: { ids: () => Promise.resolve(Array.from({ length: 19 }, (_, n) => idOf(n))) },
+    storages: partial({ ids: () => Promise.resolve(Array.from({ length: 19 }, (_, n) => idOf(n))) }),
   });
   stores.clock.advance(3_600_000);
   t.is(await outcomeOf(blind.take(id, idOf(50))), 'storage_limit_reached');
 });
 
-test('A lost answer takes one place', async (t) => {
+test('A lost answer of the store takes one place', async (t) => {
   let lost = 0;
   const { take, shown } = await givenPlaces((store) => ({
     ...store,
@@ -134,12 +141,11 @@ test('Two processes that race for the last place take it once', async (t) => {
   const { take, another } = await givenPlaces();
   for (const n of numbers(1, 10)) t.is(await take(n), 'done');
   for (const n of numbers(11, 19)) t.is(await another.take(n), 'done');
-  // Both remember the project with room in it.
   const outcomes = await Promise.all([take(20), another.take(21)]);
   t.deepEqual([...outcomes].sort(), ['done', 'storage_limit_reached']);
 });
 
-test('A claim that ends while another process reads is not missed', async (t) => {
+test('A claim that ends while another process reads is counted', async (t) => {
   let meanwhile = async (): Promise<unknown> => Promise.resolve();
   const { take, another, shown, clock } = await givenPlaces((store) => ({
     ...store,
@@ -154,32 +160,44 @@ test('A claim that ends while another process reads is not missed', async (t) =>
   t.is(await another.take(19), 'done');
   clock.advance(30_000);
   meanwhile = async () => {
-    // The view shows the nineteenth, so its claim leaves the record with the next one's.
+    // The view shows the nineteenth storage, so the next claim drops its claim from the record.
     shown.push(idOf(19));
     t.is(await another.take(20), 'done');
   };
   t.is(await take(21), 'storage_limit_reached');
 });
 
-test('Places that are taken at once share writes, and who finds none is told', async (t) => {
-  let writes = 0;
-  const { take, check } = await givenPlaces((store) => ({
-    ...store,
-    compareAndSet: (...args) => {
-      writes += 1;
-      return store.compareAndSet(...args);
-    },
-  }));
+test('Of thirty places that are taken at once, twenty are given', async (t) => {
+  const { take } = await givenPlaces();
   const outcomes = await Promise.all(numbers(1, 30).map(take));
   t.is(outcomes.filter((outcome) => outcome === 'done').length, 20);
   t.is(outcomes.filter((outcome) => outcome === 'storage_limit_reached').length, 10);
-  t.is(writes, 1);
-  t.is(await check(31), 'storage_limit_reached');
-  t.is(await check(1), 'done', 'one that has a place may go on');
-  t.is(writes, 1, 'asking takes nothing');
 });
 
-test('A place of a creation that is repeated is kept for another minute', async (t) => {
+test('The view is read for the first place and when the record counts no more room', async (t) => {
+  const { take, shown, reads } = await givenPlaces();
+  shown.push(...numbers(1, 5).map(idOf));
+  for (const n of numbers(6, 20)) t.is(await take(n), 'done');
+  t.is(reads(), 1);
+  // Two of those that were shown are deleted, and two that have claims are shown
+  shown.splice(0, 2);
+  shown.push(...numbers(6, 7).map(idOf));
+  for (const n of numbers(21, 22)) t.is(await take(n), 'done');
+  t.is(reads(), 2);
+  t.is(await take(23), 'storage_limit_reached');
+  t.is(reads(), 3);
+});
+
+test('A record of a release that did not count what the view shows is read', async (t) => {
+  const { take, shown, stateStore, clock } = await givenPlaces();
+  const claims = numbers(19, 20).map((n) => ({ id: idOf(n), at: clock.now().toISOString() }));
+  await stateStore.compareAndSet(`places/storages/${projectId}`, null, { claims });
+  shown.push(...numbers(1, 17).map(idOf));
+  t.is(await take(21), 'done');
+  t.is(await take(22), 'storage_limit_reached');
+});
+
+test('A repeated creation keeps its place for another minute', async (t) => {
   const { take, shown, clock } = await givenPlaces();
   shown.push(...numbers(1, 19).map(idOf));
   t.is(await take(20), 'done');
@@ -189,16 +207,7 @@ test('A place of a creation that is repeated is kept for another minute', async 
   t.is(await take(21), 'storage_limit_reached');
 });
 
-test('What a process remembers of a project is no longer believed when the record may have come and gone', async (t) => {
-  const { check, take, another, shown, clock } = await givenPlaces();
-  t.is(await check(21), 'done');
-  for (const n of numbers(1, 20)) t.is(await another.take(n), 'done');
-  shown.push(...numbers(1, 20).map(idOf));
-  clock.advance(86_400_000);
-  t.is(await take(21), 'storage_limit_reached');
-});
-
-test('A full project costs nothing further: no key is made for credentials that are not kept', async (t) => {
+test('A refused creation in a full project makes no key for its credentials', async (t) => {
   const { stores, createStorage, projectId: id } = await givenProject();
   for (const n of numbers(1, 20)) {
     await createStorage({ ...request, projectId: id }, givenContext(100 + n, at));
@@ -213,7 +222,7 @@ test('A full project costs nothing further: no key is made for credentials that 
   t.is(await keys(), before);
 });
 
-test('A creation whose place could not be taken leaves no storage, and can be repeated', async (t) => {
+test('A creation that fails to claim a place leaves no storage and can be repeated', async (t) => {
   const { stores, projectId: id } = await givenProject();
   let isAway = true;
   const stateStore: StateStore = {

@@ -1,16 +1,16 @@
 import test from 'ava';
 import { URI } from 'otpauth';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { otherThan, totpCode } from '../support/authenticator-app.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, type GivenStores, givenStores } from '../support/given-stores.js';
-import { outcomeOf } from '../support/outcome-of.js';
+import { otherThan, totpCode } from '../support/fakes/authenticator-app.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, type GivenStores, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const clientIp = '192.0.2.1';
 
-/** A user with a session, and an authenticator app that reads the test's clock. */
+/** Given a user with a session, and an authenticator app with the clock of the test. */
 async function given() {
   const stores = await givenStores();
   const commands = givenCommands(stores);
@@ -25,7 +25,7 @@ async function given() {
   return { stores, context, tokens, caller, ...commands };
 }
 
-/** The same with TOTP on; the next code is a fresh one. */
+/** The same with TOTP on. The next code is unused. */
 async function givenTotp() {
   const world = await given();
   const { stores, caller, context, enrolTotp, confirmTotp } = world;
@@ -41,7 +41,7 @@ async function methodsOf({ handler }: GivenStores, sessionId: string): Promise<r
   return state.status === 'started' ? state.methods : [];
 }
 
-test('An enrolment is for authenticator apps, and nothing of it can be read in the log', async (t) => {
+test('An enrolment returns a URL for authenticator apps, and the log contains none of it in clear text', async (t) => {
   const { stores, caller, context, enrolTotp, users } = await given();
   const { secret, url } = await enrolTotp(caller, context());
   const app = URI.parse(url);
@@ -52,7 +52,7 @@ test('An enrolment is for authenticator apps, and nothing of it can be read in t
   t.false(JSON.stringify(events.map(({ data }) => data)).includes(secret));
 });
 
-test('A repeated enrolment gives the same secret; a later one another, and ends the first', async (t) => {
+test('A repeated enrolment returns the same secret, and a later one returns another and ends the first', async (t) => {
   const { stores, caller, context, enrolTotp, confirmTotp } = await given();
   const command = context();
   const first = await enrolTotp(caller, command);
@@ -63,7 +63,7 @@ test('A repeated enrolment gives the same secret; a later one another, and ends 
   t.is(await outcomeOf(confirmTotp({ ...caller, code: old }, context())), 'second_factor_refused');
 });
 
-test('Confirming turns TOTP on, gives ten recovery codes and strengthens the session that asks', async (t) => {
+test('A confirmation turns TOTP on, returns ten recovery codes and strengthens the session', async (t) => {
   const { stores, caller, recoveryCodes, users, sessions } = await givenTotp();
   t.is(new Set(recoveryCodes).size, 10);
   t.true((await users.find(caller.userId))?.resource.two_factor_enabled);
@@ -71,7 +71,7 @@ test('Confirming turns TOTP on, gives ten recovery codes and strengthens the ses
   t.deepEqual(await methodsOf(stores, caller.sessionId), ['pwd', 'otp']);
 });
 
-test('Without an enrolment nothing is confirmed, and once it is on nothing again', async (t) => {
+test('A confirmation is refused without an enrolment and after TOTP is on', async (t) => {
   const { caller, context, confirmTotp, passSecondFactor } = await given();
   const factor = { code: '123456' };
   t.is(await outcomeOf(confirmTotp({ ...caller, ...factor }, context())), 'totp_enrolment_superseded');
@@ -81,7 +81,7 @@ test('Without an enrolment nothing is confirmed, and once it is on nothing again
   t.is(await outcomeOf(again), 'totp_already_on');
 });
 
-test('Of two confirmations at once one gives codes that are good', async (t) => {
+test('One of two concurrent confirmations returns valid recovery codes', async (t) => {
   const { stores, caller, context, enrolTotp, confirmTotp } = await given();
   const other = givenCommands(stores.anotherProcess());
   const { secret } = await enrolTotp(caller, context());
@@ -99,7 +99,7 @@ test('Of two confirmations at once one gives codes that are good', async (t) => 
   t.deepEqual(state.status === 'registered' && [...state.recoveryCodes], digests);
 });
 
-test('Passing gives tokens of the same session, strengthened', async (t) => {
+test('A passed second factor returns tokens of the same session, strengthened', async (t) => {
   const { stores, caller, context, code, passSecondFactor, accessTokens, refreshTokens } = await givenTotp();
   const tokens = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
   t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
@@ -112,15 +112,15 @@ test('Passing gives tokens of the same session, strengthened', async (t) => {
   t.is(
     state.status === 'started' && state.refresh.digest,
     refreshTokens.digest(tokens.refresh_token),
-    'it is the token that the session knows',
+    'the session keeps the digest of this token',
   );
 });
 
-test('The refresh token from before is answered with the same new one, recomputed', async (t) => {
+test('The earlier refresh token gets the same new token, which the service recomputes', async (t) => {
   const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
   const fresh = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
   stores.clock.advance(10_000);
-  // What the refresh call does with it
+  // The refresh call does the same with the token.
   const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
   const presented = { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) };
   const successor = {
@@ -135,7 +135,7 @@ test('The refresh token from before is answered with the same new one, recompute
   t.is(refreshTokens.issueLinked(caller.sessionId, generation, link ?? '', keyId).token, fresh.refresh_token);
 });
 
-test('A code of one step passes once, in whatever process it is tried', async (t) => {
+test('A code of one step passes once over all processes', async (t) => {
   const { stores, caller, context, code, passSecondFactor } = await givenTotp();
   const processes = [stores.anotherProcess(), stores.anotherProcess(), stores.anotherProcess()].map(
     (process) => givenCommands(process),
@@ -146,14 +146,14 @@ test('A code of one step passes once, in whatever process it is tried', async (t
   );
   t.deepEqual(tried.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
   t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
-  // the neighbouring step of before, whose code would still match, neither
+  // The code of the step before, which would still match, does not pass either.
   const before = { code: code(-1) };
   t.is(await outcomeOf(passSecondFactor({ ...caller, factor: before }, context())), 'second_factor_refused');
   stores.clock.advance(30_000);
   t.truthy(await passSecondFactor({ ...caller, factor: { code: code() } }, context()));
 });
 
-test('A recovery code passes once, in whatever process and spelling it is tried', async (t) => {
+test('A recovery code passes once over all processes and spellings', async (t) => {
   const { stores, caller, context, recoveryCodes, passSecondFactor } = await givenTotp();
   const [first = '', second = ''] = recoveryCodes;
   const spelled = [first, first.toLowerCase(), first.replace('-', ' ')];
@@ -171,7 +171,7 @@ test('A recovery code passes once, in whatever process and spelling it is tried'
   t.truthy(await passSecondFactor({ ...caller, factor: { recoveryCode: second } }, context()));
 });
 
-test("Another user's recovery code is worth nothing", async (t) => {
+test('A recovery code of another user is refused', async (t) => {
   const { stores, caller, context, passSecondFactor, register, enrolTotp, confirmTotp } = await givenTotp();
   const bob = { email: 'bob@example.com', password: 'Correct-Horse-7', clientIp, userAgent: null };
   const { user } = await register(bob, context());
@@ -183,7 +183,7 @@ test("Another user's recovery code is worth nothing", async (t) => {
   t.truthy(await passSecondFactor({ ...caller, userId: user.id, factor }, context()));
 });
 
-test('New recovery codes cost a factor and replace those before', async (t) => {
+test('New recovery codes need a factor and replace the earlier ones', async (t) => {
   const { stores, caller, context, code, recoveryCodes, replaceRecoveryCodes, passSecondFactor } =
     await givenTotp();
   const replaced = await replaceRecoveryCodes({ ...caller, factor: { code: code() } }, context());
@@ -196,7 +196,7 @@ test('New recovery codes cost a factor and replace those before', async (t) => {
   t.is(await outcomeOf(wrong), 'second_factor_refused');
 });
 
-test('Removing costs a factor, and leaves an account without a second one', async (t) => {
+test('Removing TOTP needs a factor and leaves the account without a second one', async (t) => {
   const { caller, context, code, recoveryCodes, removeTotp, passSecondFactor, users } = await givenTotp();
   const wrong = removeTotp({ ...caller, factor: { code: otherThan(code()) } }, context());
   t.is(await outcomeOf(wrong), 'second_factor_refused');
@@ -206,7 +206,7 @@ test('Removing costs a factor, and leaves an account without a second one', asyn
   t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'totp_not_on');
 });
 
-test('Failures slow down the client that makes them, codes and recovery codes together', async (t) => {
+test('A client is throttled by its failures of codes and recovery codes together', async (t) => {
   const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
   const used = { recoveryCode: recoveryCodes[0] ?? '' };
   await passSecondFactor({ ...caller, factor: used }, context());
@@ -218,19 +218,19 @@ test('Failures slow down the client that makes them, codes and recovery codes to
   const right = () => passSecondFactor({ ...caller, factor: { code: code() } }, context());
   const error = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
   t.is(error.retryAfterSeconds, 1);
-  // in other processes too
+  // The wait holds in other processes too,
   const other = givenCommands(stores.anotherProcess());
   const factor = { code: code() };
   await t.throwsAsync(other.passSecondFactor({ ...caller, factor }, context()), {
     instanceOf: TooManyAttempts,
   });
-  // but not from elsewhere, and not for long
+  // but not for another client, and not for long.
   t.truthy(await passSecondFactor({ ...caller, clientIp: '192.0.2.2', factor }, context()));
   stores.clock.advance(30_000);
   t.truthy(await right());
 });
 
-test('A code that was used counts as a failure; where no second factor is on, nothing does', async (t) => {
+test('A used code counts as a failure, and nothing counts where no second factor is on', async (t) => {
   const { stores, caller, context, code, passSecondFactor, removeTotp } = await givenTotp();
   const factor = { code: code() };
   const outcome = () => outcomeOf(passSecondFactor({ ...caller, factor }, context()));
@@ -242,7 +242,7 @@ test('A code that was used counts as a failure; where no second factor is on, no
   for (let index = 0; index < 7; index += 1) t.is(await outcome(), 'totp_not_on');
 });
 
-test('Thirty failures of many clients slow down codes of the account, blame nobody else, and leave recovery codes', async (t) => {
+test('Thirty failures of many clients throttle the codes of the account, but not its recovery codes', async (t) => {
   const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
   const elsewhere = givenCommands(stores.anotherProcess());
   const pass = (client: number, factor: { code: string } | { recoveryCode: string }) =>
@@ -256,48 +256,48 @@ test('Thirty failures of many clients slow down codes of the account, blame nobo
   const right = () => pass(owner, { code: code() });
   const refused = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
   t.is(refused.retryAfterSeconds, 60);
-  // What could not be tried is no failure of the client's: a sixth would have to wait
+  // An attempt that was not checked is no failure of the client. Otherwise a sixth one would have to wait.
   for (let n = 0; n < 5; n += 1) t.is(await outcomeOf(right()), 'TooManyAttempts');
   t.truthy(await pass(owner, { recoveryCode: recoveryCodes[0] ?? '' }));
-  t.is(await outcomeOf(right()), 'TooManyAttempts', 'guesses count on');
+  t.is(await outcomeOf(right()), 'TooManyAttempts', 'the guesses still count');
   stores.clock.advance(60_000);
   t.truthy(await right());
-  // which gives whoever guesses no more than the one that was due
+  // The wait restores one attempt, and a guesser gets no more than that one.
   stores.clock.advance(30_000);
   t.is(await guess(20), 'second_factor_refused');
   t.is(await guess(21), 'TooManyAttempts');
 });
 
-test('While codes of the account wait, the wait for a client of its own failures goes by', async (t) => {
+test('The wait of a client for its own failures passes while the codes of the account wait', async (t) => {
   const { stores, caller, context, code, passSecondFactor } = await givenTotp();
   const pass = (client: number, typed: string) =>
     outcomeOf(
       passSecondFactor({ ...caller, clientIp: `198.51.100.${client}`, factor: { code: typed } }, context()),
     );
   const [owner, wrong] = [200, () => otherThan(code())];
-  // Given an owner who has mistyped until the wait is 16 s, and has waited
+  // Given an owner who has mistyped codes until the wait is 16 s, and has waited
   for (let failure = 1; failure <= 9; failure += 1) {
     t.is(await pass(owner, wrong()), 'second_factor_refused');
     stores.clock.advance(16_000);
   }
-  // and others who have used up what is free, so that the account waits a minute
+  // and other clients who have used up the free attempts, so that the account waits a minute
   for (let n = 0; n < 21; n += 1) t.is(await pass(n % 15, wrong()), 'second_factor_refused');
-  // When the owner is put off for the last time just before it is over
+  // When the owner is refused for the last time just before the end of that minute
   stores.clock.advance(59_000);
   t.is(await pass(owner, code()), 'TooManyAttempts');
   stores.clock.advance(1_000);
-  // Then a second later nothing is left to wait for
+  // Then a second later no wait is left
   t.is(await pass(owner, code()), 'passed');
 });
 
-test('A session that has ended is not strengthened', async (t) => {
+test('An ended session is not strengthened', async (t) => {
   const { stores, caller, context, code, passSecondFactor } = await givenTotp();
   const target = { aggregate: sessionAggregate, id: caller.sessionId };
   await stores.handler.handle(target, { type: 'Revoke', reason: 'signed_out' }, context());
   t.is(await outcomeOf(passSecondFactor({ ...caller, factor: { code: code() } }, context())), 'session_over');
 });
 
-test('A session that is refreshed at the same moment is strengthened all the same', async (t) => {
+test('A session that is refreshed at the same moment is strengthened', async (t) => {
   const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
   const now = stores.clock.now();
   const next = refreshTokens.derive(tokens.refresh_token);
@@ -326,6 +326,6 @@ test('A session that is refreshed at the same moment is strengthened all the sam
   t.is(
     state.status === 'started' && state.refresh.digest,
     refreshTokens.digest(strengthened.refresh_token),
-    'the tokens handed out last are the ones that count',
+    'the tokens that were returned last are valid',
   );
 });

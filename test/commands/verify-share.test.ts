@@ -1,23 +1,23 @@
 import test from 'ava';
-import { makeShareCommands } from '../../src/composition/share-commands.js';
+import { makeShareCommands } from '../../src/commands/shares/index.js';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { shareAccessAggregate } from '../../src/domain/share-access/share-access.js';
 import { shareAggregate } from '../../src/domain/share/share.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import type { Aggregate } from '../../src/event-sourcing/decider.js';
-import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
-import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import type { ScryptInput } from '../../src/security/scrypt.js';
 import { makeRecordShareAccesses } from '../../src/reactions/record-share-accesses.js';
-import { appendEvents } from '../support/append-events.js';
-import { makeTestClock } from '../support/clock.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
-import { type GivenStores, givenStores } from '../support/given-stores.js';
+import { appendEvents } from '../support/given/append-events.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
+import { type GivenStores, givenStores } from '../support/given/given-stores.js';
 
 const clientIp = '198.51.100.7';
 const hourMs = 3_600_000;
@@ -26,7 +26,7 @@ const onFailure = (): void => undefined;
 interface Scene {
   readonly stores: GivenStores;
   readonly service: GivenStores & { readonly commands: ReturnType<typeof givenCommands> };
-  /** Calls of all three stores, by name. */
+  /** The names of the calls of all three stores. */
   readonly calls: string[];
   readonly hashes: ScryptInput[];
 }
@@ -55,8 +55,8 @@ async function given(): Promise<Scene> {
   return { stores, service: { ...stores, commands }, calls, hashes };
 }
 
-test('nothing tells apart why a share does not open: the same words, store calls and hashing', async (t) => {
-  // Given a share for each cause there is
+test('All causes for a share that does not open have the same words, store calls and hashing', async (t) => {
+  // Given a share for each cause
   const { service, stores, calls, hashes } = await given();
   const { handler, clock } = stores;
   const soon = new Date(clock.now().getTime() + hourMs);
@@ -104,14 +104,14 @@ test('nothing tells apart why a share does not open: the same words, store calls
     seen.push({ code: String(error.code), message: error.message, calls: made, work });
     t.deepEqual(await stores.eventStore.head(), before, `${cause} appends nothing`);
   }
-  // Then all are like the first
+  // Then all replies are like the first
   t.is(seen.length, 9);
   t.like(seen[0], { code: 'share_not_found', message: 'the share does not exist' });
   t.is(seen[0]?.work.length, 1);
   for (const [index, one] of seen.entries()) t.deepEqual(one, seen[0], Object.keys(tokens)[index]);
 });
 
-test('a use that was counted before a crash is recorded by the reaction, once', async (t) => {
+test('The reaction records a use that was counted before a crash, once', async (t) => {
   // Given a process that ends between counting and recording
   const { service, stores } = await given();
   const asset = await givenAsset(service);
@@ -123,7 +123,7 @@ test('a use that was counted before a crash is recorded by the reaction, once', 
       : stores.handler.handle(target, ...rest);
   const { recordShareAccess, verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: service.commands, background: service.commands.background, onFailure },
+    ...{ ...service.commands, background: service.commands.background, onFailure },
     handler: { ...stores.handler, handle },
     sharePasswords: { fresh: service.commands.passwords, suspect: service.commands.passwords },
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
@@ -141,12 +141,12 @@ test('a use that was counted before a crash is recorded by the reaction, once', 
     typeof reaction.asks
   >[0];
   const { access_id: accessId } = event.data;
-  // When the reaction looks at it, it leaves time to whoever counted
+  // When the reaction handles the use, it first leaves time to the process that counted it
   t.is(await reaction.asks(event), 'not-yet');
   stores.clock.advance(15_000);
   t.is(await reaction.asks(event), 'yes');
   await reaction.conclude(event, nextContext(stores), undefined);
-  // Then the access stands, with what is known, and the repeated request adds nothing
+  // Then the access is recorded with the known values, and the repeated request adds nothing
   t.is(await reaction.asks(event), 'no');
   const opened = await verifyShare(input, context);
   t.is(opened.remainingUses, 2);
@@ -162,7 +162,7 @@ test('a use that was counted before a crash is recorded by the reaction, once', 
   );
 });
 
-/** A share, and what opens it where something else happens while the password is checked. */
+/** Given a share, and a function that opens it while something else happens during the check of the password. */
 async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
   const { service, stores } = await given();
   const asset = await givenAsset(service);
@@ -171,7 +171,7 @@ async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
   let meanwhile: () => Promise<unknown> = () => Promise.resolve();
   const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ readers: commands, background: commands.background },
+    ...commands,
     sharePasswords: {
       fresh: {
         ...commands.passwords,
@@ -203,7 +203,7 @@ async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
 for (const maxUses of [1, null]) {
   const limited = maxUses === null ? 'of any number of uses' : 'of one use';
 
-  test(`a password that was changed while it was checked opens nothing and counts nothing, for a share ${limited}`, async (t) => {
+  test(`A password that changes during its check opens nothing and counts nothing, for a share ${limited}`, async (t) => {
     const { stores, commands, input, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
     const changes = { password: 'another one' };
     const change = () => commands.changeShare({ ...address, changes }, nextContext(stores));
@@ -215,7 +215,7 @@ for (const maxUses of [1, null]) {
     t.is(opened.remainingUses, maxUses === null ? null : 0);
   });
 
-  test(`a share ${limited} that is revoked, or ends, while its password is checked opens nothing`, async (t) => {
+  test(`A share ${limited} that is revoked or expires during the check of its password does not open`, async (t) => {
     for (const happens of ['revoked', 'expired'] as const) {
       const scene = await givenSlowCheck({ maxUses, expiresAt: new Date('2026-01-03T00:00:00.000Z') });
       const { stores, commands, address, verifyWhile, recorded } = scene;
@@ -229,7 +229,7 @@ for (const maxUses of [1, null]) {
     }
   });
 
-  test(`a share ${limited} is opened as its terms are by then`, async (t) => {
+  test(`A share ${limited} opens with its terms after the check`, async (t) => {
     const { stores, commands, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
     const changes = { maxUses: maxUses === null ? 3 : null };
     const opened = await verifyWhile(() =>
@@ -240,8 +240,8 @@ for (const maxUses of [1, null]) {
   });
 }
 
-test('a password whose pepper is gone is neither right nor wrong, and no try is counted', async (t) => {
-  // Given a share whose password was hashed with a pepper that another process does not have
+test('A password whose pepper is missing is neither right nor wrong, and no attempt is counted', async (t) => {
+  // Given a share whose password was hashed with a pepper that another process lacks
   const { service, stores } = await given();
   const asset = await givenAsset(service);
   const { id: shareId, token } = await givenShare(service, asset, { maxUses: 3 });
@@ -249,13 +249,13 @@ test('a password whose pepper is gone is neither right nor wrong, and no try is 
   const tries = ['right', ...Array<string>(9).fill('wrong')].map((what) =>
     what === 'right' ? sharePassword : 'a guess',
   );
-  // When it is tried there, more often than a wrong one may be
+  // When clients try it there more often than a limit of wrong passwords allows
   for (const password of tries) {
     const refused = without.verifyShare({ token, password, clientIp }, nextContext(stores));
     const error = await t.throwsAsync(refused, { instanceOf: CommandRejected });
     t.is(error.code, 'password_not_checkable');
   }
-  // Then an operator is told which key is missing, and the first process opens it as if nothing had been
+  // Then an operator learns which key is missing, and the first process opens the share as before
   t.is(without.failures.length, 10);
   t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
   const verified = await service.commands.verifyShare(
@@ -263,14 +263,14 @@ test('a password whose pepper is gone is neither right nor wrong, and no try is 
     nextContext(stores),
   );
   t.is(verified.remainingUses, 2);
-  // and who sets the password again opens it everywhere
+  // and a password that is set again opens it in every process
   const address = { projectId: asset.projectId, shareId };
   await without.changeShare({ ...address, changes: { password: 'sesame, open' } }, nextContext(stores));
   const again = { token, password: 'sesame, open', clientIp };
   t.is((await without.verifyShare(again, nextContext(stores))).remainingUses, 1);
 });
 
-test('where no hash finds room, a try is refused before anything is written', async (t) => {
+test('An attempt without room for a hash is refused before anything is written', async (t) => {
   const { service, stores, calls } = await given();
   const { token } = await givenShare(service, await givenAsset(service));
   const full = givenCommands(stores, { hasRoom: () => false });

@@ -1,23 +1,23 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeHealth } from '../../src/composition/health.js';
-import type { ProjectionRunner, ProjectionStatus } from '../../src/event-sourcing/projection-runner.js';
-import { makeVirtualClock } from '../event-sourcing/support/virtual-clock.js';
-import { countersProjection } from '../support/counter-views.js';
+import { makeHealth } from '../../src/observing/health.js';
+import type { ProjectionRunner, ProjectionStatus } from '../../src/event-sourcing/views/projection-runner.js';
+import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { countersProjection } from '../support/examples/counter-views.js';
 
-/** One view, two stores, and what the log was told; all of them as the test says. */
+/** Makes the health of one view. `reports` collects the reasons that the log receives. */
 async function given(t: ExecutionContext) {
   const clock = makeVirtualClock();
   const away = new Set<string>();
-  const told: (readonly string[])[] = [];
+  const reports: (readonly string[])[] = [];
+  let logFailingSince: Date | null = null;
   let view: Partial<ProjectionStatus> = {};
   let reached = false;
+  const unfed: string[] = [];
   const health = makeHealth({
-    probes: ['event store', 'state'].map((name) => ({
-      name,
-      ping: () => (away.has(name) ? Promise.reject(new Error('canary')) : Promise.resolve()),
-    })),
+    stores: { away: () => [...away] },
+    logReads: { failingSince: () => logFailingSince },
     clock,
-    onChange: (reasons) => told.push(reasons),
+    onChange: (reasons) => reports.push(reasons),
   });
   const status = (): ProjectionStatus => ({
     ...{ projection: countersProjection, collection: 'counters@1.1', state: 'live', position: null },
@@ -26,6 +26,10 @@ async function given(t: ExecutionContext) {
   const runner: ProjectionRunner = {
     statuses: () => [status()],
     live: () => ({ reached, statuses: [status()] }),
+    shows: () => true,
+    unfed: () => [],
+    problems: () => unfed,
+    lagsMs: () => new Map(),
     stop: () => Promise.resolve(),
   };
   const ended = new AbortController();
@@ -35,7 +39,7 @@ async function given(t: ExecutionContext) {
     await watching;
   });
   await clock.advance(0);
-  const look = async (change: () => void): Promise<readonly string[]> => {
+  const reasonsAfter = async (change: () => void): Promise<readonly string[]> => {
     change();
     await clock.advance(2_000);
     return health.ready().reasons;
@@ -44,7 +48,10 @@ async function given(t: ExecutionContext) {
     view = next;
   };
   return {
-    ...{ health, clock, away, told, look, become },
+    ...{ health, clock, away, reports, reasonsAfter, become, unfed },
+    failReadsOfLog: (since: Date | null) => {
+      logFailingSince = since;
+    },
     startViews: (isReached: boolean) => {
       reached = isReached;
       health.projectionsStarted(runner);
@@ -54,55 +61,113 @@ async function given(t: ExecutionContext) {
 
 const starting = 'starting: the views have not caught up yet';
 
-test('nothing is served until the views have come to the head that was seen at start, and from then on', async (t) => {
-  const { health, startViews, look } = await given(t);
+test('Health serves nothing until the views reach the head that was read at the start, and serves from then on', async (t) => {
+  const { health, startViews, reasonsAfter } = await given(t);
   t.false(health.serving());
   t.deepEqual(health.ready(), { ok: false, reasons: [starting] });
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       startViews(false);
     }),
     [starting],
   );
   t.false(health.serving());
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       startViews(true);
     }),
     [],
   );
   t.deepEqual([health.serving(), health.ready().ok], [true, true]);
   startViews(false);
-  t.true(health.serving(), 'a rebuild or a burst of events later on turns nobody away');
+  t.true(health.serving(), 'a later rebuild or burst of events refuses no request');
 });
 
-test('a store that does not answer is named while it is away', async (t) => {
-  const { health, startViews, away, look, told } = await given(t);
+test('Readiness names a store while it does not answer, which the watch of the stores reports to the log', async (t) => {
+  const { health, startViews, away, reasonsAfter, reports } = await given(t);
   startViews(true);
-  t.deepEqual(await look(() => away.add('event store').add('state')), [
-    'the event store does not answer',
+  t.deepEqual(await reasonsAfter(() => away.add('EventStoreDB at a:1').add('the state')), [
+    'EventStoreDB at a:1 does not answer',
     'the state does not answer',
   ]);
-  t.true(health.serving(), 'what needs no store that is away goes on');
-  t.deepEqual(await look(() => away.delete('state')), ['the event store does not answer']);
+  t.true(health.serving(), 'requests that need no unavailable store are served');
+  t.deepEqual(await reasonsAfter(() => away.delete('the state')), ['EventStoreDB at a:1 does not answer']);
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       away.clear();
     }),
     [],
   );
+  t.deepEqual(reports, [[]]);
+});
+
+test('Readiness fails when every read of the log has failed for 30 s, also while the stores answer', async (t) => {
+  const { health, startViews, failReadsOfLog, reasonsAfter, clock, reports } = await given(t);
+  startViews(true);
   t.deepEqual(
-    told.map((reasons) => reasons.length),
-    [2, 1, 0],
+    await reasonsAfter(() => {
+      failReadsOfLog(clock.now());
+    }),
+    [],
+  );
+  await clock.advance(27_999);
+  t.deepEqual(health.ready().reasons, []);
+  await clock.advance(1);
+  t.deepEqual(health.ready().reasons, ['the log could not be read for 30 s']);
+  await clock.advance(10_000);
+  t.is(reports.length, 2, 'a growing age is not reported again');
+  t.deepEqual(
+    await reasonsAfter(() => {
+      failReadsOfLog(null);
+    }),
+    [],
   );
 });
 
-test('a view is named when it has stopped, and when it is more than 30 s behind events that wait', async (t) => {
-  const { health, startViews, become, look, clock, told } = await given(t);
+test('A start ends when the views have caught up, or when the last one has stopped', async (t) => {
+  // Given a view that catches up
+  const { health, startViews, become, clock } = await given(t);
+  const settled: string[] = [];
+  const wait = async (name: string): Promise<void> => {
+    await health.settled(new AbortController().signal);
+    settled.push(name);
+  };
+  become({ state: 'catching-up' });
+  void wait('one');
+  await clock.advance(100);
+  startViews(false);
+  await clock.advance(100);
+  t.deepEqual(settled, []);
+  // When it stops, then the start ends, although the process is not ready
+  become({ state: 'stopped', reason: 'an event is unknown' });
+  await clock.advance(100);
+  t.deepEqual(settled, ['one']);
+  t.false(health.serving());
+  // When it catches up, then the start ends too
+  become({ state: 'catching-up' });
+  void wait('two');
+  await clock.advance(100);
+  t.deepEqual(settled, ['one']);
+  startViews(true);
+  await clock.advance(100);
+  t.deepEqual(settled, ['one', 'two']);
+});
+
+test('Readiness names what no process feeds, and its growing age is reported once', async (t) => {
+  const { startViews, unfed, reasonsAfter, reports } = await given(t);
+  startViews(true);
+  t.deepEqual(await reasonsAfter(() => unfed.push('no process has fed the view users@1 for 15 s')), unfed);
+  await reasonsAfter(() => unfed.splice(0, 1, 'no process has fed the view users@1 for 17 s'));
+  t.deepEqual(reports.at(-1), ['no process has fed the view users@1 for 15 s']);
+  t.deepEqual(await reasonsAfter(() => unfed.pop()), []);
+});
+
+test('Readiness names a view that has stopped, and a view that is more than 30 s behind waiting events', async (t) => {
+  const { health, startViews, become, reasonsAfter, clock, reports } = await given(t);
   startViews(true);
   const lastEventAt = clock.now();
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       become({ atHead: false, lastEventAt });
     }),
     [],
@@ -114,26 +179,26 @@ test('a view is named when it has stopped, and when it is more than 30 s behind 
   await clock.advance(10_000);
   t.deepEqual(health.ready().reasons, ['the view counters@1.1 is 42 s behind']);
   t.deepEqual(
-    told.map((reasons) => reasons.join()),
-    ['', 'the view counters@1.1 is 32 s behind'],
-    'a growing age is no news',
+    reports.map((reasons) => reasons.join()),
+    ['', 'the view counters@1.1 is 31 s behind'],
+    'a growing age is not reported again',
   );
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       become({ atHead: true, lastEventAt });
     }),
     [],
     'a quiet log is no lag',
   );
   t.deepEqual(
-    await look(() => {
+    await reasonsAfter(() => {
       become({ state: 'stopped', reason: 'an event is unknown' });
     }),
     ['the view counters@1.1 has stopped: an event is unknown'],
   );
 });
 
-test('a process that is ending is not ready and still serves', async (t) => {
+test('A process that shuts down is not ready and still serves', async (t) => {
   const { health, startViews } = await given(t);
   startViews(true);
   t.true(health.serving());

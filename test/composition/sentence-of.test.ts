@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
 import { sentenceOf } from '../../src/composition/sentence-of.js';
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { MailNotSent } from '../../src/integrations/mail/errors.js';
 import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
 import { KeyMissing } from '../../src/keys/errors.js';
@@ -17,7 +17,7 @@ function thrownBy(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-test('errors of ours are told by their sentences', (t) => {
+test('The log quotes the sentence of an error of this service', (t) => {
   for (const error of [
     new StoreUnavailable('the disk is full; make room on it'),
     new OutcomeUnknown('no answer in time'),
@@ -30,10 +30,10 @@ test('errors of ours are told by their sentences', (t) => {
   }
 });
 
-test('of all others kind and place are told, for what they say may quote what they could not handle', (t) => {
+test('The log describes another error by kind and stack, because its message may quote a secret', (t) => {
   const parsing = thrownBy(() => JSON.parse(secret) as unknown);
-  t.true(String(parsing).includes('canary'), 'it does quote it');
-  const foreign: readonly [unknown, RegExp][] = [
+  t.true(String(parsing).includes('canary'), 'the parser quotes the secret');
+  const otherErrors: readonly [unknown, RegExp][] = [
     [parsing, /^SyntaxError at .*sentence-of\.test/],
     [thrownBy(() => BigInt(secret)), /^SyntaxError at /],
     [thrownBy(() => z.literal('a', { error: secret }).parse(1)), /^ZodError at /],
@@ -41,8 +41,8 @@ test('of all others kind and place are told, for what they say may quote what th
     [secret, /^something was thrown that is no error: string$/],
     [undefined, /undefined$/],
   ];
-  for (const [error, told] of foreign) {
-    t.regex(sentenceOf(error), told);
-    t.false(sentenceOf(error).includes(secret), String(told));
+  for (const [error, pattern] of otherErrors) {
+    t.regex(sentenceOf(error), pattern);
+    t.false(sentenceOf(error).includes(secret), String(pattern));
   }
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { ConfigProblem, readConfig } from '../../src/config.js';
 
-test('with nothing set, the defaults of one machine hold', (t) => {
+test('An empty environment gives the defaults of one machine', (t) => {
   const config = readConfig({});
   t.like(config, {
     host: '127.0.0.1',
@@ -20,13 +20,13 @@ test('with nothing set, the defaults of one machine hold', (t) => {
   t.true(Object.isFrozen(config));
 });
 
-test('an empty variable counts as not set', (t) => {
+test('An empty variable counts as not set', (t) => {
   const config = readConfig({ PORT: '', NODE_AGENT_SECRET: '', EVENTSTOREDB_URL: '' });
   t.is(config.port, 8080);
   t.is(config.secret('NODE_AGENT_SECRET'), undefined);
 });
 
-test('every problem is named at once, and no secret with them', (t) => {
+test('The error names every problem at once and contains no secret', (t) => {
   const error = t.throws(
     () =>
       readConfig({
@@ -59,7 +59,7 @@ test('every problem is named at once, and no secret with them', (t) => {
   t.false(error.message.includes('canary'));
 });
 
-test('a secret may stand in a file, and is read anew each time', (t) => {
+test('A secret in a file is read again at each use', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true });
@@ -72,7 +72,7 @@ test('a secret may stand in a file, and is read anew each time', (t) => {
   t.is(config.secret('NODE_AGENT_SECRET'), 'two');
 });
 
-test('the URLs of the servers, which hold passwords, may stand in files too, and are checked as well', (t) => {
+test('The URLs of the servers contain passwords, so they may be in files, and they are validated there too', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true });
@@ -90,7 +90,7 @@ test('the URLs of the servers, which hold passwords, may stand in files too, and
   t.false(error.message.includes('changeit'));
 });
 
-test('limits come from a file, checked', (t) => {
+test('Limits are read from a file and validated', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true });
@@ -102,7 +102,7 @@ test('limits come from a file, checked', (t) => {
   t.throws(() => readConfig({ LIMITS_FILE: file }), { message: /LIMITS_FILE.*register\.limit/s });
 });
 
-test('plans come from a file, checked, or are the two that are built in', (t) => {
+test('Plans are read from a file and validated, or are the two built-in ones', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true });
@@ -131,11 +131,11 @@ test('plans come from a file, checked, or are the two that are built in', (t) =>
   t.throws(() => readConfig({ PLANS_FILE: file }), { message: /PLANS_FILE .* is not JSON/ });
 });
 
-test('the public origin of an IPv6 address is bracketed', (t) => {
+test('The default public origin has brackets around an IPv6 address', (t) => {
   t.is(readConfig({ HOST: '::1', PORT: '80' }).publicUrl, 'http://[::1]:80');
 });
 
-test('mail is from an address of the public origin unless another one is set', (t) => {
+test('Mail has a sender at the public origin unless MAIL_FROM is set', (t) => {
   const from = (environment: Readonly<Record<string, string>>): unknown => readConfig(environment).mailFrom;
   const name = 'Stowage';
   t.deepEqual(from({ PUBLIC_URL: 'https://api.example.org:8443' }), {
@@ -165,7 +165,7 @@ test('mail is from an address of the public origin unless another one is set', (
   }
 });
 
-test('mail is configured by SMTP_URL, in a file or not, and no value of it is told', (t) => {
+test('SMTP_URL configures mail, and an error contains no part of its value', (t) => {
   t.false(readConfig({}).mailConfigured);
   t.true(readConfig({ SMTP_URL: 'smtp://localhost:1025' }).mailConfigured);
   for (const wrong of [
@@ -187,7 +187,53 @@ test('mail is configured by SMTP_URL, in a file or not, and no value of it is to
   }
 });
 
-test('shares are opened by the page, or by a URL that names the token once and not in its host', (t) => {
+test('Only a development start on this machine accepts SMTP_URL=log:, and the error names each setting to change', (t) => {
+  const log = { SMTP_URL: 'log:' };
+  for (const environment of [
+    {},
+    { HOST: '::1', PORT: '9000', NODE_ENV: 'development', LOG_LEVEL: 'debug' },
+    { HOST: 'localhost', PUBLIC_URL: 'http://127.0.0.1:9000/' },
+    { PUBLIC_URL: 'http://[::1]:9000' },
+  ]) {
+    t.like(readConfig({ ...log, ...environment }), { mailConfigured: true, mailsToLog: true });
+  }
+  t.like(readConfig({ SMTP_URL: 'smtp://localhost:1025' }), { mailConfigured: true, mailsToLog: false });
+  const refused: readonly [Readonly<Record<string, string>>, RegExp][] = [
+    [{ EVENTSTOREDB_URL: 'esdb://user:canary@localhost:2113' }, /unset EVENTSTOREDB_URL;/],
+    [{ MONGODB_URL: 'mongodb://user:canary@localhost' }, /unset MONGODB_URL;/],
+    [{ TRUSTED_PROXIES: '127.0.0.1/32' }, /unset TRUSTED_PROXIES;/],
+    [{ HOST: '0.0.0.0' }, /set HOST to 127\.0\.0\.1;/],
+    [{ PUBLIC_URL: 'https://api.example.org' }, /unset PUBLIC_URL or/],
+    [{ PUBLIC_URL: 'https://127.0.0.1.example.org' }, /unset PUBLIC_URL or/],
+    [{ NODE_ENV: 'production' }, /set NODE_ENV to another value than production;/],
+    [{ HOST: '::', NODE_ENV: 'production' }, /set HOST to .*; set NODE_ENV to/],
+    [{ LOG_LEVEL: 'silent' }, /set LOG_LEVEL to info or debug/],
+    [{ LOG_LEVEL: 'warn' }, /set LOG_LEVEL to info or debug/],
+  ];
+  for (const [environment, message] of refused) {
+    const error = t.throws(
+      () => readConfig({ ...log, ...environment }),
+      { instanceOf: ConfigProblem, message },
+      JSON.stringify(environment),
+    );
+    t.regex(error.message, /SMTP_URL=log: .*only a development start/);
+    t.false(error.message.includes('canary'));
+  }
+});
+
+test('A connection string in a file also keeps mails out of the log', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
+  t.teardown(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'log');
+  writeFileSync(file, 'esdb://localhost:2113\n');
+  t.throws(() => readConfig({ SMTP_URL: 'log:', EVENTSTOREDB_URL_FILE: file }), {
+    message: /unset EVENTSTOREDB_URL;/,
+  });
+});
+
+test('A share is opened by the page, or by a URL that names the token once and not in its host', (t) => {
   const templateOf = (text: string) => readConfig({ SHARE_URL_TEMPLATE: text }).shareUrlTemplate;
   t.is(
     readConfig({ PUBLIC_URL: 'https://api.example.org/' }).shareUrlTemplate,

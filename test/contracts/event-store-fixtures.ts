@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, LogEvent, NewEvent, Position } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore, LogPage } from '../../src/event-sourcing/event-store.js';
+import type {
+  JsonObject,
+  LogEvent,
+  NewEvent,
+  Position,
+} from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore, LogPage } from '../../src/event-sourcing/ports/event-store.js';
 
-/** An event store as the contract suite needs it. */
+/** An event store and the operations that the contract needs. */
 export interface EventStoreHarness {
   readonly store: EventStore;
-  /** Closes the store and opens the same log anew. What only lives in memory returns the store it has. */
+  /** Closes the store and opens the same log again. A store that lives only in memory returns itself. */
   reopen(): Promise<EventStore>;
   /** Writes one event into a stream without the store's prefix, whose name begins with `foreign-`. */
   appendForeign(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An event with fixed metadata: a test gives only what it is about. */
+/** Makes an event with fixed metadata, so that a test gives only the fields that it checks. */
 export function makeEvent(overrides: { readonly id?: string; readonly data?: JsonObject } = {}): NewEvent {
   return {
     id: overrides.id ?? randomUUID(),
@@ -32,7 +37,7 @@ export function makeEvents(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, index) => makeEvent({ data: { index } }));
 }
 
-/** A stream that no other test uses, so that tests can share one log, even one on a server that others use. */
+/** Returns the name of a stream that no other test uses, so that tests can share one log, even on a server in use. */
 export function uniqueStream(category = 'thing'): string {
   return `${category}-${randomUUID()}`;
 }
@@ -49,12 +54,12 @@ export async function readLog(store: EventStore, after: Position | null, limit =
   }
 }
 
-/** The events of one stream in some pages of the log. */
+/** Returns the events of the streams in some pages of the log. */
 export function eventsOf(pages: readonly LogPage[], ...streams: readonly string[]): LogEvent[] {
   return pages.flatMap((page) => page.events).filter((event) => streams.includes(event.stream));
 }
 
-/** Follows the log until `count` events of the streams have come by, then ends the subscription. */
+/** Follows the log until it has seen `count` events of the streams, then ends the subscription. */
 export async function follow(
   store: EventStore,
   after: Position | null,

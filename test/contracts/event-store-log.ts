@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava';
-import type { Position } from '../../src/event-sourcing/domain-event.js';
-import { StoreDamaged } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { Position } from '../../src/event-sourcing/ports/domain-event.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
   type EventStoreHarness,
   eventsOf,
@@ -12,7 +12,7 @@ import {
   uniqueStream,
 } from './event-store-fixtures.js';
 
-/** The whole log: order, positions, pages, foreign streams and subscriptions. */
+/** Tests the whole log: order, positions, pages, foreign streams and subscriptions. */
 export function eventStoreLogContract(
   test: TestFn,
   deps: {
@@ -22,13 +22,13 @@ export function eventStoreLogContract(
 ): void {
   const store = () => deps.harness().store;
 
-  test('the log has one id, which is not empty', async (t) => {
+  test('The log has one id, which is not empty', async (t) => {
     const id = await store().logId();
     t.not(id, '');
     t.is(await store().logId(), id);
   });
 
-  test('the log holds the events of all streams in the order they were appended', async (t) => {
+  test('The log holds the events of all streams in the order of their appends', async (t) => {
     const [one, two] = [uniqueStream(), uniqueStream()];
     const before = await store().head();
     await store().append(one, 'no-stream', makeEvents(2));
@@ -53,7 +53,7 @@ export function eventStoreLogContract(
     );
   });
 
-  test('positions rise strictly when compared as bytes, and are the same in appends, the log and its head', async (t) => {
+  test('Positions rise strictly in the order of bytes, and are the same in appends, in the log and in its head', async (t) => {
     const stream = uniqueStream();
     const before = await store().head();
     const appended: Position[] = [];
@@ -72,20 +72,21 @@ export function eventStoreLogContract(
     t.true(chain.every((position, index) => index === 0 || bytesCompare(chain[index - 1], position) < 0));
   });
 
-  test('the head of a quiet log is the position of its last event', async (t) => {
+  test('The head of a quiet log is the position of its last event', async (t) => {
     const stream = uniqueStream();
-    // Others may write to the same log, so the head is compared until nothing came in between.
+    // Other writers may append to the same log, so the test repeats until no append came in between.
     let isHead = false;
     for (let attempt = 0; attempt < 50 && !isHead; attempt += 1) {
       const expected = attempt === 0 ? 'no-stream' : BigInt(attempt - 1);
       const appended = await store().append(stream, expected, [makeEvent()]);
       isHead = (await store().head()) === appended?.position;
     }
-    t.true(isHead, 'the head never was the last append');
+    t.true(isHead, 'the head never equalled the position of the last append');
   });
 
-  test('pages of any size give the same events, and each begins after the cursor of the one before', async (t) => {
-    // A log of its own, where it can have one: page by page, what the other tests append meanwhile is thousands of pages.
+  test('Pages of any size contain the same events, and each page begins after the cursor of the previous one', async (t) => {
+    // A separate log, where the store can have one: otherwise a read with a limit of 1 needs thousands of pages for the
+    // events of the other tests.
     const own = await deps.makeStore();
     t.teardown(() => own.close());
     const { store } = own;
@@ -105,10 +106,10 @@ export function eventStoreLogContract(
     t.deepEqual(eventsOf(await readLog(store, middle), stream), whole.slice(4));
   });
 
-  test('the end of the log says so, and its cursor is where the read began', async (t) => {
+  test('A read at the end of the log returns the head as its cursor and reports the end', async (t) => {
     await store().append(uniqueStream(), 'no-stream', makeEvents(2));
     let cursor = await store().head();
-    // Others may write to the same log, so it may take some pages to find its end.
+    // Other writers may append to the same log, so its end may be some pages away.
     for (let attempt = 0; attempt <= 50; attempt += 1) {
       const page = await store().readAll({ after: cursor, limit: 100 });
       t.true(attempt < 50, 'the log never ended');
@@ -120,8 +121,8 @@ export function eventStoreLogContract(
     }
   });
 
-  test('streams without the prefix are left out, but the cursor and the head pass them', async (t) => {
-    // As above, a log of its own.
+  test('Reads leave out streams without the prefix, but the cursor and the head pass them', async (t) => {
+    // A separate log, for the same reason as above.
     const own = await deps.makeStore();
     t.teardown(() => own.close());
     const { store } = own;
@@ -141,7 +142,7 @@ export function eventStoreLogContract(
     }
   });
 
-  test('positions and order are the same after the store was opened anew', async (t) => {
+  test('Positions and order are the same after the store was closed and opened again', async (t) => {
     const own = await deps.makeStore();
     t.teardown(() => own.close());
     const [one, two] = [uniqueStream(), uniqueStream()];
@@ -156,12 +157,12 @@ export function eventStoreLogContract(
     t.true(bytesCompare(last?.position, next?.position) < 0);
   });
 
-  test('a log that ends before a position that it had reached is refused, by reads and by subscriptions', async (t) => {
-    // A store of its own: one that has found itself damaged may serve nothing any more.
+  test('Reads and subscriptions refuse a log that ends before a position that it had reached', async (t) => {
+    // A separate store, because a store that has found damage may refuse all further calls.
     const own = await deps.makeStore();
     t.teardown(() => own.close());
     await own.store.append(uniqueStream(), 'no-stream', makeEvents(2));
-    // Further by another digit than the first that counts: those before it are zeros.
+    // Changes the last zero before the first other digit, so the position is larger than the head.
     const beyond = ((await own.store.head()) ?? '').replace(/0(?=[1-9])/, '1');
     const expectation = { instanceOf: StoreDamaged, message: /older/ };
     await t.throwsAsync(own.store.readAll({ after: beyond, limit: 10 }), expectation);
@@ -169,7 +170,7 @@ export function eventStoreLogContract(
     await t.throwsAsync(pages[Symbol.asyncIterator]().next(), expectation);
   });
 
-  test('a subscription goes from catching up to live without a gap, while others append', async (t) => {
+  test('A subscription goes from catching up to live without a gap while other writers append', async (t) => {
     const streams = Array.from({ length: 5 }, () => uniqueStream());
     const before = await store().head();
     const rounds = 30;
@@ -187,7 +188,7 @@ export function eventStoreLogContract(
     }
   });
 
-  test('subscriptions from different positions each get everything that follows theirs', async (t) => {
+  test('Subscriptions from different positions each receive all events after their position', async (t) => {
     const stream = uniqueStream();
     const before = await store().head();
     const middle = (await store().append(stream, 'no-stream', makeEvents(4)))?.position ?? null;
@@ -203,7 +204,7 @@ export function eventStoreLogContract(
     t.deepEqual(all, again);
   });
 
-  test('a subscriber that takes its time loses nothing', async (t) => {
+  test('A slow subscriber misses no event', async (t) => {
     const stream = uniqueStream();
     const before = await store().head();
     const controller = new AbortController();
@@ -212,7 +213,7 @@ export function eventStoreLogContract(
     for await (const page of store().subscribe({ after: before, signal: controller.signal })) {
       for (const event of eventsOf([page], stream)) {
         revisions.push(event.revision);
-        // More is written while the page is being worked on.
+        // The stream grows while the subscriber handles the page.
         if (event.revision < 20n) await store().append(stream, event.revision, makeEvents(1));
         else controller.abort();
       }
@@ -223,7 +224,7 @@ export function eventStoreLogContract(
     );
   });
 
-  test('aborting ends a subscription that waits at the end of the log', async (t) => {
+  test('An abort ends a subscription that waits at the end of the log', async (t) => {
     const controller = new AbortController();
     const pages = store().subscribe({ after: await store().head(), signal: controller.signal });
     const iterator = pages[Symbol.asyncIterator]();
@@ -235,7 +236,7 @@ export function eventStoreLogContract(
     t.true((await iterator.next()).done);
   });
 
-  test('a subscription that is aborted before it begins yields nothing', async (t) => {
+  test('A subscription that is aborted before it begins yields nothing', async (t) => {
     await store().append(uniqueStream(), 'no-stream', makeEvents(1));
     const pages = store().subscribe({ after: null, signal: AbortSignal.abort() });
     t.true((await pages[Symbol.asyncIterator]().next()).done);
@@ -252,7 +253,7 @@ async function appendRounds(
   }
 }
 
-/** Compares positions as bytes; nothing (an empty log) comes first. */
+/** Compares positions as bytes. The absent position of an empty log comes first. */
 function bytesCompare(one: Position | null | undefined, other: Position | null | undefined): number {
   return Buffer.compare(Buffer.from(one ?? ''), Buffer.from(other ?? ''));
 }

@@ -4,8 +4,8 @@ import type { EventStoreHarness } from './event-store-fixtures.js';
 import { eventStoreLogContract } from './event-store-log.js';
 
 /**
- * DESIGN section 2, items 1 to 5, for every adapter of the EventStore port. The suite shares one store, and takes it
- * that others write to the same log, so that it also runs against a server in use.
+ * The contract of the EventStore port, for every adapter (docs/design.md#kernel-semantics). The tests share one store.
+ * They allow for other writers to the same log, so that the suite also runs against a server in use.
  */
 export function eventStoreContract(test: TestFn, makeStore: () => Promise<EventStoreHarness>): void {
   let shared: EventStoreHarness | undefined;

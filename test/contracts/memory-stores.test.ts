@@ -1,8 +1,8 @@
 import test from 'ava';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { makeMemoryEventStore } from '../support/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 import { eventStoreContract } from './event-store.js';
 import { readModelStoreContract } from './read-model-store.js';
 import { stateStoreContract } from './state-store.js';

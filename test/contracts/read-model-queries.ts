@@ -2,16 +2,18 @@ import type { ExecutionContext, TestFn } from 'ava';
 
 import type {
   DocumentQuery,
+  DocumentWrite,
   OrderedQuery,
   ReadModelStore,
   StoredDocument,
-} from '../../src/event-sourcing/read-model-store.js';
-import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/document-writes.js';
+} from '../../src/event-sourcing/ports/read-model-store.js';
+import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 
 const view = 'projects@2.1';
+const ownersView = 'owners@1.1';
 const indexes = ['owner', 'settings.region', 'members.user_id', 'labels'];
 
-/** Queries: many by id, by index, in pages; and everything in pages. */
+/** Tests queries: many documents by id, by index, in pages, and scans. */
 export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelStore): void {
   const withProjects = async (t: ExecutionContext) => {
     const store = await makeStore(t);
@@ -38,20 +40,31 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     return store;
   };
 
-  test.serial('many by id: those that exist, tombstones included', async (t) => {
+  const givenOwners = async (t: ExecutionContext, owners: readonly DocumentWrite[]) => {
+    const store = await makeStore(t);
+    await store.ensureCollection(view, indexes);
+    await store.ensureCollection(ownersView, ['members.user_id']);
+    await store.write(ownersView, owners);
+    return store;
+  };
+
+  test.serial('A read of many ids returns the documents that exist, tombstones included', async (t) => {
     const store = await withProjects(t);
     t.deepEqual(ids(await store.getMany(view, ['p6', 'absent', 'p1', 'p1'])).sort(), ['p1', 'p6']);
     t.deepEqual(await store.getMany(view, []), []);
     t.deepEqual(await store.getMany(view, ['p6']), [{ id: 'p6', revision: 4n, body: null }]);
   });
 
-  test.serial('find without a field returns all in order of id, tombstones left out', async (t) => {
-    const store = await withProjects(t);
-    t.deepEqual(await found(store, { limit: 10 }), ['p1', 'p2', 'p3', 'p5', 'p7']);
-    t.deepEqual(await found(store, { limit: 10, descending: true }), ['p7', 'p5', 'p3', 'p2', 'p1']);
-  });
+  test.serial(
+    'A find without a field returns all documents in order of id, without tombstones',
+    async (t) => {
+      const store = await withProjects(t);
+      t.deepEqual(await found(store, { limit: 10 }), ['p1', 'p2', 'p3', 'p5', 'p7']);
+      t.deepEqual(await found(store, { limit: 10, descending: true }), ['p7', 'p5', 'p3', 'p2', 'p1']);
+    },
+  );
 
-  test.serial('find returns whole documents', async (t) => {
+  test.serial('A find returns whole documents', async (t) => {
     const store = await withProjects(t);
     t.deepEqual(await store.find(view, { where: { field: 'settings.region', equals: 'us' }, limit: 1 }), [
       {
@@ -62,15 +75,18 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     ]);
   });
 
-  test.serial('find by an indexed field, in either direction, tombstones left out', async (t) => {
-    const store = await withProjects(t);
-    const where = { field: 'owner', equals: 'ada' };
-    t.deepEqual(await found(store, { where, limit: 10 }), ['p1', 'p3', 'p5']);
-    t.deepEqual(await found(store, { where, limit: 10, descending: true }), ['p5', 'p3', 'p1']);
-    t.deepEqual(await found(store, { where: { field: 'owner', equals: 'nobody' }, limit: 10 }), []);
-  });
+  test.serial(
+    'A find by an indexed field returns the matches in either direction, without tombstones',
+    async (t) => {
+      const store = await withProjects(t);
+      const where = { field: 'owner', equals: 'ada' };
+      t.deepEqual(await found(store, { where, limit: 10 }), ['p1', 'p3', 'p5']);
+      t.deepEqual(await found(store, { where, limit: 10, descending: true }), ['p5', 'p3', 'p1']);
+      t.deepEqual(await found(store, { where: { field: 'owner', equals: 'zoe' }, limit: 10 }), []);
+    },
+  );
 
-  test.serial('find in pages: after an id, at most the limit, in either direction', async (t) => {
+  test.serial('A find in pages returns at most the limit after an id, in either direction', async (t) => {
     const store = await withProjects(t);
     const where = { field: 'owner', equals: 'ada' };
     t.deepEqual(await found(store, { limit: 2 }), ['p1', 'p2']);
@@ -83,7 +99,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await found(store, { where, after: 'p5', limit: 10 }), []);
   });
 
-  test.serial('find by a dotted path, through lists on the way and at its end', async (t) => {
+  test.serial('A find follows a dotted path through lists on the way and at its end', async (t) => {
     const store = await withProjects(t);
     const by = async (field: string, equals: string) => found(store, { where: { field, equals }, limit: 10 });
     t.deepEqual(await by('settings.region', 'eu'), ['p1', 'p5']);
@@ -93,7 +109,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await by('labels', 'y'), ['p3']);
   });
 
-  test.serial('a document that a list names twice is found once', async (t) => {
+  test.serial('A find returns a document once when a list contains the value twice', async (t) => {
     const store = await withProjects(t);
     await store.write(view, [wholeFold('p8', 0n, { members: [{ user_id: 'eve' }, { user_id: 'eve' }] })]);
     t.deepEqual(await found(store, { where: { field: 'members.user_id', equals: 'eve' }, limit: 10 }), [
@@ -102,7 +118,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
   });
 
   test.serial(
-    'find compares strings exactly: no case folding, patterns, operators or other types',
+    'A find compares strings exactly: without case folding, patterns, operators or other types',
     async (t) => {
       const store = await withProjects(t);
       await store.write(view, [
@@ -126,13 +142,13 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     },
   );
 
-  test.serial('a key that contains a dot is not the path of that name', async (t) => {
+  test.serial('A key that contains a dot does not match the dotted path of that name', async (t) => {
     const store = await withProjects(t);
     await store.write(view, [wholeFold('q1', 0n, { 'settings.region': 'moon' })]);
     t.deepEqual(await found(store, { where: { field: 'settings.region', equals: 'moon' }, limit: 10 }), []);
   });
 
-  test.serial('a change of an indexed field moves the document, a tombstone removes it', async (t) => {
+  test.serial('A change of an indexed field moves the document, and a tombstone removes it', async (t) => {
     const store = await withProjects(t);
     const by = async (equals: string) => found(store, { where: { field: 'owner', equals }, limit: 10 });
     await store.write(view, [
@@ -144,13 +160,13 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
   });
 
   test.serial(
-    'find in order of an indexed field, then of id; what has no string there is left out',
+    'An ordered find returns documents by an indexed field, then by id, and leaves out those without a string there',
     async (t) => {
       const store = await withProjects(t);
       await store.write(view, [wholeFold('p0', 0n, { owner: 'bob' }), wholeFold('p8', 0n, { owner: 7 })]);
       t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 10 }), ['p1', 'p3', 'p5', 'p0', 'p2']);
       t.deepEqual(await inOrder(store, { orderBy: 'settings.region', limit: 10 }), ['p1', 'p5', 'p2']);
-      // A change moves the document, a tombstone removes it.
+      // A change moves the document; a tombstone removes it.
       await store.write(view, [
         incrementalFold('p1', 0n, 1n, { owner: 'eve' }),
         incrementalFold('p3', 0n, 1n, null),
@@ -163,13 +179,13 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     },
   );
 
-  test.serial('find in order of a field, in pages: after a value and an id, at most the limit', async (t) => {
+  test.serial('An ordered find in pages returns at most the limit after a value and an id', async (t) => {
     const store = await withProjects(t);
     const from = (value: string, id: string, limit: number) =>
       inOrder(store, { orderBy: 'owner', after: { value, id }, limit });
     t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 2 }), ['p1', 'p3']);
     t.deepEqual(await from('ada', 'p3', 2), ['p5', 'p2']);
-    // Also where nothing stands any more, or what stood there has moved
+    // The position need not hold a document: it may be empty, or its document may have moved
     t.deepEqual(await from('ada', 'p4', 1), ['p5']);
     t.deepEqual(await from('ada', 'zz', 10), ['p2']);
     t.deepEqual(await from('abc', 'zz', 10), ['p1', 'p3', 'p5', 'p2']);
@@ -178,7 +194,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 0 }), []);
   });
 
-  test.serial('values of an order sort as bytes', async (t) => {
+  test.serial('The values of an order sort as bytes', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, indexes);
     const sorted = ['', '$x', '10', '9', 'A', 'Z', '_', 'a', 'a.b', 'é', '日本', '😀'];
@@ -198,51 +214,95 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(visited, sorted);
   });
 
-  test.serial('a sum over what an index leads to: whole numbers only, tombstones left out', async (t) => {
-    const store = await makeStore(t);
-    await store.ensureCollection(view, indexes);
-    t.is(await sumOf(store, 'ada'), 0n);
-    await store.write(view, [
-      wholeFold('p1', 0n, { owner: 'ada', size: 3 }),
-      wholeFold('p2', 0n, { owner: 'ada', size: Number.MAX_SAFE_INTEGER }),
-      wholeFold('p3', 0n, { owner: 'ada', size: Number.MAX_SAFE_INTEGER }),
-      wholeFold('p4', 0n, { owner: 'bob', size: 5 }),
-      wholeFold('p5', 0n, { owner: 'ada', size: '7' }),
-      wholeFold('p6', 0n, { owner: 'ada', size: 0.5 }),
-      wholeFold('p7', 0n, { owner: 'ada', size: null }),
-      wholeFold('p8', 0n, { owner: 'ada' }),
-      wholeFold('p9', 0n, { owner: 'ada', size: 11, members: [{ size: 1 }] }),
-      wholeFold('pa', 0n, { owner: 'ada', 'a.size': 13, a: { size: 17 } }),
-    ]);
-    const sum = 2n * BigInt(Number.MAX_SAFE_INTEGER) + 14n;
-    t.is(await sumOf(store, 'ada'), sum);
-    t.is(await sumOf(store, 'bob'), 5n);
-    t.is(await sumOf(store, 'ada', 'a.size'), 13n);
-    await store.write(view, [
-      incrementalFold('p1', 0n, 1n, null),
-      incrementalFold('p4', 0n, 1n, { owner: 'ada', size: 2 }),
-    ]);
-    t.is(await sumOf(store, 'ada'), sum - 3n + 2n);
-    t.is(await sumOf(store, 'bob'), 0n);
-    const later = { where: { field: 'owner', equals: 'ada' }, field: 'size', after: 'p3' };
-    t.deepEqual(await store.sum(view, later), { sum: 13n, after: null });
-  });
+  test.serial(
+    'A sum counts the documents that belong to the owners of a list, without tombstones',
+    async (t) => {
+      const store = await givenOwners(t, [
+        wholeFold('o1', 0n, { members: [{ user_id: 'ada', role: 'owner' }] }),
+        wholeFold('o2', 0n, { members: [{ user_id: 'ada', role: 'viewer' }, bobOwns] }),
+        wholeFold('o3', 0n, { members: [{ user_id: 'ada', role: 'viewer' }, adaOwns] }),
+        wholeFold('o4', 0n, null),
+        wholeFold('o5', 0n, { members: [adaOwns, bobOwns] }),
+        wholeFold('o6', 0n, { members: ['ada', null, { user_id: 'ada' }, { role: 'owner' }] }),
+      ]);
+      t.is(await sumOf(store, 'ada'), 0n);
+      const half = 2 ** 52;
+      await store.write(view, [
+        wholeFold('p1', 0n, { owner: 'o1', size: 3 }),
+        wholeFold('p2', 0n, { owner: 'o1', size: half }),
+        wholeFold('p3', 0n, { owner: 'o3', size: half - 100 }),
+        wholeFold('p4', 0n, { owner: 'o2', size: 5 }),
+        wholeFold('p5', 0n, { owner: 'o3', size: '7' }),
+        wholeFold('p6', 0n, { owner: 'o4', size: 100 }),
+        wholeFold('p7', 0n, { owner: 'o1', size: null }),
+        wholeFold('p8', 0n, { owner: 'o1' }),
+        wholeFold('p9', 0n, { owner: 'o5', size: 11, members: [{ size: 1 }] }),
+        wholeFold('pa', 0n, { owner: 'o5', 'a.size': 13, a: { size: 17 } }),
+        wholeFold('pb', 0n, { owner: 'o6', size: 1_000 }),
+        wholeFold('pc', 0n, { owner: 'absent', size: 1_000 }),
+      ]);
+      const sum = 2n * BigInt(half) - 100n + 14n;
+      t.is(await sumOf(store, 'ada'), sum);
+      t.is(await sumOf(store, 'bob'), 16n);
+      t.is(await sumOf(store, 'eve'), 0n);
+      t.is(await sumOf(store, 'ada', 'a.size'), 13n);
+      await store.write(view, [
+        incrementalFold('p1', 0n, 1n, null),
+        incrementalFold('p4', 0n, 1n, { owner: 'o1', size: 2 }),
+      ]);
+      t.is(await sumOf(store, 'ada'), sum - 3n + 2n);
+      t.is(await sumOf(store, 'bob'), 11n);
+      await store.write(ownersView, [incrementalFold('o5', 0n, 1n, { members: [bobOwns] })]);
+      t.is(await sumOf(store, 'ada'), sum - 3n + 2n - 11n);
+    },
+  );
 
-  test.serial('a sum over more documents than are read at once', async (t) => {
-    const store = await makeStore(t);
-    await store.ensureCollection(view, indexes);
+  test.serial('A sum covers more documents and owners than one query reads', async (t) => {
+    const owned = Array.from({ length: 450 }, (_, n) => `o${n}`);
+    const store = await givenOwners(
+      t,
+      owned.map((id) => wholeFold(id, 0n, { members: [adaOwns] })),
+    );
     for (let from = 0; from < 6_000; from += 500) {
       const some = Array.from({ length: 500 }, (_, n) => from + n);
+      // Two owners have many documents, in the middle and at the end; many have one, and many none.
+      const ownerOf = (n: number) => (n % 3 === 0 ? 'o1' : n % 3 === 1 ? 'o99' : `o${n % 200}`);
       await store.write(
         view,
-        some.map((n) => wholeFold(`p${n}`, 0n, { owner: n % 6 === 0 ? 'bob' : 'ada', size: n })),
+        some.map((n) => wholeFold(`p${n}`, 0n, { owner: ownerOf(n), size: n })),
       );
     }
-    t.is(await sumOf(store, 'ada'), 17_997_000n - 2_997_000n);
-    t.is(await sumOf(store, 'bob'), 2_997_000n);
+    t.is(await sumOf(store, 'ada'), 17_997_000n);
   });
 
-  test.serial('scan returns everything in order of id, tombstones included, in pages', async (t) => {
+  test.serial('One call reads a document of each of several collections, tombstones included', async (t) => {
+    const store = await withProjects(t);
+    await store.ensureCollection(ownersView, []);
+    await store.write(ownersView, [
+      wholeFold('p1', 7n, { 'a.b': '$x', id1: 'y', found1: [] }),
+      wholeFold("'$p$", 8n, {}),
+    ]);
+    const read = async (...names: readonly (readonly [string, string])[]) =>
+      store.getEach(names.map(([collection, id]) => ({ collection, id })));
+    const [inView, inOwners, tombstone, none, odd] = await read(
+      [view, 'p1'],
+      [ownersView, 'p1'],
+      [view, 'p6'],
+      [ownersView, 'p6'],
+      [ownersView, "'$p$"],
+    );
+    t.deepEqual(inView, await store.get(view, 'p1'));
+    t.deepEqual(inOwners, { id: 'p1', revision: 7n, body: { 'a.b': '$x', id1: 'y', found1: [] } });
+    t.deepEqual(tombstone, { id: 'p6', revision: 4n, body: null });
+    t.is(none, null);
+    t.like(odd, { id: "'$p$", revision: 8n });
+    t.deepEqual(await read(), []);
+    t.deepEqual(await read([view, 'absent']), [null]);
+    const first = await read([view, 'absent'], ['no.1', 'absent'], [view, 'p6'], [view, 'p6']);
+    t.deepEqual(first, [null, null, tombstone, tombstone]);
+  });
+
+  test.serial('A scan returns all documents in order of id, tombstones included, in pages', async (t) => {
     const store = await withProjects(t);
     t.deepEqual(ids(await store.scan(view, { limit: 10 })), ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']);
     t.deepEqual(ids(await store.scan(view, { limit: 3 })), ['p1', 'p2', 'p3']);
@@ -251,7 +311,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await store.scan(view, { after: 'p7', limit: 3 }), []);
   });
 
-  test.serial('ids sort as bytes and are told apart exactly', async (t) => {
+  test.serial('Ids sort as bytes and match exactly', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     const sorted = [
@@ -283,7 +343,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     for (const id of sorted) t.deepEqual(await store.get(view, id), { id, revision: 0n, body: { id } });
   });
 
-  test.serial('pages visit every document once, whatever the ids', async (t) => {
+  test.serial('Pages visit every document once for all kinds of ids', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     const all = [
@@ -307,7 +367,7 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(visited.toSorted(), all.filter((id) => id !== '').toSorted());
   });
 
-  test.serial('collections are apart from one another', async (t) => {
+  test.serial('Collections are separate from one another', async (t) => {
     const store = await withProjects(t);
     await store.ensureCollection('projects@2.2', indexes);
     t.deepEqual(await store.scan('projects@2.2', { limit: 10 }), []);
@@ -325,11 +385,19 @@ async function inOrder(store: ReadModelStore, query: OrderedQuery): Promise<stri
   return ids(await store.findInOrder(view, query));
 }
 
-async function sumOf(store: ReadModelStore, owner: string, field = 'size'): Promise<bigint> {
-  const query = { where: { field: 'owner', equals: owner }, field };
+const adaOwns = { user_id: 'ada', role: 'owner' };
+const bobOwns = { user_id: 'bob', role: 'owner' };
+
+async function sumOf(store: ReadModelStore, userId: string, field = 'size'): Promise<bigint> {
+  const owners = {
+    collection: ownersView,
+    list: 'members',
+    indexed: { field: 'user_id', equals: userId },
+    and: { field: 'role', equals: 'owner' },
+  };
   let total = 0n;
   for (let from: { after?: string } = {}; ;) {
-    const { sum, after } = await store.sum(view, { ...query, ...from });
+    const { sum, after } = await store.sum(view, { by: 'owner', field, owners, ...from });
     total += sum;
     if (after === null) return total;
     from = { after };

@@ -1,12 +1,12 @@
 import type { TestFn } from 'ava';
 
-import type { JsonObject, JsonValue } from '../../src/event-sourcing/domain-event.js';
-import { canonical } from '../support/canonical.js';
-import { wholeFold, type MakeReadModelStore } from '../support/document-writes.js';
+import type { JsonObject, JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
+import { canonical } from '../support/examples/canonical.js';
+import { wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 
 const view = 'users@1.1';
 
-/** Keys that mean something to a database, a driver or JavaScript. */
+/** Keys that have a meaning to a database, a driver or JavaScript. */
 const oddKeys = [
   'a.b', '.', '$x', '$set', '$ref', '$id', '$db', '__proto__', 'constructor', 'prototype', 'toJSON', 'toBSON', 'toString',
   '_bsontype', '_id', 'id', 'revision', 'length', '', ' ', '0', '10', '%', '%2E', '%24x', "it's", '"', '\\', '\n',
@@ -19,9 +19,9 @@ const values: readonly JsonValue[] = [
   [], {}, [[]], [{}], [null], { a: null }, [[1, [2, [3]]]], { a: { b: { c: [] } } }, '2026-01-01T00:00:00.000Z', 'x'.repeat(200_000),
 ]; // prettier-ignore
 
-/** Bodies and record values come back exactly as they were written. */
+/** Tests that bodies and record values read back exactly as they were written. */
 export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadModelStore): void {
-  test.serial('every JSON value comes back as it was', async (t) => {
+  test.serial('Every JSON value reads back unchanged', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     await store.write(
@@ -34,7 +34,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
     }
   });
 
-  test.serial('every key comes back as it was, alone and with the others, at any depth', async (t) => {
+  test.serial('Every key reads back unchanged, alone and with the others, at any depth', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     const bodies = [...oddKeys.map((key) => [key]), oddKeys].map((keys) => {
@@ -50,7 +50,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
     t.is(Object.getPrototypeOf((await store.get(view, 'k0'))?.body), Object.prototype);
   });
 
-  test.serial('an empty body, a body of nulls and a tombstone are three things', async (t) => {
+  test.serial('An empty body, a body of nulls and a tombstone are three different bodies', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     await store.write(view, [
@@ -67,7 +67,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
     );
   });
 
-  test.serial('what was written is a copy', async (t) => {
+  test.serial('The store keeps a copy of a written body', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
     const list: JsonValue[] = [1];
@@ -76,7 +76,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
     t.deepEqual((await store.get(view, 'a'))?.body, { list: [1] });
   });
 
-  test.serial('records take every JSON value and key', async (t) => {
+  test.serial('Records accept every JSON value and key', async (t) => {
     const store = await makeStore(t);
     for (const [n, value] of [...values, objectOf(oddKeys, 'x')].entries()) {
       const version = await store.putRecord(`r${n}`, value, null);
@@ -87,7 +87,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
   });
 }
 
-/** Own keys only, also where a literal would set the prototype. */
+/** Sets own keys only, also where an object literal would set the prototype. */
 function objectOf(keys: readonly string[], value: JsonValue): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, value]));
 }

@@ -1,17 +1,19 @@
 import type { ExecutionContext, TestFn } from 'ava';
 
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import { documentBytes, maxDocumentBytes } from '../../src/event-sourcing/ports/document-size.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { DocumentTooLarge } from '../../src/event-sourcing/ports/errors.js';
 import type {
   DocumentWrite,
   ReadModelStore,
   StoredDocument,
-} from '../../src/event-sourcing/read-model-store.js';
-import { canonical } from '../support/canonical.js';
-import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/document-writes.js';
+} from '../../src/event-sourcing/ports/read-model-store.js';
+import { canonical } from '../support/examples/canonical.js';
+import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 
 const view = 'users@1.1';
 
-/** Guarded writes: DESIGN section 2, item 6. */
+/** Tests guarded writes (docs/design.md#documents-and-guards). */
 export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelStore): void {
   const withView = async (t: ExecutionContext, ...given: readonly DocumentWrite[]) => {
     const store = await makeStore(t);
@@ -20,24 +22,24 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     return store;
   };
 
-  test.serial('a document that was never written is null', async (t) => {
+  test.serial('A document that was never written is null', async (t) => {
     const store = await withView(t);
     t.is(await store.get(view, 'u1'), null);
   });
 
-  test.serial('a fold of the whole stream is written where nothing is stored', async (t) => {
+  test.serial('A fold of the whole stream applies where no document is stored', async (t) => {
     const store = await withView(t);
     t.deepEqual(await store.write(view, [wholeFold('u1', 3n, { name: 'Ada' })]), ['applied']);
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 3n, body: { name: 'Ada' } });
   });
 
-  test.serial('a fold of the whole stream is written over a lower revision', async (t) => {
+  test.serial('A fold of the whole stream applies over a lower revision', async (t) => {
     const store = await withView(t, wholeFold('u1', 3n, { name: 'Ada', nick: 'a' }));
     t.deepEqual(await store.write(view, [wholeFold('u1', 5n, { name: 'Ada L.' })]), ['applied']);
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 5n, body: { name: 'Ada L.' } });
   });
 
-  test.serial('a fold of the whole stream is refused over the same or a higher revision', async (t) => {
+  test.serial('A fold of the whole stream is refused over the same or a higher revision', async (t) => {
     const store = await withView(t, wholeFold('u1', 3n, { name: 'Ada' }));
     t.deepEqual(await store.write(view, [wholeFold('u1', 3n, { name: 'other' })]), ['refused']);
     t.deepEqual(await store.write(view, [wholeFold('u1', 2n, { name: 'older' })]), ['refused']);
@@ -46,7 +48,7 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
   });
 
   test.serial(
-    'an incremental fold is written where the stored revision is the one it was folded from',
+    'An incremental fold applies where the stored revision is the one that it was folded from',
     async (t) => {
       const store = await withView(t, wholeFold('u1', 3n, { name: 'Ada', nick: 'a' }));
       t.deepEqual(await store.write(view, [incrementalFold('u1', 3n, 4n, { name: 'Ada' })]), ['applied']);
@@ -55,20 +57,23 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     },
   );
 
-  test.serial('an incremental fold is refused over nothing, a lower, and a higher revision', async (t) => {
-    const store = await withView(t, wholeFold('low', 2n, { n: 2 }), wholeFold('high', 4n, { n: 4 }));
-    const outcomes = await store.write(view, [
-      incrementalFold('absent', 3n, 4n, { n: 9 }),
-      incrementalFold('low', 3n, 4n, { n: 9 }),
-      incrementalFold('high', 3n, 4n, { n: 9 }),
-    ]);
-    t.deepEqual(outcomes, ['refused', 'refused', 'refused']);
-    t.is(await store.get(view, 'absent'), null);
-    t.deepEqual(await store.get(view, 'low'), { id: 'low', revision: 2n, body: { n: 2 } });
-    t.deepEqual(await store.get(view, 'high'), { id: 'high', revision: 4n, body: { n: 4 } });
-  });
+  test.serial(
+    'An incremental fold is refused over an absent document, a lower revision and a higher revision',
+    async (t) => {
+      const store = await withView(t, wholeFold('low', 2n, { n: 2 }), wholeFold('high', 4n, { n: 4 }));
+      const outcomes = await store.write(view, [
+        incrementalFold('absent', 3n, 4n, { n: 9 }),
+        incrementalFold('low', 3n, 4n, { n: 9 }),
+        incrementalFold('high', 3n, 4n, { n: 9 }),
+      ]);
+      t.deepEqual(outcomes, ['refused', 'refused', 'refused']);
+      t.is(await store.get(view, 'absent'), null);
+      t.deepEqual(await store.get(view, 'low'), { id: 'low', revision: 2n, body: { n: 2 } });
+      t.deepEqual(await store.get(view, 'high'), { id: 'high', revision: 4n, body: { n: 4 } });
+    },
+  );
 
-  test.serial('a replay of all writes, in order or not, changes nothing', async (t) => {
+  test.serial('A replay of all writes, in any order, changes nothing', async (t) => {
     const writes = [
       wholeFold('u1', 0n, { n: 0 }),
       incrementalFold('u1', 0n, 1n, { n: 1 }),
@@ -81,7 +86,7 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 6n, body: { n: 6 } });
   });
 
-  test.serial('outcomes are told per write, in the order given', async (t) => {
+  test.serial('A call returns the outcome of each write, in the order of the writes', async (t) => {
     const store = await withView(t, wholeFold('b', 1n, { n: 1 }), wholeFold('d', 7n, { n: 7 }));
     const outcomes = await store.write(view, [
       incrementalFold('d', 6n, 7n, { n: 0 }),
@@ -94,24 +99,27 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(await revisions(store, ['a', 'b', 'c', 'd', 'z']), { b: 2n, c: 4n, d: 7n, z: 0n });
   });
 
-  test.serial('a call without writes does nothing', async (t) => {
+  test.serial('A call without writes does nothing', async (t) => {
     const store = await withView(t);
     t.deepEqual(await store.write(view, []), []);
   });
 
-  test.serial('a document that appears twice in one call is an error, and nothing is written', async (t) => {
-    const store = await withView(t);
-    await t.throwsAsync(
-      store.write(view, [
-        wholeFold('other', 0n, {}),
-        wholeFold('u1', 0n, {}),
-        incrementalFold('u1', 0n, 1n, {}),
-      ]),
-    );
-    t.deepEqual(await store.scan(view, { limit: 10 }), []);
-  });
+  test.serial(
+    'A document that appears twice in one call is an error, and the call writes nothing',
+    async (t) => {
+      const store = await withView(t);
+      await t.throwsAsync(
+        store.write(view, [
+          wholeFold('other', 0n, {}),
+          wholeFold('u1', 0n, {}),
+          incrementalFold('u1', 0n, 1n, {}),
+        ]),
+      );
+      t.deepEqual(await store.scan(view, { limit: 10 }), []);
+    },
+  );
 
-  test.serial('a batch of 300 is applied whole, and again refused whole', async (t) => {
+  test.serial('A batch of 300 is applied whole, and its repetition is refused whole', async (t) => {
     const store = await withView(t);
     const batch = Array.from({ length: 300 }, (_, n) => wholeFold(`u${n}`, BigInt(n), { n }));
     t.deepEqual(new Set(await store.write(view, batch)), new Set(['applied']));
@@ -123,7 +131,42 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(byId(stored), byId(batch.map(({ document }) => document)));
   });
 
-  test.serial('a tombstone stays, and no older write brings the document back', async (t) => {
+  test.serial('A call with more bytes than one command of a server takes is applied whole', async (t) => {
+    const store = await withView(t);
+    const text = 'x'.repeat(300 * 1024);
+    const batch = Array.from({ length: 60 }, (_, n) => wholeFold(`u${n}`, 1n, { n, text }));
+    t.deepEqual(new Set(await store.write(view, batch)), new Set(['applied']));
+    const mixed = [...batch.slice(0, 30), wholeFold('other', 1n, {}), ...batch.slice(30)];
+    const outcomes = await store.write(view, mixed);
+    t.deepEqual(
+      outcomes,
+      mixed.map(({ document }) => (document.id === 'other' ? 'applied' : 'refused')),
+    );
+    const ids = batch.map(({ document }) => document.id);
+    t.is((await store.getMany(view, ids)).length, 60);
+    t.is((await store.scan(view, { limit: 100 })).length, 61);
+    t.is((await store.find(view, { limit: 61 })).length, 61);
+  });
+
+  test.serial(
+    'The largest document is stored and read back, and a larger one is refused whole',
+    async (t) => {
+      const store = await withView(t, wholeFold('u1', 1n, { n: 1 }));
+      const largest = bodyOf(maxDocumentBytes);
+      t.deepEqual(await store.write(view, [wholeFold('u1', 2n, largest)]), ['applied']);
+      t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 2n, body: largest });
+      await t.throwsAsync(
+        store.write(view, [wholeFold('u0', 1n, {}), wholeFold('u1', 3n, bodyOf(maxDocumentBytes + 1))]),
+        {
+          instanceOf: DocumentTooLarge,
+          message: `the document u1 has ${maxDocumentBytes + 1} bytes, and a document may have ${maxDocumentBytes}; nothing was written`,
+        },
+      );
+      t.deepEqual(await revisions(store, ['u0', 'u1']), { u1: 2n });
+    },
+  );
+
+  test.serial('A tombstone stays, and no older write restores the document', async (t) => {
     const store = await withView(
       t,
       wholeFold('u1', 3n, { name: 'Ada' }),
@@ -139,13 +182,13 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 4n, body: null });
   });
 
-  test.serial('a stream that goes on after its tombstone shows again', async (t) => {
+  test.serial('A stream that continues after its tombstone has a body again', async (t) => {
     const store = await withView(t, wholeFold('u1', 4n, null));
     t.deepEqual(await store.write(view, [incrementalFold('u1', 4n, 5n, { name: 'B' })]), ['applied']);
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 5n, body: { name: 'B' } });
   });
 
-  test.serial('of 50 incremental folds from one revision that race, exactly one is applied', async (t) => {
+  test.serial('Of 50 concurrent incremental folds from one revision, exactly one is applied', async (t) => {
     const store = await withView(t, wholeFold('u1', 0n, { writer: -1 }));
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, async (_, writer) =>
@@ -157,14 +200,14 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 1n, body: { writer: winner } });
   });
 
-  test.serial('folds of the whole stream that race end at the largest revision', async (t) => {
+  test.serial('Concurrent folds of the whole stream end at the largest revision', async (t) => {
     const store = await withView(t);
     const shuffled = Array.from({ length: 40 }, (_, n) => (n * 17) % 40);
     await Promise.all(shuffled.map(async (n) => store.write(view, [wholeFold('u1', BigInt(n), { n })])));
     t.deepEqual(await store.get(view, 'u1'), { id: 'u1', revision: 39n, body: { n: 39 } });
   });
 
-  test.serial('batches of the same documents that race in different orders all end', async (t) => {
+  test.serial('Concurrent batches of the same documents in different orders all end', async (t) => {
     const store = await withView(t);
     const ids = Array.from({ length: 60 }, (_, n) => `u${n}`);
     await Promise.all(
@@ -182,7 +225,7 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
   });
 
   test.serial(
-    'two projectors and a writer-through over the same streams end in the same documents',
+    'Two projectors and a command that write the same streams end in the same documents',
     async (t) => {
       const store = await withView(t);
       const streams = Array.from({ length: 5 }, (_, n) => `s${n}`);
@@ -197,7 +240,7 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     },
   );
 
-  test.serial('revisions are 64-bit integers', async (t) => {
+  test.serial('Revisions are 64-bit integers', async (t) => {
     const store = await withView(t);
     const limit = 2n ** 53n;
     for (const revision of [0n, limit - 1n, limit, limit + 1n, 2n ** 63n - 1n]) {
@@ -211,7 +254,7 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
     t.deepEqual(await revisions(store, ['u2']), { u2: limit + 1n });
   });
 
-  test.serial('the change token is null or differs after every change', async (t) => {
+  test.serial('The change token is null, or differs after every change', async (t) => {
     const store = await withView(t);
     let before = store.changeToken(view);
     for (const write of [
@@ -227,12 +270,21 @@ export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelSt
   });
 }
 
-/** The body that a stream's fold has at a revision. */
+/** Returns a body of so many bytes. */
+function bodyOf(bytes: number): JsonObject {
+  const empty = { text: '', list: ['ä', 1, null, { on: true }] };
+  return { ...empty, text: 'x'.repeat(bytes - documentBytes(empty)) };
+}
+
+/** Returns the body of a stream's fold at a revision. */
 function foldTo(revision: bigint): JsonObject {
   return { events: Array.from({ length: Number(revision) + 1 }, (_, n) => n) };
 }
 
-/** Follows one stream as a projector does, `step` events at a time: incrementally, and whole after a refusal. */
+/**
+ * Follows one stream as a projector does, `step` events at a time: with incremental folds, and with a fold of the whole
+ * stream after a refusal.
+ */
 async function followStream(store: ReadModelStore, id: string, step: bigint, last: bigint): Promise<void> {
   let seen = -1n;
   while (seen < last) {
@@ -255,7 +307,7 @@ async function revisions(store: ReadModelStore, ids: readonly string[]): Promise
   return Object.fromEntries(stored.map(({ id, revision }) => [id, revision]));
 }
 
-/** Documents as one comparable value, whatever their order. */
+/** Returns documents as a comparable value that does not depend on their order. */
 function byId(documents: readonly StoredDocument[]): string[] {
   return documents.map(({ id, revision, body }) => `${id} ${revision} ${canonical(body)}`).sort();
 }

@@ -1,18 +1,19 @@
 import type { ExecutionContext, TestFn } from 'ava';
 
-import type { Clock } from '../../src/event-sourcing/clock.js';
-import type { JsonValue } from '../../src/event-sourcing/domain-event.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
-import { canonical } from '../support/canonical.js';
-import { type SettableClock, settableClock } from '../support/settable-clock.js';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
+import type { JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { canonical } from '../support/examples/canonical.js';
+import { type SettableClock, settableClock } from '../support/fakes/settable-clock.js';
 
 /**
- * An empty store whose records expire by the clock: new, to be closed by the test's teardown, or emptied of what other tests left
- * that has not expired, for each test's clock begins after all that those before it were set to.
+ * Makes an empty store whose records expire by the clock. The store is new, and the test's teardown closes it. Or it is
+ * a used store without the records that other tests left. Expired records may stay in it, because the clock of each
+ * test begins after all times that earlier tests set.
  */
 export type MakeStateStore = (t: ExecutionContext, clock: Clock) => Promise<StateStore>;
 
-/** What every state store must do: the port's comments, each a test. */
+/** The contract of the StateStore port: each sentence of its comments is a test. */
 export function stateStoreContract(test: TestFn, makeStore: MakeStateStore): void {
   compareAndSetContract(test, makeStore);
   expiryContract(test, makeStore);
@@ -21,14 +22,17 @@ export function stateStoreContract(test: TestFn, makeStore: MakeStateStore): voi
 
 let clocks = 0;
 
-/** A year after the one before: time never goes back in a store, and no test takes as long. */
+/**
+ * Makes a clock that begins a year after the previous one. Time never goes back in a store, and no test advances by a
+ * year.
+ */
 function nextClock(): SettableClock {
   clocks += 1;
   return settableClock(new Date(Date.UTC(2100 + clocks, 0)));
 }
 
 function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
-  test.serial('an absent record is null and is set over null only', async (t) => {
+  test.serial('An absent record is null, and a compare-and-set succeeds only over null', async (t) => {
     const store = await makeStore(t, nextClock());
     t.is(await store.get('claim/1'), null);
     t.is(await store.compareAndSet('claim/1', 'no-such-version', { by: 'a' }), null);
@@ -37,7 +41,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await store.get('claim/1'), { key: 'claim/1', value: { by: 'a' }, version, expiresAt: null });
   });
 
-  test.serial('a record is set over its own version only', async (t) => {
+  test.serial('A compare-and-set of a record succeeds only over its current version', async (t) => {
     const store = await makeStore(t, nextClock());
     const first = await store.compareAndSet('counter/1', null, 1);
     t.is(await store.compareAndSet('counter/1', null, 9), null);
@@ -51,7 +55,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     });
   });
 
-  test.serial('every write has a new version, the same value too, and after a removal', async (t) => {
+  test.serial('Every write has a new version, also with the same value and after a removal', async (t) => {
     const store = await makeStore(t, nextClock());
     const versions = new Set<string | null>();
     for (let round = 0; round < 3; round += 1) {
@@ -64,7 +68,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     t.false(versions.has(null));
   });
 
-  test.serial('a value of null removes the record, under the same guard', async (t) => {
+  test.serial('A value of null removes the record under the same guard', async (t) => {
     const store = await makeStore(t, nextClock());
     const first = await store.compareAndSet('key/1', null, { wrapped: 'x' });
     const second = await store.compareAndSet('key/1', first, { wrapped: 'y' });
@@ -79,7 +83,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
   });
 
   test.serial(
-    'of 50 that race exactly one wins: over nothing, a version, an expired record, a removal',
+    'Of 50 concurrent writes exactly one succeeds: over an absent record, a version, an expired record and a removal',
     async (t) => {
       const clock = nextClock();
       const store = await makeStore(t, clock);
@@ -105,13 +109,13 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     },
   );
 
-  test.serial('a counter raised by 20 at once counts every one', async (t) => {
+  test.serial('A counter that 20 callers increment at once counts all of them', async (t) => {
     const store = await makeStore(t, nextClock());
     await Promise.all(Array.from({ length: 20 }, async () => increment(store, 'counter/1')));
     t.is((await store.get('counter/1'))?.value, 20);
   });
 
-  test.serial('values of every JSON kind come back as they were', async (t) => {
+  test.serial('Values of every JSON type read back unchanged', async (t) => {
     const store = await makeStore(t, nextClock());
     const odd = Object.fromEntries(
       ['a.b', '$x', '__proto__', '', '\u0000', '日本', '_bsontype'].map((key) => [key, 1]),
@@ -138,7 +142,7 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     }
   });
 
-  test.serial('keys are told apart exactly, up to 512 bytes', async (t) => {
+  test.serial('Keys of up to 512 bytes match exactly', async (t) => {
     const store = await makeStore(t, nextClock());
     const keys = [
       'k/a',
@@ -161,14 +165,14 @@ function compareAndSetContract(test: TestFn, makeStore: MakeStateStore): void {
     t.is((await store.list('k/', { limit: 100 })).length, keys.length);
   });
 
-  test.serial('a state store that is up answers a ping', async (t) => {
+  test.serial('A state store that is up answers a ping', async (t) => {
     const store = await makeStore(t, nextClock());
     await t.notThrowsAsync(store.ping());
   });
 }
 
 function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
-  test.serial('a record is there until the moment it expires, by the clock', async (t) => {
+  test.serial('A record exists until the moment of its expiry, by the injected clock', async (t) => {
     const clock = nextClock();
     const store = await makeStore(t, clock);
     const expiresAt = new Date(clock.now().getTime() + 60_000);
@@ -180,7 +184,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await store.list('claim/', { limit: 9 }), []);
   });
 
-  test.serial('an expired record counts as absent for compare-and-set', async (t) => {
+  test.serial('An expired record counts as absent for compare-and-set', async (t) => {
     const clock = nextClock();
     const store = await makeStore(t, clock);
     const first = await store.compareAndSet('claim/1', null, 'a', {
@@ -194,7 +198,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await store.get('claim/1'), { key: 'claim/1', value: 'b', version: second, expiresAt: null });
   });
 
-  test.serial('each write sets the expiry anew, and none where none is given', async (t) => {
+  test.serial('Each write replaces the expiry, and a write without one removes it', async (t) => {
     const clock = nextClock();
     const store = await makeStore(t, clock);
     const inSeconds = (seconds: number) => ({ expiresAt: new Date(clock.now().getTime() + seconds * 1000) });
@@ -209,7 +213,7 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
 }
 
 function listContract(test: TestFn, makeStore: MakeStateStore): void {
-  test.serial('list: keys with the prefix, in order, in pages', async (t) => {
+  test.serial('A list returns the keys with the prefix, in order, in pages', async (t) => {
     const store = await makeStore(t, nextClock());
     const keys = Array.from({ length: 10 }, (_, n) => `node/${n}`);
     for (const key of [...keys.toReversed(), 'nod', 'node', 'nodes/1', 'node0', 'other/1', 'Node/1'])
@@ -225,7 +229,7 @@ function listContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await store.list('absent/', { limit: 4 }), []);
   });
 
-  test.serial('list leaves out the expired without shortening the pages', async (t) => {
+  test.serial('A list leaves out expired records without shortening the pages', async (t) => {
     const clock = nextClock();
     const store = await makeStore(t, clock);
     for (let n = 0; n < 12; n += 1)
@@ -245,7 +249,7 @@ function listContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await values('claim/09'), [10, 11]);
   });
 
-  test.serial('a prefix is taken literally, whatever its characters', async (t) => {
+  test.serial('A list matches its prefix literally, with any characters', async (t) => {
     const store = await makeStore(t, nextClock());
     const prefixes = [
       'a%/',

@@ -6,8 +6,8 @@ import test from 'ava';
 import { z } from 'zod';
 import { callControl } from '../../src/control/control-client.js';
 import { startControlServer } from '../../src/control/control-server.js';
-import { defineOperation, makeOperationRunner } from '../../src/control/operations.js';
-import { CommandRejected, OutcomeUnknown } from '../../src/event-sourcing/errors.js';
+import { defineOperation, makeOperationRunner } from '../../src/control/operation.js';
+import { CommandRejected, OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
 
 const operations = [
   defineOperation('double', z.strictObject({ n: z.int() }), ({ n }) => Promise.resolve({ n: n * 2 })),
@@ -33,7 +33,7 @@ async function givenServer(t: {
   return { path, errors };
 }
 
-test('an operation is carried out in the service, and its result comes back', async (t) => {
+test('The service runs an operation and the caller receives its result', async (t) => {
   const { path } = await givenServer(t);
   t.deepEqual(await callControl(path, { operation: 'double', input: { n: 21 } }), {
     ok: true,
@@ -41,12 +41,12 @@ test('an operation is carried out in the service, and its result comes back', as
   });
 });
 
-test('only the service’s own user may connect', async (t) => {
+test('Only the user of the service may connect', async (t) => {
   const { path } = await givenServer(t);
   t.is((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('refusals carry a code and a sentence, and tell nothing of what failed inside', async (t) => {
+test('A refusal has a code and a sentence and reveals nothing about an internal failure', async (t) => {
   const { path, errors } = await givenServer(t);
   const ask = (operation: string, input = {}): ReturnType<typeof callControl> =>
     callControl(path, { operation, input });
@@ -62,7 +62,7 @@ test('refusals carry a code and a sentence, and tell nothing of what failed insi
   t.deepEqual(errors, ['lose', 'fail']);
 });
 
-test('a line that is no request is refused, and one that never ends is cut off', async (t) => {
+test('The server refuses a line that is no request, and cuts off one that never ends', async (t) => {
   const { path } = await givenServer(t);
   const send = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ test('a line that is no request is refused, and one that never ends is cut off',
   t.is(await send('x'.repeat(1024 * 1024 + 1)), '');
 });
 
-test('nobody listening is told from a refusal, also where a killed service left its socket', async (t) => {
+test('A caller can distinguish a missing service from a refusal, even if a killed service left its socket', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stowage-control-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   t.is(await callControl(join(directory, 'control.sock'), { operation: 'double', input: {} }), null);

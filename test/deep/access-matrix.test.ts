@@ -1,7 +1,7 @@
 import test from 'ava';
-import { runAccessMatrix } from '../http/support/access-matrix-run.js';
+import { runAccessMatrix } from '../support/simulation/access/access-matrix-run.js';
 
-test('every route, called in every situation there is, lets through and refuses as the design says', async (t) => {
+test('Every route accepts and refuses callers in every situation as the design says', async (t) => {
   const calls = await runAccessMatrix(t, { share: 1, seed: 1 });
   t.log(`${calls} calls`);
 });

@@ -1,16 +1,16 @@
 import test from 'ava';
-import { simulateCommands } from '../event-sourcing/support/simulate-commands.js';
+import { simulateCommands } from '../support/simulation/kernel/simulate-commands.js';
 
 /*
- * Several processes race for the same streams while acknowledgements are lost and appends take effect late: the events
- * of every successful command are in the log exactly once, in whole. DEEP_SEED=<printed> and DEEP_HISTORY=<named in the
- * failure> replay one history; DEEP_BUDGET multiplies how many there are.
+ * Several processes race for the same streams while acknowledgements are lost and appends take effect late. The events
+ * of every successful command are in the log exactly once and complete. DEEP_SEED=<printed> and DEEP_HISTORY=<named in
+ * the failure> replay one history. DEEP_BUDGET multiplies the number of histories.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
 
-test('every successful command is in the log exactly once, in whole', async (t) => {
+test('The events of every successful command are in the log exactly once and complete', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const histories = only === undefined ? Math.ceil(15_000 * budget) : 1;

@@ -1,15 +1,16 @@
 import test from 'ava';
-import { simulateDeletions } from '../reactions/support/simulate-deletions.js';
+import { simulateDeletions } from '../support/simulation/reactions/simulate-deletions.js';
 
 /*
- * Projects, storages, assets and shares come and go in two processes, with crashes: see `simulateDeletions`.
- * DEEP_SEED=<printed> and DEEP_HISTORY=<named in the failure> replay one history; DEEP_BUDGET multiplies how many there are.
+ * Two processes create and delete projects, storages, assets and shares, with crashes: see `simulateDeletions`.
+ * DEEP_SEED=<printed> and DEEP_HISTORY=<named in the failure> replay one history. DEEP_BUDGET multiplies the number of
+ * histories.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260103');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
 
-test('nothing outlives its project or its asset, and what is gone opens no more', async (t) => {
+test('No storage or share outlives its project or its asset, and its sealed values no longer open', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const histories = only === undefined ? Math.ceil(1_000 * budget) : 1;

@@ -1,11 +1,10 @@
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { streamName } from '../../src/event-sourcing/decider.js';
-import type { Aggregate } from '../../src/event-sourcing/decider.js';
-import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import type { StoredEvent, DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { streamName } from '../../src/event-sourcing/ports/stream-name.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
 import { emailAggregate, type EmailState } from '../../src/domain/email/email.js';
 import { hasAddress, userAggregate, type UserState } from '../../src/domain/user/user.js';
 
-/** What is wrong with whom the addresses belonged to, at any moment of the log; null when nothing is. */
+/** Checks the owners of the addresses at every moment of the log. Returns the problem, or null. */
 export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly string[]): string | null {
   const users = new Map<string, UserState>();
   for (const event of log) {
@@ -14,7 +13,7 @@ export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly st
     const before = users.get(event.stream) ?? decider.initialState;
     users.set(event.stream, decider.evolve(before, codec.decode(event)));
     const held = [...users.values()].flatMap((user) =>
-      user.status === 'registered' ? [user.emailDigest] : [],
+      user.status === 'registered' ? [user.email_digest] : [],
     );
     if (new Set(held).size < held.length) return `two users have one address after ${event.type}`;
   }
@@ -25,19 +24,19 @@ export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly st
   return without === undefined ? null : 'a user has no address';
 }
 
-/** A change that a user was told to have happened. */
+/** A change that the service confirmed to a user. */
 export interface Confirmed {
   readonly userId: string;
   readonly emailDigest: string;
 }
 
-/** What is wrong once all is quiet and the reactions have run; null when nothing is. */
+/** Checks the final state after the reactions have run. Returns the problem, or null. */
 export function judgeRest(log: readonly StoredEvent[], confirmed: readonly Confirmed[]): string | null {
   const users = foldAll(userAggregate, log);
   const reservations = foldAll(emailAggregate, log);
   const unreserved = [...users].some(([userId, user]) => {
     if (user.status !== 'registered') return false;
-    const reservation = reservations.get(user.emailDigest);
+    const reservation = reservations.get(user.email_digest);
     return reservation?.status !== 'reserved' || reservation.userId !== userId;
   });
   if (unreserved) return 'a user has an address that is not reserved for them';
@@ -56,9 +55,9 @@ function isLeft(
 ): boolean {
   if (reservation.status === 'free') return false;
   const user = users.get(reservation.userId);
-  // A registration that has not come to its end is given up by whoever needs its address.
+  // The next command that needs the address abandons an unfinished registration.
   if (user === undefined || user.status === 'abandoned') return false;
-  // An erased user's own address is released by what erases them.
+  // The erasure releases the own address of an erased user.
   if (user.status === 'erased' && user.emailDigest === emailDigest) return false;
   return !hasAddress(user, emailDigest);
 }

@@ -1,15 +1,15 @@
 import test from 'ava';
-import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { runEmailChangeSchedule } from './email-change-schedules.js';
 
-// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
+// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the message of a failure) repeat one schedule with its trace.
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_SCHEDULE'];
 const schedules = Math.ceil(30_000 * budget);
 
-test(`An address belongs to one user, however it changes hands: ${String(schedules)} schedules`, async (t) => {
+test(`An address belongs to one user through all changes, in ${String(schedules)} schedules`, async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${String(seed)}`);
   const tally = new Map<string, number>();
@@ -38,7 +38,7 @@ test(`An address belongs to one user, however it changes hands: ${String(schedul
   }
 });
 
-/** Releases whatever reservation there is by now. */
+/** Releases the present reservation without a check of its revision. */
 const withoutExactRelease = (handler: CommandHandler): CommandHandler => ({
   ...handler,
   handle: async (target, command, context, options) => {
@@ -49,7 +49,7 @@ const withoutExactRelease = (handler: CommandHandler): CommandHandler => ({
   },
 });
 
-/** Relies on a reservation that the user has from an earlier change. */
+/** Relies on the reservation of an earlier change of the same user. */
 const withoutOwnReservation = (handler: CommandHandler): CommandHandler => ({
   ...handler,
   handle: async (target, command, context, options) => {
@@ -66,11 +66,11 @@ function isCommand(command: unknown, type: string): command is { readonly type: 
   return typeof command === 'object' && command !== null && 'type' in command && command.type === type;
 }
 
-/** One in some 3,000 shows what the second one lacks. */
+/** One schedule in some 3,000 finds the second sabotage. */
 const sabotagedMax = 200_000;
 const sabotages: readonly [string, (handler: CommandHandler) => CommandHandler][] = [
-  ['the exact revision of what is released', withoutExactRelease],
-  ['a reservation of its own for each change', withoutOwnReservation],
+  ['the exact revision of a release', withoutExactRelease],
+  ['a separate reservation for each change', withoutOwnReservation],
 ];
 
 for (const [what, sabotage] of sabotages) {

@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import type { DocumentWriter } from '../../src/event-sourcing/document-writer.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { CommandRejected, Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import { makeAddressReservations } from '../../src/commands/address-reservations.js';
-import { makeConfirmEmailChange } from '../../src/commands/confirm-email-change.js';
-import { makeFinishEmailChange } from '../../src/commands/finish-email-change.js';
-import { makeRegister } from '../../src/commands/register.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import { makeRequestEmailChange } from '../../src/commands/request-email-change.js';
-import { makeStartSession } from '../../src/commands/start-session.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import { makeAddressReservations } from '../../src/commands/accounts/address-reservations.js';
+import { makeConfirmEmailChange } from '../../src/commands/accounts/confirm-email-change.js';
+import { makeFinishEmailChange } from '../../src/commands/accounts/finish-email-change.js';
+import { makeRegister } from '../../src/commands/accounts/register.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
+import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
+import { makeStartSession } from '../../src/commands/accounts/start-session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
   makeReleaseFormerAddresses,
 } from '../../src/reactions/finish-email-change.js';
-import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/reaction.js';
+import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/reacting/reaction.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/users/reader.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest as someDigest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { type Confirmed, judgeAddresses, judgeRest } from './email-change-history.js';
@@ -34,6 +35,11 @@ import {
   type Simulation,
   type Weather,
 } from './register-simulation.js';
+import { partial } from '../support/fakes/partial.js';
+import type { Sealer } from '../../src/keys/sealer.js';
+import type { Views } from '../../src/event-sourcing/views/views.js';
+import type { Digests } from '../../src/keys/digests.js';
+import type { MailedCodes } from '../../src/keys/login-codes.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -42,28 +48,25 @@ const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
   write: () => Promise.resolve(),
 };
 const sealed = sealedExample('sealed');
-const sealer = { seal: () => Promise.resolve(sealed), open: () => Promise.resolve('opened') };
-const noViews = {
-  of: () => ({
-    get: () => Promise.resolve(null),
-    find: () => Promise.resolve([]),
-    findInOrder: () => Promise.resolve([]),
-    sum: () => Promise.resolve(0n),
-    changeToken: () => null,
-  }),
-};
+const sealer = partial<Sealer>({
+  seal: () => Promise.resolve(sealed),
+  open: () => Promise.resolve('opened'),
+});
+const noViews = partial<Views>({
+  of: () => partial({ get: () => Promise.resolve(null), sum: () => Promise.resolve(0n) }),
+});
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
-const digests = {
-  email: (canonical: string) => createHash('sha256').update(canonical).digest('hex'),
+const digests = partial<Digests>({
+  email: (canonical) => createHash('sha256').update(canonical).digest('hex'),
   ip: () => someDigest,
-};
+});
 
-/** The users' own, and so few others that they are contested. */
+/** The addresses of the users, and so few others that the users compete for them. */
 const ownAddresses = ['ada@example.com', 'bob@example.com'];
 const freeAddresses = ['eve@example.com', 'joe@example.com'];
 
-/** The use cases as production builds them, over a simulated process; hashing, sealing and mailing cost nothing. */
+/** Makes the use cases of production over a simulated process. Hashing, sealing and mailing cost nothing. */
 function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
   const { random } = simulation;
   const handler = sabotage(
@@ -71,24 +74,24 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
   );
   const reservations = makeAddressReservations({ handler, clock });
   const finishEmailChange = makeFinishEmailChange({ handler, reservations });
-  // The code of a change is its id: whoever has read the mail knows it.
-  const addressChangeCodes = {
+  // The code of a change is its id, so a reader of the mail knows it.
+  const addressChangeCodes = partial<MailedCodes>({
     active: () => 'c1',
-    matches: (issue: { readonly issueId: string }, typed: string) => typed === issue.issueId,
-  };
+    matches: (issue, typed) => typed === issue.issueId,
+  });
   const deps = { handler, reservations, sealer, digests, addressChangeCodes };
   return {
     handler,
     reservations,
     register: makeRegister({
       ...deps,
-      passwords: { hash: () => Promise.resolve('a hash') },
+      passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
       users: makeUserReader({ views: noViews, sealer }),
       startSession: makeStartSession({
         ...deps,
-        refreshTokens: { issue: (sessionId) => ({ ...issued, sessionId }) },
-        accessTokens: { sign: () => Promise.resolve(access) },
+        refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
+        accessTokens: partial({ sign: () => Promise.resolve(access) }),
       }),
       defaultCapacityBytes: 1,
     }),
@@ -103,13 +106,13 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
 
 type UseCases = ReturnType<typeof makeProcess>;
 
-/** How likely each mishap is where the weather is worst. */
+/** The probability of each fault in the worst weather. */
 const worst: Weather = { crash: 0.03, refuse: 0.05, loseAcknowledgement: 0.2, delay: 0.05, longPause: 0.08 };
 
 /**
- * Runs one schedule: two users change their addresses while others register, in processes that crash; then the reactions
- * finish what was left. Returns what is wrong with its history, or null.
- * @param seed decides everything
+ * Runs one schedule: two users change their addresses while others register, in processes that crash. Then the
+ * reactions finish the rest. Returns the problem of the history, or null.
+ * @param seed determines the whole schedule
  */
 export async function runEmailChangeSchedule(
   seed: number,
@@ -139,7 +142,7 @@ export async function runEmailChangeSchedule(
   const during = judgeAddresses(await readLog(simulation), userIds);
   if (during !== null) return during;
 
-  // Once all is quiet the reactions leave nothing open.
+  // In calm weather the reactions leave nothing open.
   simulation.setWeather(calm);
   for (let round = 0; round < 2; round += 1) {
     startReactor('last reactor');
@@ -168,7 +171,7 @@ export async function runEmailChangeSchedule(
     context: CommandContext,
     clock: SimulatedProcess['clock'],
   ): Promise<void> {
-    // So that a later change may replace an earlier one.
+    // The wait lets a later change replace an earlier one.
     if (chance(0.5)) await clock.sleep(61_000);
     const asked = { ...context, time: clock.now() };
     await requestEmailChange({ userId, email }, asked);
@@ -189,7 +192,7 @@ export async function runEmailChangeSchedule(
     count('erased');
   }
 
-  /** What the reactions' runner does, in the order of the log. */
+  /** Runs the reactions in the order of the log, as their runner does. */
   function startReactor(name: string): void {
     startProcess(name, async ({ reactions }) => {
       for (const event of await readLog(simulation)) {
@@ -203,7 +206,7 @@ export async function runEmailChangeSchedule(
     });
   }
 
-  /** After a crash or a failure a client may try the same command again, in another process. */
+  /** Repeats a command after a crash or a failure in another process, at times. */
   function startTries(
     name: string,
     work: (process: UseCases, context: CommandContext, clock: SimulatedProcess['clock']) => Promise<unknown>,

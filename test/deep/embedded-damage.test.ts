@@ -9,15 +9,15 @@ import { eventsFormat } from '../../src/stores/embedded/formats.js';
 import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js';
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/transactions.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { makeDirectory } from '../support/embedded-directory.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeDirectory } from '../support/servers/embedded-directory.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const flips = Math.ceil(3_000 * Number(process.env['DEEP_BUDGET'] ?? 1));
 const walFlips = Math.ceil(flips / 10);
 const streams = Array.from({ length: 60 }, (_, number) => `stowage.thing-${number}`);
 
-test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer is the old one or says damaged`, (t) => {
+test(`${flips} times one flipped bit in events.db (seed ${seed}) leaves every read unchanged or reported as damage`, (t) => {
   t.timeout(30 * 60_000);
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
@@ -26,7 +26,7 @@ test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer i
   const random = makeSeededRandom(seed);
   const found = { unchanged: 0, damaged: 0 };
   for (let flip = 0; flip < flips; flip += 1) {
-    // The first two pages are the header, the schema and the log's own row: they get a fifth of the flips.
+    // The first two pages hold the header, the schema and the log's own row. They get a fifth of the flips.
     const range = flip % 5 === 0 ? 8_192 : original.length;
     const bit = Math.floor(random() * range * 8);
     const path = join(directory, `${flip}.db`);
@@ -34,7 +34,7 @@ test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer i
     bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
     writeFileSync(path, bytes);
     try {
-      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a wrong answer`);
+      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a read returned other data`);
       found.unchanged += 1;
     } catch (error) {
       if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
@@ -46,7 +46,7 @@ test(`${flips} times one flipped bit in events.db (seed ${seed}): every answer i
   t.true(found.damaged > flips / 10 && found.unchanged > flips / 10);
 });
 
-test(`${walFlips} times one flipped bit in what a killed process left of its write-ahead log (seed ${seed}): no event is hidden`, (t) => {
+test(`${walFlips} times one flipped bit in the write-ahead log of a killed process (seed ${seed}) hide no event`, (t) => {
   t.timeout(30 * 60_000);
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
@@ -66,7 +66,7 @@ test(`${walFlips} times one flipped bit in what a killed process left of its wri
     bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
     writeFileSync(`${path}-wal`, bytes);
     try {
-      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a wrong answer`);
+      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a read returned other data`);
       found.unchanged += 1;
     } catch (error) {
       if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
@@ -78,7 +78,10 @@ test(`${walFlips} times one flipped bit in what a killed process left of its wri
   t.true(found.damaged > walFlips / 2);
 });
 
-/** Makes a log of streams with three events each, and returns the file. `whileOpen` sees the files as they then stand. */
+/**
+ * Makes a log of streams with three events each, and returns the content of its file. `whileOpen` runs before the log
+ * is closed.
+ */
 function writeLog(path: string, whileOpen: () => void = () => undefined): Buffer {
   const connection = openWriter(path, eventsFormat);
   const append = makeTransactions(
@@ -105,7 +108,7 @@ function writeLog(path: string, whileOpen: () => void = () => undefined): Buffer
   return readFileSync(path);
 }
 
-/** Opens the file as the store does and asks everything: the log's id, the whole log, and each stream. */
+/** Opens the file as the store does and reads all of it: the log's id, the whole log, and each stream. */
 function readEverything(path: string): string {
   const connection = openWriter(path, eventsFormat);
   try {

@@ -1,63 +1,64 @@
 import test, { type ExecutionContext } from 'ava';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EmbeddedContext } from '../../src/stores/embedded/context.js';
 import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/event-store.js';
 import type { Fault } from '../../src/stores/embedded/faults.js';
 import { openReadModelStore } from '../../src/stores/embedded/read-model-store.js';
 import { openStateStore } from '../../src/stores/embedded/state-store.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
-import { wholeFold } from '../support/document-writes.js';
-import { makeContext, makeDirectory } from '../support/embedded-directory.js';
+import { wholeFold } from '../support/clients/document-writes.js';
+import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
 
-// After SQLite's own tests (sqlite.org/testing.html, section 3): the N-th step of a script fails, for every N until
-// the script runs through.
+// The tests follow SQLite's own (sqlite.org/testing.html, section 3): the N-th step of a script fails, for every N
+// until the script completes.
 
-/** A write that can be repeated, and whether it is there: whole, or not at all (half of it is an error). */
+/** A repeatable write, and whether it is stored: whole or not at all. Half of it is an error. */
 interface Write {
   run(): Promise<unknown>;
   isThere(): Promise<boolean>;
 }
 
 interface Opened {
-  /** Groups of writes; those of a group are asked for at once. */
+  /** Groups of writes; the writes of a group are concurrent. */
   readonly script: readonly (readonly Write[])[];
   close(): Promise<void>;
 }
 
 type Outcome = 'acknowledged' | 'unavailable' | 'unknown';
 
-/** Of a write in the runs where a step hangs: shorter than the step. */
+/** The limit of a write in the runs where a step hangs, in milliseconds; it is shorter than the step. */
 const writeLimitMs = 300;
 const failures = [
   { name: 'a full disk', when: 'before', code: 'SQLITE_FULL' },
-  { name: 'a full disk told after the effect', when: 'after', code: 'SQLITE_FULL' },
+  { name: 'a full disk reported after the effect', when: 'after', code: 'SQLITE_FULL' },
   { name: 'a failed sync', when: 'before', code: 'SQLITE_IOERR_FSYNC' },
-  { name: 'a failed sync told after the effect', when: 'after', code: 'SQLITE_IOERR_FSYNC' },
+  { name: 'a failed sync reported after the effect', when: 'after', code: 'SQLITE_IOERR_FSYNC' },
   { name: 'a step that takes longer than the limit', when: 'hang', hangMs: 3 * writeLimitMs },
 ] as const satisfies readonly (Omit<Fault, 'file' | 'step' | 'n'> & { name: string })[];
 
 const stores = { events: openEvents, 'read-models': openDocuments, state: openState } as const;
 
-/** How many steps the script has, by file. */
+/** The number of steps of the script, by file. */
 const steps = new Map<string, number>();
 
 for (const [file, open] of Object.entries(stores) as [keyof typeof stores, typeof openEvents][]) {
   for (const { name, ...failure } of failures) {
-    // The runs that hang wait most of the time, so they run at once, after the others.
+    // The runs that hang mostly wait, so they run concurrently after the others.
     const declare = failure.when === 'hang' ? test : test.serial;
     declare(
-      `${file}: ${name} at any step acknowledges nothing that is not there, and the store recovers`,
+      `${file}: the store acknowledges only stored writes and recovers after ${name} at any step`,
       async (t) => {
         t.timeout(600_000);
         let step = 0;
         let failures = 0;
-        let goesOn = true;
-        while (goesOn) {
+        let continues = true;
+        while (continues) {
           step += 1;
           const failed = await failAt(t, open, { ...failure, file, step: 'any', n: step });
           if (failed) failures += 1;
-          // On a busy machine a write may hear of its end late, or of its limit early: another has counted the steps.
-          goesOn = failure.when === 'hang' ? step < (steps.get(file) ?? 0) : failed;
+          // On a busy machine a write may see its end late or its limit early, so a run that hangs uses the count of
+          // another run.
+          continues = failure.when === 'hang' ? step < (steps.get(file) ?? 0) : failed;
         }
         if (failure.when !== 'hang') steps.set(file, step - 1);
         t.log(`${step} runs`);
@@ -67,7 +68,9 @@ for (const [file, open] of Object.entries(stores) as [keyof typeof stores, typeo
   }
 }
 
-/** Runs the script with one fault, then opens the files again and looks. Returns whether a write failed. */
+/**
+ * Runs the script with one fault, then opens the files again and checks every write. Returns whether a write failed.
+ */
 async function failAt(
   t: ExecutionContext,
   open: (context: EmbeddedContext) => Promise<Opened>,
@@ -90,7 +93,7 @@ async function failAt(
 
   const failed = outcomes.some((outcome) => outcome !== 'acknowledged');
   const isIoError = fault.code?.startsWith('SQLITE_IOERR') === true;
-  t.is(fatal.length, failed && isIoError ? 1 : 0, `${where}: what ends the process is told once`);
+  t.is(fatal.length, failed && isIoError ? 1 : 0, `${where}: one fatal error is reported`);
   if (isIoError) {
     const first = outcomes.findIndex((outcome) => outcome !== 'acknowledged');
     t.false(
@@ -105,7 +108,7 @@ async function failAt(
     if (outcomes[index] === 'acknowledged')
       t.true(there, `${where}: write ${index} was acknowledged and is lost`);
     if (outcomes[index] === 'unavailable')
-      t.false(there, `${where}: write ${index} was refused and is there`);
+      t.false(there, `${where}: write ${index} was refused and is stored`);
     await write.run();
     t.true(await write.isThere(), `${where}: write ${index} cannot be repeated`);
   }
@@ -122,7 +125,7 @@ async function attempt(t: ExecutionContext, write: Write): Promise<Outcome> {
     if (error instanceof StoreUnavailable) return 'unavailable';
     throw error;
   }
-  t.true(await write.isThere(), 'acknowledged, and not visible');
+  t.true(await write.isThere(), 'the acknowledged write is not visible');
   return 'acknowledged';
 }
 

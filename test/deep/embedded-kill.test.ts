@@ -4,21 +4,21 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { LogEvent } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/event-store.js';
 import { readLog } from '../contracts/event-store-fixtures.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { makeContext, makeDirectory } from '../support/embedded-directory.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const kills = Math.ceil(160 * Number(process.env['DEEP_BUDGET'] ?? 1));
-/** A new directory after so many kills, so that looking through the log stays short. */
+/** The number of kills before a new directory begins, so that reading the log stays short. */
 const killsPerDirectory = 20;
-/** A process is killed a moment after it was told of so many appends at most: counted, so that the speed does not matter. */
+/** The largest number of acknowledged appends before a kill. Counting them makes the test independent of the speed. */
 const appendsMax = 100;
 
-const appender = fileURLToPath(new URL('../support/embedded-appender.js', import.meta.url));
+const appender = fileURLToPath(new URL('../support/servers/embedded-appender.js', import.meta.url));
 
 interface Acknowledged {
   readonly stream: string;
@@ -26,14 +26,14 @@ interface Acknowledged {
   readonly position: string;
 }
 
-test(`kill -9 at ${kills} random moments (seed ${seed}) loses nothing that was acknowledged and leaves nothing half`, async (t) => {
+test(`A kill -9 at ${kills} random moments (seed ${seed}) loses no acknowledged append and leaves none half written`, async (t) => {
   t.timeout(600_000);
   const acknowledgements = await Promise.all([0, 1].map((lane) => killAgainAndAgain(t, lane)));
   const total = acknowledgements.reduce((sum, count) => sum + count, 0);
   t.log(`${total} acknowledged appends`);
 });
 
-/** Half of the kills; two lanes at once keep two cores busy. Returns how many appends were acknowledged. */
+/** Runs half of the kills; two concurrent lanes keep two cores busy. Returns the number of acknowledged appends. */
 async function killAgainAndAgain(t: ExecutionContext, lane: number): Promise<number> {
   const random = makeSeededRandom(seed + lane);
   let acknowledgements = 0;
@@ -41,11 +41,11 @@ async function killAgainAndAgain(t: ExecutionContext, lane: number): Promise<num
     const { directory, remove } = makeDirectory();
     const acknowledged: Acknowledged[] = [];
     for (let kill = done; kill < Math.min(done + killsPerDirectory, kills / 2); kill += 1) {
-      // Some are killed while they open the directory and recover what the one before them left.
+      // Some processes are killed while they open the directory and recover the state that the previous one left.
       const early = kill % 10 === 9;
-      const told = await appendAndKill(directory, { name: `${lane}-${kill}`, early, random });
-      if (!early) t.true(told.length > 0, 'a process that is killed has appended before');
-      acknowledged.push(...told);
+      const written = await appendAndKill(directory, { name: `${lane}-${kill}`, early, random });
+      if (!early) t.true(written.length > 0, 'the process has appended before the kill');
+      acknowledged.push(...written);
       const context = makeContext(directory);
       const log = await openEventLog(context);
       try {
@@ -60,12 +60,12 @@ async function killAgainAndAgain(t: ExecutionContext, lane: number): Promise<num
   return acknowledgements;
 }
 
-/** How long the last process took to open its directory, milliseconds. */
+/** The time in milliseconds that the last process took to open its directory. */
 let openingMs = 100;
 
 /**
- * Runs a process that appends and kills it a moment after a number of appends, both drawn, or while it opens the directory;
- * returns what it was told is written.
+ * Runs a process that appends. Kills it a moment after a number of appends, both random, or while it opens the
+ * directory. Returns the acknowledged appends.
  */
 async function appendAndKill(
   directory: string,
@@ -92,7 +92,7 @@ async function appendAndKill(
       continue;
     }
     const [stream, revision, position, count] = line.split(' ');
-    // The last line may have been cut off by the kill.
+    // The kill may have cut the last line off.
     if (stream === undefined || revision === undefined || position === undefined || count === undefined)
       break;
     acknowledged.push({ stream, revision: BigInt(revision), position });
@@ -114,7 +114,7 @@ async function check(
   const lost = acknowledged.filter(
     ({ stream, revision, position }) => positions.get(`${stream} ${revision}`) !== position,
   );
-  t.deepEqual(lost, [], 'acknowledged, and not there');
+  t.deepEqual(lost, [], 'no acknowledged append is missing');
   const gaps = log.filter((event, index) => Number(event.position) !== index + 1);
   t.deepEqual(gaps, [], 'positions are gapless');
   for (const [stream, events] of byStream) {
@@ -125,7 +125,7 @@ async function check(
   }
 }
 
-/** The events of one stream whose append ends at a revision that is not there. */
+/** Returns the events of one stream whose append ends at a revision that is not stored. */
 function halves(events: readonly LogEvent[]): LogEvent[] {
   return events.filter((event) => Number(event.data['last']) >= events.length);
 }

@@ -1,35 +1,39 @@
 /*
  * A seeded campaign of random faults between the adapter and a server that speaks EventStoreDB's protocol. Writers race
- * for a few streams while calls fail before their effect, after it, late and never, connections are cut, frozen and
- * refused, and subscriptions are dropped, ended and stalled. Promised: what was acknowledged is in the log exactly once
- * and where it was said to be; what was not is there whole or not at all; a read after an acknowledgement sees it;
- * whoever follows the log sees every event once and in order. The interleaving is the network's; the faults, the
- * streams and the waits follow from the seed.
+ * for a few streams. Meanwhile calls fail before their effect, after it, late or never; connections are cut, frozen and
+ * refused; subscriptions are dropped, ended and stalled.
+ *
+ * Each round asserts: an acknowledged append is in the log exactly once, at its acknowledged place; any other append is
+ * there whole or not at all; a read after an acknowledgement sees the append; every follower sees every event once and
+ * in order. The faults, the streams and the waits follow from the seed. The interleaving depends on the network.
  */
 import test from 'ava';
-import { appendDurably } from '../../src/event-sourcing/append-durably.js';
-import { StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
-import type { Clock, Random } from '../../src/event-sourcing/clock.js';
-import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.js';
+import { StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/ports/errors.js';
+import type { Clock, Random } from '../../src/event-sourcing/ports/clock.js';
+import type { NewEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, readLog } from '../contracts/event-store-fixtures.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import type { Answer, Call, Fault } from '../support/eventstoredb-server/faults.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer, type EventStoreDbServer } from '../support/eventstoredb-server/server.js';
-import { consumerTooSlow } from '../support/eventstoredb-server/statuses.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import type { Answer, Call, Fault } from '../support/servers/eventstoredb-server/faults.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import {
+  startEventStoreDbServer,
+  type EventStoreDbServer,
+} from '../support/servers/eventstoredb-server/server.js';
+import { consumerTooSlow } from '../support/servers/eventstoredb-server/statuses.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? '1');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const rounds = Math.ceil(8 * budget);
 const writers = 12;
 const appendsPerWriter = 20;
-/** A round ends after so many milliseconds, however slow the machine is. */
+/** The time limit of a round in milliseconds, which bounds it on a slow machine. */
 const roundMs = 8_000;
-/** Of one append that is to pass, when all is well. */
+/** The largest number of attempts at an append that must succeed without faults. */
 const triesMax = 500;
 const streams = ['thing-a', 'thing-b', 'thing-c', 'thing-d', 'thing-e', 'thing-f'] as const;
-/** Back-off in a twentieth of its time: faults are as short here. */
+/** A clock that shortens back-off to a twentieth, because the faults are short too. */
 const clock: Clock = { now: () => realClock.now(), sleep: (ms, signal) => realClock.sleep(ms / 20, signal) };
 const limits = { callMs: 120, pollMs: 20, silenceMs: 200 };
 
@@ -53,7 +57,7 @@ const answers: readonly Answer[] = [
 
 for (let round = 0; round < rounds; round += 1) {
   test.serial(
-    `round ${round}: acknowledged means in the log exactly once, and nothing is half there`,
+    `Round ${round}: every acknowledged append is in the log exactly once, and no append is half written`,
     async (t) => {
       const random = makeSeededRandom(seed * 1_000 + round);
       const server = await startEventStoreDbServer();
@@ -86,9 +90,9 @@ for (let round = 0; round < rounds; round += 1) {
       writing.abort();
       await weather;
       server.faults.decideBy(null);
-      // Once all is well every store works again, however slow the machine is.
+      // Without faults every store works again, even on a slow machine.
       for (const store of stores) attempts.push(...(await writeOnceMore(store, random)));
-      // Timers end in their order: the latest application that a fault may have put off is behind us then.
+      // Timers fire in order, so the latest delayed write has happened after this wait.
       await realClock.sleep(300);
 
       const calm = openTestStore(server.url);
@@ -100,15 +104,15 @@ for (let round = 0; round < rounds; round += 1) {
           stored.map((_, index) => BigInt(index)),
         );
         const ids = stored.map((event) => event.id);
-        t.is(new Set(ids).size, ids.length, 'no event is there twice');
+        t.is(new Set(ids).size, ids.length, 'no event is duplicated');
         for (const attempt of attempts.filter((each) => each.stream === stream)) {
           const expected = attempt.events.map((event) => event.id);
           const found = ids.slice(Number(attempt.from), Number(attempt.from) + expected.length);
           const whole = expected.every((id, index) => found[index] === id);
           const absent = expected.every((id) => !ids.includes(id));
           if (attempt.outcome === 'acknowledged')
-            t.true(whole, 'an acknowledged append is where it was said to be');
-          else if (attempt.outcome === 'refused') t.true(absent, 'a refused append is nowhere');
+            t.true(whole, 'an acknowledged append is at its acknowledged place');
+          else if (attempt.outcome === 'refused') t.true(absent, 'a refused append is absent');
           else t.true(whole || absent, 'an unknown append is whole or absent');
         }
       }
@@ -125,7 +129,7 @@ for (let round = 0; round < rounds; round += 1) {
   );
 }
 
-/** One writer: reads a stream, appends after its end, and keeps account of what it was told. */
+/** Runs one writer: it reads a stream, appends after its end, and records the outcome. */
 async function write(store: EventStore, random: Random): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   const endMs = performance.now() + roundMs;
@@ -154,7 +158,10 @@ async function writeOnce(store: EventStore, random: Random): Promise<Attempt> {
   return attempt;
 }
 
-/** Appends until that is acknowledged: one attempt of those returned is. @throws Error when none is for far too long */
+/**
+ * Appends until one append is acknowledged. Returns all attempts.
+ * @throws Error when none succeeds in `triesMax` attempts
+ */
 async function writeOnceMore(store: EventStore, random: Random): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   while (attempts.at(-1)?.outcome !== 'acknowledged') {
@@ -186,11 +193,11 @@ function randomFault(call: Call, random: Random): Fault | undefined {
   if (call.kind !== 'append') return { answer, delayMs, afterEvents: Math.floor(random() * 20) };
   const when = random();
   const apply = when < 0.4 ? 'now' : when < 0.7 ? 'never' : { afterMs: Math.floor(random() * 100) };
-  // A server never answers well before the effect.
+  // A server never reports success before the effect.
   return { apply: answer === 'normal' ? 'now' : apply, answer, delayMs };
 }
 
-/** Trouble that is about no call in particular, until the signal aborts. */
+/** Causes trouble that concerns no single call, until the signal aborts. */
 async function makeWeather(server: EventStoreDbServer, random: Random, signal: AbortSignal): Promise<void> {
   const ended = (): boolean => signal.aborted;
   while (!ended()) {
@@ -215,12 +222,21 @@ async function makeWeather(server: EventStoreDbServer, random: Random, signal: A
   }
 }
 
-/** Follows the log in the background; every event must come once, in order. */
+/** Follows the log in the background, again after an error; every event must arrive once, in order. */
 function followLog(store: EventStore, signal: AbortSignal) {
   const ids: string[] = [];
-  const ended = (async () => {
-    for await (const page of store.subscribe({ after: null, signal })) {
+  let after: Position | null = null;
+  const follow = async (): Promise<void> => {
+    for await (const page of store.subscribe({ after, signal })) {
       ids.push(...page.events.map((event) => event.id));
+      after = page.cursor;
+    }
+  };
+  const ended = (async () => {
+    while (!signal.aborted) {
+      await follow().catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      });
     }
     return ids;
   })();

@@ -1,15 +1,16 @@
 import test from 'ava';
-import { simulateInvitations } from '../reactions/support/simulate-invitations.js';
+import { simulateInvitations } from '../support/simulation/reactions/simulate-invitations.js';
 
 /*
- * Invitations, accounts, addresses and reactions in any order, with crashes: see `simulateInvitations`. DEEP_SEED=<printed>
- * and DEEP_HISTORY=<named in the failure> replay one history; DEEP_BUDGET multiplies how many there are.
+ * Invitations, accounts, addresses and reactions in any order, with crashes: see `simulateInvitations`.
+ * DEEP_SEED=<printed> and DEEP_HISTORY=<named in the failure> replay one history. DEEP_BUDGET multiplies the number of
+ * histories.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
 
-test('whatever the order, whoever was invited and proves the address is a member, and nobody else', async (t) => {
+test('Exactly the invited users who prove their address become members, in every order', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const histories = only === undefined ? Math.ceil(2_000 * budget) : 1;

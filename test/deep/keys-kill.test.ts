@@ -7,34 +7,37 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { readKeyFile } from '../../src/keys/key-file.js';
 import { kidsIn } from '../../src/keys/key-changes.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
 import { loadKeys } from '../../src/keys/key-rings.js';
 import { makeSealer } from '../../src/keys/sealer.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { makeDirectory, openStores } from '../support/embedded-directory.js';
-import { runCli } from '../support/service-process.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { runCli } from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const kills = Math.ceil(60 * Number(process.env['DEEP_BUDGET'] ?? 1));
 const killsPerDirectory = 15;
-/** A process is killed once it was told of so many steps of rotations, at most: counted, so that the speed does not matter. */
+/**
+ * The largest number of acknowledged rotation steps before a kill. Counting them makes the test independent of the
+ * speed.
+ */
 const stepsMax = 16;
 const sealedMin = 2;
 
-const rotator = fileURLToPath(new URL('../support/key-rotator.js', import.meta.url));
+const rotator = fileURLToPath(new URL('../support/servers/key-rotator.js', import.meta.url));
 
-/** What the killed process was told is done. */
+/** The acknowledged steps of the killed process. */
 interface Acknowledged {
   readonly sealed: (readonly [userId: string, sealed: string])[];
-  /** The last key that was made the active one, and the last that was added, by ring. */
+  /** The last promoted key and the last added key, by ring. */
   readonly promoted: Map<string, string>;
   readonly added: Map<string, string>;
 }
 
-test(`kill -9 at ${kills} random moments of a rotation leaves a readable key file, and everything opens`, async (t) => {
+test(`A kill -9 at ${kills} random moments of a rotation leaves a readable key file, and every secret opens`, async (t) => {
   t.timeout(600_000);
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
@@ -44,7 +47,7 @@ test(`kill -9 at ${kills} random moments of a rotation leaves a readable key fil
     t.teardown(remove);
     const secrets: (readonly [string, string])[] = [];
     for (let kill = done; kill < Math.min(done + killsPerDirectory, kills); kill += 1) {
-      // Each starts later by the time that the one before may have gone on to.
+      // Each process starts later by more than the time that the previous clock may have advanced.
       const startAt = new Date(Date.UTC(2100, 0, 1) + kill * 40_000 * 86_400_000);
       const acknowledged = await rotateAndKill(directory, { name: String(kill), startAt, random });
       secrets.push(...acknowledged.sealed);
@@ -54,7 +57,7 @@ test(`kill -9 at ${kills} random moments of a rotation leaves a readable key fil
       await checkSecrets(t, directory, secrets);
     }
     seen.secrets += secrets.length;
-    // Then the commands go on as if nothing had been, and clean up
+    // Then the commands continue normally and clean up
     const rewrapped = await runCli(directory, ['keys', 'rewrap']);
     t.is(rewrapped.code, 0, rewrapped.stderr);
     t.is(Object.keys((JSON.parse(rewrapped.stdout) as { data_keys: object }).data_keys).length, 1);
@@ -77,14 +80,14 @@ async function rotateAndKill(
   });
   const exited = once(child, 'exit');
   const acknowledged: Acknowledged = { sealed: [], promoted: new Map(), added: new Map() };
-  const hears = killWhenTold(child, random);
+  const onReport = killAfterReports(child, random);
   for await (const line of createInterface({ input: child.stdout })) {
     const [what = '', subject = '', value = ''] = line.split(' ');
     if (what === 'sealed' && sealedSchema.safeParse(value).success)
       acknowledged.sealed.push([subject, value]);
     if (what === 'added') acknowledged.added.set(subject, value);
     if (what === 'promoted') acknowledged.promoted.set(subject, value);
-    hears(what);
+    onReport(what);
   }
   const [, signal] = (await exited) as [number | null, string | null];
   if (signal !== 'SIGKILL') throw new Error('the process ended by itself');
@@ -92,11 +95,11 @@ async function rotateAndKill(
 }
 
 /**
- * Kills the process once it has told of its steps and of some secrets, and some time of the next step has passed: a step is a key
- * that was added or promoted, and with two there is a promotion.
- * @returns hears what is told, a word for each line
+ * Kills the process a moment after it has reported its steps and some secrets; the moment is a part of the time of a
+ * step. A step is an added or promoted key, and two steps include a promotion.
+ * @returns the function that receives the first word of each line
  */
-function killWhenTold(child: ChildProcess, random: () => number): (what: string) => void {
+function killAfterReports(child: ChildProcess, random: () => number): (what: string) => void {
   const [steps, moment] = [2 + Math.floor(random() * (stepsMax - 1)), random()];
   const left = { steps, sealed: sealedMin };
   let beganMs = 0;
@@ -112,7 +115,10 @@ function killWhenTold(child: ChildProcess, random: () => number): (what: string)
   };
 }
 
-/** What was acknowledged is in the file: a key that was promoted is active, or was when the next one was promoted. */
+/**
+ * Asserts that the file contains the acknowledged keys: a promoted key is active, or was active when the next one was
+ * promoted.
+ */
 function checkKeyFile(t: ExecutionContext, directory: string, { added, promoted }: Acknowledged): void {
   const path = join(directory, 'keys.json');
   t.is(statSync(path).mode & 0o777, 0o600);
@@ -122,7 +128,7 @@ function checkKeyFile(t: ExecutionContext, directory: string, { added, promoted 
     const [addedLast, promotedLast] = [added.get(ring), promoted.get(ring)];
     const kids = kidsIn(file, ring satisfies RingName);
     if (addedLast !== undefined) t.true(kids.includes(addedLast), `a key of ${ring} that was added is gone`);
-    // One more may have been promoted, and not acknowledged.
+    // One more key may have been promoted without an acknowledgement.
     if (promotedLast !== undefined) t.true(kids[0] === addedLast || kids[0] === promotedLast, ring);
   }
   return undefined;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 import { KeyDestroyed } from '../../src/keys/errors.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
 import { readKeyFile } from '../../src/keys/key-file.js';
@@ -12,22 +12,25 @@ import { loadKeys } from '../../src/keys/key-rings.js';
 import { makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { erased, makeSealer, type Sealer } from '../../src/keys/sealer.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { settableClock } from '../support/settable-clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 
 /*
- * Every ring is rotated again and again in one process that seals and opens all the while: DEEP_SEED=<printed> repeats
- * the choices, DEEP_BUDGET multiplies the number of secrets.
+ * Rotates every ring many times in one process that seals and opens meanwhile. DEEP_SEED=<printed> repeats the choices;
+ * DEEP_BUDGET multiplies the number of secrets.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 const secretsAtFirst = Math.ceil(10_000 * budget);
-/** Some come while the rings are rotated. */
+/** Some secrets are sealed during the rotations. */
 const personsMax = Math.ceil(secretsAtFirst * 1.2);
 const rotations = 20;
 const workers = 16;
-/** What the workers do during a rotation, together: counted, so that the speed of disk and processor changes nothing. */
+/**
+ * The number of actions of all workers during a rotation. Counting them makes the test independent of the speed of disk
+ * and processor.
+ */
 const actsPerRotation = Math.max(2_000, Math.ceil(12_000 * budget));
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
@@ -37,10 +40,10 @@ interface Secret {
   readonly sealed: Sealed;
 }
 
-/** Something made with a key of another ring, and whether it is still good. */
+/** Checks a code or token that was made with a key of another ring. */
 type Check = () => boolean;
 
-test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under load lose nothing`, async (t) => {
+test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under load lose no secret`, async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   // Given a process with many secrets
@@ -53,7 +56,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   const random = makeSeededRandom(seed);
   const secrets: Secret[] = [];
   const checks: Check[] = [];
-  /** Whose key is being destroyed, and whose is. */
+  /** The users whose key is being destroyed, and those whose key is destroyed. */
   const destroyed = new Set<string>();
   const gone = new Set<string>();
   let stopped = false;
@@ -64,7 +67,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
     }),
   );
 
-  // When every ring is rotated while it seals, opens and destroys
+  // When every ring is rotated while the process seals, opens and destroys
   const load = Promise.all(Array.from({ length: workers }, actUntilStopped));
   const seen = { opened: 0, rewrapped: 0 };
   try {
@@ -74,7 +77,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
     await load;
   }
 
-  // Then a process that starts now opens everything, with the last master key alone
+  // Then a new process opens every secret with the last master key alone
   const keyFile = join(directory.path, 'keys.json');
   const keys = loadKeys({ settings: {}, keyFile });
   t.is(keys.master.all().length, 1);
@@ -106,8 +109,9 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   async function check(sealer: Sealer, { userId, text, sealed }: Secret): Promise<void> {
     const wasGone = gone.has(userId);
     const opened = await sealer.open({ kind: 'person', userId }, 'email', sealed);
-    if (opened === erased) t.true(destroyed.has(userId), 'a secret is erased that nobody destroyed');
-    else if (opened !== text || wasGone) t.fail(`a secret of ${userId} opens, and should not, or as another`);
+    if (opened === erased) t.true(destroyed.has(userId), 'an erased secret belongs to a destroyed key');
+    else if (opened !== text || wasGone)
+      t.fail(`a secret of ${userId} opens after its key was destroyed, or as another value`);
   }
 
   async function actUntilStopped(): Promise<void> {
@@ -139,7 +143,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
         await services.sealer.destroy({ kind: 'person', userId: secret.userId });
         gone.add(secret.userId);
       }
-      // What opens from the cache would not let anything else run.
+      // An open from the cache is synchronous, so the wait lets other work run.
       await new Promise(setImmediate);
     }
   }
@@ -159,7 +163,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   }
 });
 
-/** In parts, as the command line does, until no key is left that was made with the old key meanwhile. */
+/** Rewraps in parts, as the command line does, until no data key is wrapped with the old key. */
 async function rewrapAll({ sealer, keyRings }: Services): Promise<number> {
   let rewrapped = 0;
   do {

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { Sealed } from '../../src/event-sourcing/sealed.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { KeyDestroyed } from '../../src/keys/errors.js';
-import { makeKeyring } from '../../src/keys/keyring.js';
-import type { Keyring } from '../../src/keys/keyring.js';
-import type { LastingScope, Sealer } from '../../src/keys/sealer.js';
-import { erased, makeSealer } from '../../src/keys/sealer.js';
-import { makeSeededRandom, makeTestClock } from '../support/clock.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeKeyring, type Keyring } from '../../src/keys/keyring.js';
+import { type LastingScope, type Sealer, erased, makeSealer } from '../../src/keys/sealer.js';
+import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 /*
- * Several processes seal, open, destroy and rotate over one state store that loses answers, applies writes late and
- * is away at times. Every history is one seed: DEEP_SEED=<printed> replays it, DEEP_BUDGET multiplies their number.
+ * Several processes seal, open, destroy and rotate over one state store that loses answers, applies writes late and is
+ * sometimes away. Each history follows from one seed: DEEP_SEED=<printed> replays it, and DEEP_BUDGET multiplies their
+ * number.
  */
 const firstSeed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
@@ -33,7 +32,7 @@ interface Kept {
   readonly sealed: Sealed;
 }
 
-test('what was sealed opens in every process until its key is destroyed, whatever the store does', async (t) => {
+test('A sealed value opens in every process until its key is destroyed, under any faults of the store', async (t) => {
   t.log(`DEEP_SEED=${firstSeed}, ${histories} histories`);
   const seen: Seen = { sealed: 0, erased: 0, refused: 0, failed: 0 };
   for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
@@ -108,7 +107,7 @@ async function runHistory(seed: number, seen: Seen): Promise<string | null> {
   return after.problem;
 }
 
-/** What a process that has seen nothing yet opens. */
+/** Opens every kept value in a process without a cache. */
 async function judge(
   sealer: Sealer,
   { kept, destroyed }: { readonly kept: readonly Kept[]; readonly destroyed: ReadonlySet<LastingScope> },
@@ -124,7 +123,7 @@ async function judge(
   return { problem: null, erased: count };
 }
 
-/** Answers out of turn; a write may be refused service, applied without an answer, or applied much later. */
+/** Makes a store that answers in random order. A write may fail, apply without an answer, or apply much later. */
 function faulty(store: StateStore, random: () => number, late: (() => Promise<unknown>)[]): StateStore {
   const wait = async () => {
     for (let turns = Math.floor(random() * 6); turns > 0; turns -= 1) await Promise.resolve();
@@ -160,7 +159,7 @@ function pick<T>(list: readonly T[], random: () => number): T {
   return chosen;
 }
 
-/** Never the same bytes twice in one history. */
+/** Makes bytes that never repeat in one history. */
 function seededBytes(seed: number): (size: number) => Buffer {
   let drawn = 0;
   return (size) => {

@@ -1,29 +1,34 @@
 /*
- * Racing writers in two processes' worth of clients, with random faults between one of them and the server that
- * MONGODB_URL names: what was acknowledged is there, what was refused is not, and documents end at the largest revision.
- * The faults follow from DEEP_SEED; when they strike depends on the machine too.
+ * Races writers of two clients, with random faults between one client and the server that MONGODB_URL names.
+ * Acknowledged writes are stored, refused ones are not, and documents end at the largest revision. The faults follow
+ * from DEEP_SEED; their timing also depends on the machine.
  */
 import test, { type ExecutionContext } from 'ava';
 
-import type { Random } from '../../src/event-sourcing/clock.js';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { incrementalFold, wholeFold } from '../support/document-writes.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/mongodb-server.js';
-import type { Fate, TcpProxy } from '../support/tcp-proxy.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { incrementalFold, wholeFold } from '../support/clients/document-writes.js';
+import {
+  makeMongoDbProxy,
+  makeTestDatabase,
+  mongoDbUrl,
+  openStoresAt,
+} from '../support/servers/mongodb-server.js';
+import type { Fate, TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const seed = Number(process.env['DEEP_SEED'] || '1');
 const rounds = Math.ceil(8 * Number(process.env['DEEP_BUDGET'] || '1'));
-const limits = { openMs: 20_000, readMs: 500, writeMs: 1500 };
+const limits = { openMs: 20_000, readMs: 500, writeMs: 1500, indexMs: 1500 };
 const fates: readonly Fate[] = ['lose-request', 'lose-reply', 'hold-request', 'hold-reply', 'late-request'];
 const writers = Array.from({ length: 8 }, (_, n) => n);
 const run = mongoDbUrl === undefined ? test.skip : test.serial;
 const needs = mongoDbUrl === undefined ? ' (set MONGODB_URL to run this)' : '';
 
 run(
-  `acknowledged compare-and-sets are never lost or doubled, refused ones never applied${needs}`,
+  `Acknowledged compare-and-sets are never lost or doubled, and refused ones never apply${needs}`,
   async (t) => {
     const { proxy, faulty, direct } = await given(t);
     const seen = { applied: 0, refused: 0, unknown: 0 };
@@ -56,7 +61,7 @@ run(
   },
 );
 
-run(`documents end at the largest revision${needs}`, async (t) => {
+run(`Documents end at the largest revision${needs}`, async (t) => {
   const { proxy, faulty, direct } = await given(t);
   let unavailable = 0;
   for (let round = 0; round < rounds; round += 1) {
@@ -79,7 +84,7 @@ run(`documents end at the largest revision${needs}`, async (t) => {
       );
       t.deepEqual(body, { revision: String(revision) });
     }
-    // Whoever comes last, with everything: all end there.
+    // A final fold of the whole stream reaches every document.
     await direct.readModelStore.write(
       'v',
       ids.map((id) => wholeFold(id, 1000n, { revision: '1000' })),
@@ -100,7 +105,7 @@ async function given(t: ExecutionContext) {
   return { proxy, faulty, direct };
 }
 
-/** Random faults until it is stopped; then late requests arrive and everything passes. */
+/** Causes random faults until the returned function stops them; then late requests arrive and every request passes. */
 function disturb(proxy: TcpProxy, random: Random): () => void {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)];
   proxy.decide = () => (random() < 0.06 ? (pick(fates) ?? 'pass') : 'pass');
@@ -129,7 +134,7 @@ async function extendLedger(
   const attempts: Attempt[] = [];
   const [steps, stepsMax] = [12, 1_000];
   const isApplied = (): boolean => attempts.some(({ outcome }) => outcome === 'applied');
-  // A writer on a slow machine, or in much trouble, goes on until one of its entries is in.
+  // On a slow machine, or after many faults, a writer continues until one of its entries is stored.
   for (let n = 0; n < steps || (n < stepsMax && !isApplied()); n += 1) {
     const entry = `${writer}.${n}`;
     const record = await orUnavailable(store.get(key));
@@ -139,7 +144,7 @@ async function extendLedger(
       const version = await store.compareAndSet(key, record?.version ?? null, value);
       attempts.push({ entry, outcome: version === null ? 'refused' : 'applied' });
     } catch (error) {
-      // Without a doubt about its outcome an unavailable store has done nothing.
+      // A store that is unavailable with a known outcome has written nothing.
       if (error instanceof OutcomeUnknown) attempts.push({ entry, outcome: 'unknown' });
       else if (error instanceof StoreUnavailable) attempts.push({ entry, outcome: 'refused' });
       else throw error;
@@ -149,7 +154,7 @@ async function extendLedger(
   return attempts;
 }
 
-/** Folds streams forward as projectors do, in steps of a batch; counts the calls that failed. */
+/** Folds streams forward in batches, as projectors do. Returns the number of failed calls. */
 async function followStreams(
   store: ReadModelStore,
   {
@@ -185,7 +190,7 @@ async function followStreams(
   return unavailable;
 }
 
-/** What is on the wire is done before this returns: the server of CI answers in order of arrival. */
+/** Waits until the requests on the wire are handled: the server of CI answers in order of arrival. */
 async function settled(store: StateStore): Promise<void> {
   await realClock.sleep(100);
   await store.ping();

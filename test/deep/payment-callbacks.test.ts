@@ -2,12 +2,12 @@ import test from 'ava';
 import { paymentProvider } from '../../src/domain/payment.js';
 import { everyByteChanged, makeJudge, makeMutants } from '../integrations/payments/callback-mutants.js';
 import { givenProvider, readVectors } from '../integrations/payments/vectors.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { takeMutants } from '../support/refused-callbacks.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { takeMutants } from '../support/examples/refused-callbacks.js';
 
 /*
- * Callbacks made up out of genuine ones: none may be verified as anything that was never sent, nor make a verifier throw or take
- * long. DEEP_SEED=<printed> replays a campaign, DEEP_BUDGET multiplies it.
+ * These callbacks are mutants of genuine ones. No verifier may accept one as a callback that was never sent, throw or
+ * take long. DEEP_SEED=<printed> replays a campaign. DEEP_BUDGET multiplies it.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
@@ -18,7 +18,7 @@ for (const name of paymentProvider.options) {
   const file = readVectors(name);
 
   test.serial(
-    `${name}: ${mutants} callbacks made up out of genuine ones are not verified as others`,
+    `The verifier of ${name} accepts none of ${mutants} mutated callbacks as another one`,
     async (t) => {
       const judge = await makeJudge(name, givenProvider(t, name), file);
       const next = makeMutants(file, makeSeededRandom(seed));
@@ -29,7 +29,7 @@ for (const name of paymentProvider.options) {
         const first = await measured(() => judge(mutant));
         const { accepted, problem } = first.result;
         let { cpuMs } = first;
-        // What the collector or the compiler did meanwhile is not of the callback: that takes long again.
+        // The garbage collector or the compiler may have run meanwhile. A slow callback is slow again.
         for (let again = 0; again < 4 && cpuMs >= slowestMs; again += 1) {
           cpuMs = Math.min(cpuMs, (await measured(() => judge(mutant))).cpuMs);
         }
@@ -45,13 +45,13 @@ for (const name of paymentProvider.options) {
     },
   );
 
-  test.serial(`${name}: of ${mutants} such callbacks those that are refused call no store`, async (t) => {
+  test.serial(`A refused one of ${mutants} mutated callbacks of ${name} calls no store`, async (t) => {
     t.log(await takeMutants(t, name, { count: mutants, seed }));
     t.pass();
   });
 
   test.serial(
-    `${name}: no callback at all with one of its bytes changed is verified as another`,
+    `The verifier of ${name} accepts no callback with one changed byte as another one`,
     async (t) => {
       const judge = await makeJudge(name, givenProvider(t, name), file);
       let tried = 0;
@@ -71,7 +71,7 @@ for (const name of paymentProvider.options) {
   );
 }
 
-/** The processor's time that it takes, milliseconds. */
+/** Returns the processor time of the work in milliseconds. */
 async function measured<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly cpuMs: number; readonly result: Result }> {

@@ -1,33 +1,33 @@
 import { connect } from 'node:net';
-import type { Random } from '../../src/event-sourcing/clock.js';
-import { makeHttpLane } from '../support/http-lane.js';
-import type { RawReply } from '../support/http-replies.js';
-import type { SentCallback } from '../support/sign-callbacks.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { makeHttpLane } from '../support/clients/http-lane.js';
+import type { RawReply } from '../support/clients/http-replies.js';
+import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import type { Platform, PlatformMessage } from './payment-senders.js';
 
-/** What platforms have sent, and what of it was acknowledged. */
+/** The deliveries of platforms and their acknowledgements. */
 export interface Delivery {
-  /** Resolves once every delivery was acknowledged. @throws Error for a reply that there must not be */
+  /** Resolves once every delivery is acknowledged. @throws Error for a reply that must not occur */
   run(): Promise<void>;
-  /** Sends a message once, and leaves before there is a reply. */
+  /** Sends a message once, and disconnects before there is a reply. */
   leave(message: PlatformMessage): Promise<void>;
-  /** Whether there was a reply that there must not be: nothing more is sent then. */
+  /** Returns whether a reply that must not occur has come. Then nothing more is sent. */
   hasFailed(): boolean;
-  /** How many deliveries were acknowledged so far. */
+  /** Returns the number of acknowledged deliveries. */
   acknowledged(): number;
-  /** When each message was acknowledged first, epoch milliseconds. */
+  /** When each message was first acknowledged, in epoch milliseconds. */
   readonly firstAt: ReadonlyMap<PlatformMessage, number>;
-  /** How many deliveries got no acknowledgement and were repeated: no connection, no reply, or 503. */
+  /** Returns the number of repeated deliveries: after no connection, no reply, or 503. */
   repeated(): number;
 }
 
 const connections = 12;
-/** A platform that waited for longer would be a test that hangs. */
+/** More attempts mean that the test hangs. */
 const triesMax = 2_000;
 
 /**
- * Sends the deliveries in their order over several connections at once, and each again until it is acknowledged. Some platforms
- * lose their patience: they end the connection before there is a reply.
+ * Sends the deliveries in their order over several connections at once, and each again until it is acknowledged. Some
+ * platforms are impatient: they end the connection before there is a reply.
  */
 export function makeDelivery({
   deliveries,
@@ -50,7 +50,7 @@ export function makeDelivery({
   return {
     run: async () => {
       await Promise.all(Array.from({ length: connections }, work));
-      // Whatever one connection met ends them all.
+      // A failure of one connection ends all of them.
       if (failure !== null) throw failure;
     },
     leave: (message) => sendAndLeave(requestOf(message.provider, message.sign(new Date()))),
@@ -65,7 +65,7 @@ export function makeDelivery({
     while (failure === null && (waiting.length > 0 || underWay > 0)) {
       const next = waiting.pop();
       if (next === undefined) {
-        // Another connection may have to give back what it is at.
+        // Another connection may have to put its delivery back into the queue.
         await sleep(5);
         continue;
       }
@@ -75,7 +75,7 @@ export function makeDelivery({
       if (isDone) continue;
       repeated += 1;
       if (next.tries > triesMax) failure ??= new Error(`${next.message.key} was never acknowledged`);
-      // Soon, but not before all else.
+      // The repetition comes soon, but not before all other deliveries.
       const place = waiting.length - Math.floor(random() * Math.min(waiting.length, 100));
       waiting.splice(place, 0, { ...next, tries: next.tries + 1 });
       await sleep(30);
@@ -100,7 +100,7 @@ export function makeDelivery({
     return true;
   }
 
-  /** The request arrives; nobody waits for the reply. */
+  /** Sends the request and does not wait for the reply. */
   function sendAndLeave(bytes: Buffer): Promise<void> {
     const patienceMs = random() * 8;
     return new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Random } from '../../src/event-sourcing/clock.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { makeServiceClient } from '../support/service-client.js';
-import { inspectDisk } from '../support/service-disk.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { inspectDisk } from '../support/servers/service-disk.js';
 import {
   freePort,
   makeDataDirectory,
@@ -12,7 +12,7 @@ import {
   spawnService,
   startService,
   type StartOptions,
-} from '../support/service-process.js';
+} from '../support/servers/service-process.js';
 import { type Delivery, makeDelivery } from './payment-delivery.js';
 import { findCallbackProblems, findRepetitions, placesOfGrant, replayGrants } from './payment-log.js';
 import {
@@ -25,12 +25,12 @@ import {
 import { makePlatforms, type Platform, type PlatformMessage } from './payment-senders.js';
 
 /*
- * Callbacks of all six platforms, duplicated and reordered, to the real service, which is killed again and again meanwhile.
- * DEEP_SEED repeats a run's draws (not its timing); DEEP_BUDGET multiplies its length.
+ * Sends callbacks of all six platforms, duplicated and reordered, to the real service, which is killed repeatedly.
+ * DEEP_SEED repeats the draws of a run, not its timing. DEEP_BUDGET multiplies its length.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
-/** Of one data directory; more of them are more directories. */
+/** The limit of one data directory. A longer run uses more directories. */
 const deliveriesMax = 10_000;
 const killsMax = 24;
 const lastAtOnce = 10;
@@ -39,7 +39,7 @@ const share = Math.min(1, budget);
 
 const unlimited = { limit: 1_000_000, seconds: 1 };
 
-test('duplicated and reordered callbacks over HTTP with kill -9 in between: each effect once, nothing acknowledged is lost', async (t) => {
+test('Each effect of duplicated and reordered callbacks happens once under kill -9, and no acknowledged callback is lost', async (t) => {
   t.timeout(directories * 30 * 60_000);
   t.log(`DEEP_SEED=${seed}`);
   for (let index = 0; index < directories; index += 1) await campaign(t, seed + index);
@@ -74,7 +74,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   t.teardown(() => running.service.kill());
   const client = makeServiceClient(running.service.url);
 
-  // Given orders for people and projects, and what happens to their payments
+  // Given orders for users and projects, and stories of their payments
   const orders = await placeOrders(client, {
     count: Math.ceil(deliveries / 15),
     platforms: Object.values(platforms.all),
@@ -85,7 +85,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   );
   const byName = new Map<string, Platform>(Object.entries(platforms.all));
 
-  // When all of it is told, most of it more often than once, and the service is killed meanwhile
+  // When the platforms deliver every message, most more than once, and the service is killed meanwhile
   const delivery = makeDelivery({
     deliveries: drawDeliveries(orders, deliveries, random),
     platforms: byName,
@@ -103,7 +103,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   t.is(delivery.acknowledged(), deliveries);
   t.is(delivery.firstAt.size, fates.size);
 
-  // Then every order ends as its story does, for all who read
+  // Then every order ends as its story does, for every reader
   const seen = await signInAgain(client, orders);
   const isSo = async (): Promise<readonly string[]> => [
     ...(await findOrderProblems(client, seen)),
@@ -113,7 +113,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   t.deepEqual(await untilEmpty(isSo), []);
   t.is(await running.service.stop(), 0);
 
-  // and in the log: what was acknowledged is on record since, has become one thing, and has been counted once
+  // and the log contains each acknowledged callback from before its acknowledgement, with one end and one effect
   const { events, problems } = await inspectDisk(directory.path);
   t.deepEqual(problems, []);
   const sent = [
@@ -139,7 +139,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   );
 }
 
-/** In any order, though the messages of some orders come close together; a third of them once, the others more often. */
+/** Draws deliveries in any order. The messages of some orders come close together. A third of them come once. */
 function drawDeliveries(
   orders: readonly Bought[],
   count: number,
@@ -163,7 +163,7 @@ function drawDeliveries(
 }
 
 /**
- * Kills the service once so many deliveries were acknowledged, a moment later; at times during its next start, too.
+ * Kills the service shortly after each number of acknowledged deliveries, at times during its next start, too.
  * @param last messages that are sent right before a kill, some at each, and never again
  */
 async function killAt(
@@ -184,7 +184,7 @@ async function killAt(
 ): Promise<void> {
   const left = [...last];
   for (const moment of [...moments].sort((one, other) => one - other)) {
-    // Counted, not timed, so that a slow machine is as busy when it is killed.
+    // The moments are counts and not times, so a slow machine is as busy when it is killed.
     while (delivery.acknowledged() < moment && !delivery.hasFailed()) await sleep(2);
     if (delivery.hasFailed()) return;
     const leaving = left.splice(0, lastAtOnce).map((message) => delivery.leave(message));
@@ -200,17 +200,17 @@ async function killAt(
   }
 }
 
-/** What reactions still have to do with payments, as the lines of the metrics. */
+/** Returns the open events of the payment reactions as lines of the metrics. */
 async function findOpenReactions(metricsPort: number): Promise<readonly string[]> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const open = metrics.match(
     /^stowage_reaction_open_events\{reaction="(?:settle-payments|fulfil-orders)"\} \d+$/gm,
   );
-  if (open?.length !== 2) throw new Error('the metrics do not tell of both reactions');
+  if (open?.length !== 2) throw new Error('the metrics lack a reaction');
   return open.filter((line) => !line.endsWith(' 0'));
 }
 
-/** Reactions and views follow the log a while later, the longer the slower the machine is. */
+/** Waits for reactions and views, which follow the log later on a slow machine. */
 async function untilEmpty(find: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const deadline = Date.now() + 5 * 60_000;
   for (;;) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LogEvent } from '../../src/event-sourcing/domain-event.js';
+import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { PlatformMessage } from './payment-senders.js';
 import type { Fate } from './payment-stories.js';
 
@@ -7,14 +7,14 @@ import type { Fate } from './payment-stories.js';
 export interface Sent {
   readonly message: PlatformMessage;
   readonly fate: Fate;
-  /** When it was acknowledged first, epoch milliseconds; null when it never was, and may be on record all the same. */
+  /** When it was first acknowledged, in epoch milliseconds. Null: never acknowledged, but it may be on record. */
   readonly acknowledgedAtMs: number | null;
 }
 
 /**
- * What of the acknowledged messages is missing, late, or there twice, and what of all that are on record has not become what it
- * must, as sentences. What is on record must have been there before it was acknowledged: otherwise a repetition has made up for
- * what was lost.
+ * Returns the acknowledged messages that are missing, late or duplicate, and the recorded ones with a wrong end, as
+ * sentences. A callback must be on record before its acknowledgement. Otherwise a repetition could hide the loss of an
+ * earlier one.
  */
 export function findCallbackProblems(events: readonly LogEvent[], sent: readonly Sent[]): readonly string[] {
   const callbacks = groupBy(
@@ -41,7 +41,7 @@ function problemsOfCallback(own: readonly LogEvent[], { fate, acknowledgedAtMs }
   return hasBecome(rest, fate) ? [] : [`has not become ${fate}: ${JSON.stringify(rest.map(toWords))}`];
 }
 
-/** Exactly one end; being held is one while it lasts. */
+/** Returns whether the callback has exactly one end. Being held is an end while it lasts. */
 function hasBecome(rest: readonly LogEvent[], fate: Fate): boolean {
   const [disposition, ...more] = rest.map(toWords).filter((words) => words !== 'PaymentCallbackHeld');
   if (fate === 'held') return disposition === undefined && rest.length > 0;
@@ -54,7 +54,7 @@ function toWords({ type, data }: LogEvent): unknown {
   return type === 'PaymentCallbackSettled' ? data['disposition'] : type;
 }
 
-/** What has happened more often than once that may happen only once, as sentences. */
+/** Returns events that happened more than once although they may happen only once, as sentences. */
 export function findRepetitions(events: readonly LogEvent[]): readonly string[] {
   const named = events.flatMap(({ stream, type, data }) => [
     ...(type === 'PaymentCaptured' ? [`${stream} captures ${text(data['transaction_id'])}`] : []),
@@ -66,7 +66,7 @@ export function findRepetitions(events: readonly LogEvent[]): readonly string[] 
     .map(([name]) => `twice: ${name}`);
 }
 
-/** Whether what is granted by each source is held in the end; and where grant and revocation are out of turn, as sentences. */
+/** Returns the sources that hold a grant at the end, and grants and revocations that do not alternate, as sentences. */
 export function replayGrants(events: readonly LogEvent[]): {
   readonly held: ReadonlySet<string>;
   readonly problems: readonly string[];
@@ -88,7 +88,7 @@ export function replayGrants(events: readonly LogEvent[]): {
 const gives = new Set(['CapacityGranted', 'EntitlementGranted', 'OrderFulfilled']);
 const takes = new Set(['CapacityRevoked', 'EntitlementRevoked', 'FulfilmentRevoked']);
 
-/** Where in `replayGrants` what an order gives is held, and the order's own word for it. */
+/** Returns where `replayGrants` keeps the grant of an order: at its recipient and in the order itself. */
 export function placesOfGrant(order: {
   readonly id: string;
   readonly userId: string;

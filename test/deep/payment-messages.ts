@@ -1,21 +1,21 @@
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { merchant } from '../integrations/payments/messages.js';
 
 /** A payment at its platform. */
 export interface Payment {
-  /** What we have given the platform. */
+  /** The number that the service gives to the platform. */
   readonly orderNumber: string;
-  /** The platform's own id of it. */
+  /** The id of the payment at the platform. */
   readonly transaction: string;
-  /** Minor units. */
+  /** In minor units. */
   readonly amount: number;
   readonly currency: string;
 }
 
-/** Something that happens to a payment. */
+/** A step in the life of a payment. */
 export type Step =
   | { readonly kind: 'pending' | 'paid' | 'failed' | 'expired' | 'canceled' | 'noise' }
-  /** Minor units; `total`: all refunds so far. One that fails moves no money. */
+  /** Amounts are in minor units. `total` is the sum of all refunds so far. A failed refund moves no money. */
   | {
       readonly kind: 'refund';
       readonly id: string;
@@ -25,14 +25,14 @@ export type Step =
     }
   | { readonly kind: 'dispute'; readonly status: 'open' | 'won' | 'lost' };
 
-/** What the contract of `standard` calls it. */
+/** Returns the type of a step in the contract of `standard`. */
 export function standardType(step: Step): string {
   if (step.kind === 'refund') return 'payment.refunded';
   if (step.kind === 'dispute') return step.status === 'open' ? 'payment.disputed' : `dispute.${step.status}`;
   return step.kind === 'noise' ? 'invoice.sent' : `payment.${step.kind}`;
 }
 
-/** A session, its intent, charge, refunds and dispute; only the session names the order. */
+/** Makes a session, its intent, charge, refunds and dispute. Only the session names the order. */
 export function stripeEvents(
   { orderNumber, transaction, amount, currency }: Payment,
   step: Step,
@@ -78,7 +78,7 @@ export function stripeEvents(
   }
 }
 
-/** A capture, its refunds and its dispute, by `event_type` and `resource_type`; refunds and disputes name the capture alone. */
+/** Makes a capture, its refunds and its dispute by `event_type` and `resource_type`. The others name the capture. */
 export function paypalEvents(
   { orderNumber, transaction, amount, currency }: Payment,
   step: Step,
@@ -125,7 +125,7 @@ export function paypalEvents(
   }
 }
 
-/** Callbacks by their types, before they are sealed. */
+/** Makes callbacks by their types, before they are sealed. */
 export function wechatResources(
   { orderNumber, transaction, amount, currency }: Payment,
   step: Step,
@@ -149,7 +149,7 @@ export function wechatResources(
   ];
 }
 
-/** A notification's fields, but for its id and send time. */
+/** Makes the fields of a notification without its id and send time. */
 export function alipayFields(
   { orderNumber, transaction, amount }: Payment,
   step: Step,
@@ -182,17 +182,17 @@ export function alipayFields(
   }
 }
 
-/** Cents of a dollar or fen of a yuan, as platforms write them. */
+/** Formats cents of a dollar or fen of a yuan as platforms write them. */
 export function inDecimals(minor: number): string {
   return (minor / 100).toFixed(2);
 }
 
-/** UTC+8, as RFC 3339. */
+/** Formats a time in UTC+8 as RFC 3339. */
 export function chinaTime(at: Date): string {
   return `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
 }
 
-/** UTC+8, as Alipay writes it. */
+/** Formats a time in UTC+8 as Alipay writes it. */
 export function alipayTime(at: Date): string {
   return chinaTime(at).slice(0, 19).replace('T', ' ');
 }

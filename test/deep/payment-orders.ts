@@ -1,11 +1,11 @@
-import type { Random } from '../../src/event-sourcing/clock.js';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
-import { asObject, type ServiceClient, type SignedIn, textOf } from '../support/service-client.js';
-import { untilAnswered } from '../support/service-ledger.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { asObject, type ServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
+import { untilAnswered } from '../support/servers/service-ledger.js';
 import type { Platform } from './payment-senders.js';
 import { drawStory, type Story, type StoryOrder } from './payment-stories.js';
 
-/** An order, who placed it, and what happens to it. */
+/** An order, its buyer and its story. */
 export interface Bought extends StoryOrder {
   readonly userId: string;
   readonly projectId: string | null;
@@ -17,11 +17,11 @@ const buyers = 8;
 const addressOf = (buyer: number): string => `buyer-${buyer}@example.org`;
 const password = 'Correct-Horse-7';
 const projectsOfBuyer = 4;
-/** What the service and its built-in plan give. */
+/** The capacity of a registration, and of the built-in plan. */
 const registrationBytes = 1_073_741_824;
 const planBytes = 107_374_182_400;
 
-/** Registers people, creates their projects and places orders for both, by any of the platforms. */
+/** Registers users, creates their projects and places orders for both on drawn platforms. */
 export async function placeOrders(
   client: ServiceClient,
   {
@@ -36,7 +36,7 @@ export async function placeOrders(
     return item;
   };
   const people = [];
-  // One after another: on a busy machine the service refuses hashes that would wait for too long.
+  // Users register one after the other, because a busy service refuses hashes that would wait too long.
   for (let index = 0; index < buyers; index += 1) {
     const buyer = await client.register(addressOf(index), password);
     const projects: string[] = [];
@@ -74,7 +74,7 @@ export async function placeOrders(
   return bought;
 }
 
-/** The orders, to be read with access tokens of now: those of the beginning last ten minutes, and a slow machine takes longer. */
+/** Returns the orders with new access tokens. The first tokens last ten minutes, and a slow machine takes longer. */
 export async function signInAgain(
   client: ServiceClient,
   orders: readonly Bought[],
@@ -87,7 +87,7 @@ export async function signInAgain(
   return orders.map((order) => ({ ...order, headers: headersOf.get(order.userId) ?? order.headers }));
 }
 
-/** Which orders do not end as their stories do, as sentences. */
+/** Returns the orders that do not end as their stories do, as sentences. */
 export async function findOrderProblems(
   client: ServiceClient,
   orders: readonly Bought[],
@@ -103,7 +103,7 @@ export async function findOrderProblems(
   return found.flat();
 }
 
-/** Who has not what all their orders give together, as sentences. */
+/** Returns the users and projects that lack the sum of the grants of their orders, as sentences. */
 export async function findGrantProblems(
   client: ServiceClient,
   orders: readonly Bought[],

@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { PaymentProviderName } from '../../src/domain/payment.js';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { merchant, secrets } from '../integrations/payments/messages.js';
-import type { RawReply } from '../support/http-replies.js';
-import { paypalCertificate, paypalPrivateKey } from '../support/paypal-certificate.js';
+import type { RawReply } from '../support/clients/http-replies.js';
+import { paypalCertificate, paypalPrivateKey } from '../support/examples/paypal-certificate.js';
 import {
   type SentCallback,
   signAlipay,
@@ -12,7 +12,7 @@ import {
   signStandard,
   signStripe,
   signWechatPay,
-} from '../support/sign-callbacks.js';
+} from '../support/clients/sign-callbacks.js';
 import {
   alipayFields,
   alipayTime,
@@ -26,10 +26,10 @@ import {
   wechatResources,
 } from './payment-messages.js';
 
-/** One message of a platform, which it signs anew each time it sends it. */
+/** One message of a platform, which signs it again for each delivery. */
 export interface PlatformMessage {
   readonly provider: PaymentProviderName;
-  /** What makes two deliveries the same message. */
+  /** The name that makes two deliveries the same message. */
   readonly key: string;
   sign(now: Date): SentCallback;
 }
@@ -37,26 +37,26 @@ export interface PlatformMessage {
 export interface Platform {
   readonly name: PaymentProviderName;
   readonly knows: readonly (Step['kind'] | 'failing refund')[];
-  /** What it sends when this happens. */
+  /** Returns the messages that the platform sends about a step. */
   tell(payment: Payment, step: Step, at: Date): readonly PlatformMessage[];
-  /** Whether it takes the reply for an acknowledgement, and sends no more. */
+  /** Returns whether the platform takes the reply for an acknowledgement. */
   isAcknowledged(reply: RawReply): boolean;
 }
 
 export interface Platforms {
   readonly all: Readonly<Record<PaymentProviderName, Platform>>;
-  /** What a service needs to verify them, beside directories of keys. */
+  /** The settings with which a service verifies the platforms, without key directories. */
   readonly environment: Readonly<Record<string, string>>;
-  /** By the variable that names the directory, its one file. */
+  /** The one file of each key directory, by the variable that names the directory. */
   readonly keyFiles: Readonly<Record<string, { readonly file: string; readonly pem: string }>>;
 }
 
 const serial = 'PUB_KEY_ID_0114232134912410000000000000';
 const isOk = ({ status }: RawReply): boolean => status >= 200 && status < 300;
-/** Alipay asks for exactly this word, and epay looks for it. */
+/** Alipay requires exactly this word, and epay searches for it. */
 const saysSuccess = ({ text }: RawReply): boolean => text === 'success';
 
-/** The six platforms with keys of their own. */
+/** Makes the six platforms with new keys. */
 export function makePlatforms(): Platforms {
   const [wechat, ali] = [makeKeys(), makeKeys()];
   let messages = 0;
@@ -92,7 +92,7 @@ export function makePlatforms(): Platforms {
         const id = `evt_${unique()}`;
         const created = Math.floor(at.getTime() / 1_000);
         const event = { id, object: 'event', type, created, livemode: true, data: { object } };
-        // It signs by either secret while one is rolled.
+        // The platform signs with either secret during a rotation.
         const sign = (now: Date): SentCallback =>
           signStripe(event, { secret: secrets.stripe[now.getTime() % 2 === 0 ? 0 : 1], at: now });
         return { provider: 'stripe', key: id, sign };
@@ -147,7 +147,7 @@ export function makePlatforms(): Platforms {
           resource_type,
           resource,
         };
-        // Where its certificate is said to be means nothing to a service that has certificates of its own.
+        // A service with configured certificates ignores this address.
         const certificateUrl = 'https://api.paypal.com/v1/notifications/certs/CERT-1';
         const keys = { ...merchant.paypal, privateKey: paypalKey, certificateUrl };
         return { provider: 'paypal', key: id, sign: (now) => signPayPal(event, { ...keys, id, at: now }) };

@@ -1,33 +1,33 @@
-import type { Random } from '../../src/event-sourcing/clock.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
 import type { Payment, Step } from './payment-messages.js';
 import type { Platform, PlatformMessage } from './payment-senders.js';
 
-/** An order that was placed. */
+/** A placed order. */
 export interface StoryOrder {
   readonly id: string;
   readonly number: string;
-  /** Minor units. */
+  /** In minor units. */
   readonly amount: number;
   readonly currency: string;
 }
 
-/** What becomes of a message for good. */
+/** The final state of a message. */
 export type Fate = 'applied' | 'mismatch' | 'ignored' | 'held';
 
-/** What happened to an order's payments at the platform, all messages about it, and how the order has to end. */
+/** The history of an order's payments at the platform, all messages about it, and the expected end of the order. */
 export interface Story {
   readonly messages: readonly { readonly message: PlatformMessage; readonly fate: Fate }[];
-  /** Messages without which the order ends alike. */
+  /** Messages without which the order ends in the same state. */
   readonly dispensable: readonly PlatformMessage[];
   readonly end: {
     readonly status: string;
     readonly refunded: number;
-    /** Whether what was bought is to be had. */
+    /** Whether the grant is held. */
     readonly isGranted: boolean;
   };
 }
 
-/** How one payment stands at its platform. */
+/** The state of one payment at its platform. */
 interface Standing {
   readonly steps: readonly Step[];
   readonly captured: number;
@@ -36,11 +36,11 @@ interface Standing {
 }
 
 const begins = Date.parse('2026-01-02T00:00:00.000Z');
-/** Some platforms tell whole seconds. */
+/** Some platforms send whole seconds. */
 const stepMs = 60_000;
 
 /**
- * Makes up what happens to an order, from the platform's side: so its end is known without asking how messages are counted.
+ * Draws the story of an order from the side of the platform. Its expected end does not depend on the code under test.
  * @param other a platform that the order does not name, and whose messages of a payment all name its order
  */
 export function drawStory(
@@ -70,7 +70,7 @@ export function drawStory(
   const first = drawStanding(amount, { platform, random, name: 'R1' });
   const standings = [first];
   for (const step of first.steps) tell(payment('T1'), step);
-  // Some pay twice, which is theirs to have back.
+  // Some buyers pay twice and may get the second payment back.
   if (first.captured > 0 && random() < 0.08) {
     const second = drawStanding(amount, { platform, random, name: 'R2' });
     standings.push(second);
@@ -88,7 +88,7 @@ export function drawStory(
   return { messages, dispensable, end: endOf(standings, { isInReview: isShort || isElsewhere }) };
 }
 
-/** What a payment that has been made is not changed by. */
+/** Returns messages that do not change a captured payment. */
 function tellPending(platform: Platform, payment: Payment): readonly PlatformMessage[] {
   return platform.knows.includes('pending')
     ? platform.tell(payment, { kind: 'pending' }, new Date(begins))
@@ -104,7 +104,7 @@ function drawStanding(
   if (knows('pending') && random() < 0.4) steps.push({ kind: 'pending' });
   const ends = (['failed', 'expired', 'canceled'] as const).filter(knows);
   const end = ends[Math.floor(random() * ends.length)];
-  // It may be paid all the same.
+  // The payment may still be captured afterwards.
   if (end !== undefined && random() < 0.2) steps.push({ kind: end });
   if (random() < 0.1) return { steps, captured: 0, refunded: 0, dispute: 'none' };
   steps.push({ kind: 'paid' });
@@ -113,7 +113,7 @@ function drawStanding(
   return { steps, captured: amount, refunded, dispute };
 }
 
-/** @returns how much is given back in the end */
+/** @returns the refunded amount at the end */
 function drawRefunds(
   steps: Step[],
   amount: number,
@@ -145,7 +145,7 @@ function drawDispute(steps: Step[], random: Random): Standing['dispute'] {
   return status;
 }
 
-/** DESIGN 3, "Orders keep facts": the first that holds. */
+/** Returns the first status that holds: docs/design.md#orders. */
 function endOf(
   standings: readonly Standing[],
   { isInReview }: { readonly isInReview: boolean },
@@ -156,7 +156,7 @@ function endOf(
   const isGranted = standings.some(
     (standing) => standing.captured > standing.refunded && standing.dispute !== 'lost',
   );
-  const told = new Set(standings.flatMap(({ steps }) => steps.map(({ kind }) => kind)));
+  const kinds = new Set(standings.flatMap(({ steps }) => steps.map(({ kind }) => kind)));
   const isDisputed = standings.some(({ dispute }) => dispute === 'open' || dispute === 'lost');
   const rules: readonly (readonly [boolean, string])[] = [
     [isInReview, 'review'],
@@ -164,10 +164,10 @@ function endOf(
     [captured > 0 && isDisputed, 'disputed'],
     [refunded > 0, 'partially_refunded'],
     [captured > 0, 'fulfilled'],
-    [told.has('canceled'), 'canceled'],
-    [told.has('expired'), 'expired'],
-    [told.has('failed'), 'failed'],
-    [told.has('pending'), 'pending'],
+    [kinds.has('canceled'), 'canceled'],
+    [kinds.has('expired'), 'expired'],
+    [kinds.has('failed'), 'failed'],
+    [kinds.has('pending'), 'pending'],
   ];
   const status = rules.find(([holds]) => holds)?.[1] ?? 'created';
   return { status, refunded, isGranted };

@@ -1,19 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { problemOfFolds } from '../domain/support/fold-permutations.js';
-import { drawScene } from '../reactions/support/payment-scene.js';
+import { problemOfFolds } from '../support/given/fold-permutations.js';
+import { drawScene } from '../support/simulation/reactions/payment-scene.js';
 import {
   endAlike,
   simulateHistory,
   simulatePayments,
   type Told,
-} from '../reactions/support/simulate-payments.js';
-import { permutationsOf } from '../support/permutations.js';
-import { type ThreadReport, threadShare } from '../support/spread-over-threads.js';
+} from '../support/simulation/reactions/simulate-payments.js';
+import { permutationsOf } from '../support/examples/permutations.js';
+import { type ThreadReport, threadShare } from '../support/simulation/spread-over-threads.js';
 import { waysOfHistory } from './payments-ways.js';
 
-/* A thread of `payments.test.ts`: it tries its share of the histories or of the sets of messages, and stops at the first problem. */
+/* A thread of `payments.test.ts`. It tries its share of histories or sets of messages and stops at the first problem. */
 
-// Stacks of what is thrown on purpose cost more than the throwing; whoever replays a history in a thread of their own gets them.
+// Stack traces of intended errors cost more than the errors. A replay runs outside this thread and has stack traces.
 Error.stackTraceLimit = 0;
 
 const share = threadShare.parse(workerData);
@@ -43,28 +43,28 @@ async function tryHistory(number: number): Promise<string | null> {
   return problem === null ? null : `${problem}: repeat with DEEP_SEED=${share.seed} DEEP_HISTORY=${history}`;
 }
 
-/** Through everything, as production runs it. */
+/** Runs a set through the whole service, as production does. */
 async function tryPermutations(set: number): Promise<string | null> {
   const seed = share.seed + set;
   const scene = drawScene(seed, { messages: sizeOf(set) });
   const plain = await simulatePayments(scene, { seed, isPlain: true });
   for (const messages of permutationsOf(scene.messages)) {
-    const told = await simulatePayments({ ...scene, messages }, { seed, isPlain: true });
-    count(told);
-    if (told.problem === null && endAlike(plain, told)) continue;
+    const ending = await simulatePayments({ ...scene, messages }, { seed, isPlain: true });
+    count(ending);
+    if (ending.problem === null && endAlike(plain, ending)) continue;
     const keys = messages.map(({ key }) => key).join(', ');
-    return `${told.problem ?? 'it ends otherwise'}: DEEP_SEED=${share.seed}, set ${set}, ${keys}`;
+    return `${ending.problem ?? 'it ends otherwise'}: DEEP_SEED=${share.seed}, set ${set}, ${keys}`;
   }
   return null;
 }
 
-/** The order's own decisions only. */
+/** Runs a set through the decisions of the order only. */
 function tryFolds(set: number): Promise<string | null> {
   const problem = problemOfFolds(share.seed + set, sizeOf(set), tally);
   return Promise.resolve(problem === null ? null : `${problem}: DEEP_SEED=${share.seed}, set ${set}`);
 }
 
-/** Six for most of the sets. */
+/** Returns the number of messages of a set, which is six for most sets. */
 function sizeOf(set: number): number {
   return set % 4 === 0 ? 3 + ((set / 4) % 3) : 6;
 }

@@ -1,2 +1,2 @@
-/** How often one scene is told in a history, each time in another order and with other mishaps. */
+/** The number of runs of one scene in a history. Each run has another order and other faults. */
 export const waysOfHistory = 4;

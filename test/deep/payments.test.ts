@@ -1,21 +1,21 @@
 import { constants, setPriority } from 'node:os';
 import test from 'ava';
-import { simulateHistory } from '../reactions/support/simulate-payments.js';
-import { spreadOverThreads } from '../support/spread-over-threads.js';
+import { simulateHistory } from '../support/simulation/reactions/simulate-payments.js';
+import { spreadOverThreads } from '../support/simulation/spread-over-threads.js';
 import { waysOfHistory } from './payments-ways.js';
 
 /*
- * What platforms say of orders, in any order, more often than once, late and at the same time, while buyers cancel, time passes and
- * operators decide, with crashes between any two steps of two processes. Each sequence counted is a run of the use cases from end to
- * end: a signed message is verified, accepted and settled, and its order fulfilled, by the code and the reactions of production. All of
- * them run over the log in memory, which passes the port's contract suite as the others do, and none over files or servers: a whole
- * service on real stores is killed under callbacks in `payment-kill.test.ts`. Views are not written, for nothing of this reads them. What must
- * come of a scene is worked out from the messages by other means than the code's (`payment-expectation.ts`).
+ * Platforms report on orders in any order, repeatedly, late and concurrently, while buyers cancel, time passes and
+ * operators decide, with crashes between any two steps of two processes. Each counted sequence runs the use cases from
+ * end to end: a signed message is verified, accepted and settled, and its order fulfilled, by the code and reactions of
+ * production. All sequences use the log in memory, which passes the contract suite of its port, and no files or
+ * servers. `payment-kill.test.ts` kills a whole service on real stores. No views are written, because no part of the
+ * test reads them. `payment-expectation.ts` computes the expected end from the messages, independently of the code.
  *
- * DEEP_SEED=<printed> DEEP_HISTORY=<named in the failure> replays one history and tells what happens in it; DEEP_BUDGET multiplies
- * how many there are.
+ * DEEP_SEED=<printed> DEEP_HISTORY=<named in the failure> replays one history with a trace. DEEP_BUDGET multiplies the
+ * number of histories.
  */
-// It keeps every core busy for minutes, and what runs beside it waits for real things in real time.
+// The test keeps every core busy for minutes. Tests beside it wait for real effects in real time, so it gives way.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
@@ -29,13 +29,13 @@ const wholeSets = Math.ceil(16 * budget);
 const foldedSets = Math.ceil(1_500 * budget);
 
 if (only !== undefined) {
-  test('one history', async (t) => {
+  test('One history ends as expected', async (t) => {
     const { problem } = await simulateHistory(Number(only), { ways: waysOfHistory, trace: t.log });
     t.is(problem, null);
   });
 } else {
   test.serial(
-    `${histories * waysOfHistory} sequences: whatever the order, however often and whatever crashes, the same messages end alike`,
+    `${histories * waysOfHistory} sequences end alike for the same messages under all orders, repetitions and crashes`,
     async (t) => {
       t.timeout(limitMs);
       t.log(`DEEP_SEED=${seed}`);
@@ -55,7 +55,7 @@ if (only !== undefined) {
     },
   );
 
-  test.serial('every order of up to six messages ends alike, through everything', async (t) => {
+  test.serial('Every order of up to six messages ends alike through the whole service', async (t) => {
     t.timeout(limitMs);
     const { problem, tally } = await spreadOverThreads(thread, {
       task: 'permutations',
@@ -66,7 +66,7 @@ if (only !== undefined) {
     t.is(problem, null);
   });
 
-  test.serial('every order of up to six messages makes the same order', async (t) => {
+  test.serial('Every order of up to six messages leads to the same order', async (t) => {
     t.timeout(limitMs);
     const { problem, tally } = await spreadOverThreads(thread, { task: 'folds', count: foldedSets, seed });
     t.log(`${foldedSets} sets`, tally);

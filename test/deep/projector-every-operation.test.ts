@@ -1,18 +1,22 @@
 import test from 'ava';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import { requestRebuild } from '../../src/event-sourcing/rebuild.js';
-import { makeSeededRandom } from '../support/clock.js';
-import type { CounterCommand } from '../support/counter-aggregate.js';
-import { counterLabelsProjection, countersProjection } from '../support/counter-views.js';
-import { makeMemoryEventStore } from '../support/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
-import { foldOfLog, storedDocuments } from '../event-sourcing/support/expected-documents.js';
-import { type Fault, failNth, noFaults } from '../event-sourcing/support/faults.js';
-import { sendToCounter } from '../event-sourcing/support/given-process.js';
-import { type SimulatedProcess, startSimulatedProcess } from '../event-sourcing/support/simulated-process.js';
-import { makeVirtualClock, type VirtualClock } from '../event-sourcing/support/virtual-clock.js';
-import { watchReadModels } from '../event-sourcing/support/watched-read-models.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import type { CounterCommand } from '../support/examples/counter-aggregate.js';
+import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+import { type Fault, failNth, noFaults } from '../support/simulation/kernel/faults.js';
+import { sendToCounter } from '../support/simulation/kernel/given-process.js';
+import {
+  type SimulatedProcess,
+  startSimulatedProcess,
+} from '../support/simulation/kernel/simulated-process.js';
+import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { watchReadModels } from '../support/simulation/kernel/watched-read-models.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 const open: CounterCommand = { type: 'Open', label: 'a' };
@@ -33,8 +37,8 @@ interface Ending {
 }
 
 /**
- * Two processes; one of them takes commands before and during a rebuild while the n-th of its operations on either store
- * goes wrong.
+ * Runs two processes. One of them handles commands before and during a rebuild while the n-th of its operations on
+ * either store fails.
  */
 async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Promise<Ending> {
   const clock = makeVirtualClock();
@@ -46,20 +50,21 @@ async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Pr
     { log: eventStore, projections },
     (error) => problems.push(error.message),
   );
-  const plan = failNth(n, fault, (operation) => (operation === 'getRecord') === (repeated === 'registry'));
-  const deps = { clock, random, eventStore, readModelStore, pageSize: 3 };
-  const faulty = startSimulatedProcess({ ...deps, plan });
-  const sound = startSimulatedProcess({ ...deps, plan: noFaults });
+  const plan = failNth(n, fault, (operation) => (operation === 'getRecords') === (repeated === 'registry'));
+  const stateStore = makeMemoryStateStore({ clock });
+  const deps = { clock, random, eventStore, readModelStore, stateStore, pageSize: 3 };
+  const faulty = startSimulatedProcess({ ...deps, id: 'faulty', plan });
+  const sound = startSimulatedProcess({ ...deps, id: 'sound', plan: noFaults });
   await clock.until(() => faulty.running() !== null && sound.running() !== null);
   const world = { clock, eventStore, readModelStore, faulty };
   const acknowledged = await sendCommands(world);
-  await clock.advance(45_000);
+  await clock.advance(90_000);
   problems.push(...(await findProblems(world, acknowledged)));
   for (const process of [faulty, sound]) {
     problems.push(...(process.running()?.reports.filter((report) => report.startsWith('stopped')) ?? []));
     await clock.run(process.stop());
   }
-  // What was late has come by now.
+  // Late operations have taken effect by now.
   await clock.advance(1_000);
   if (clock.sleepers > 0) problems.push('something still waits after the stop');
   return { calls: plan.calls(), problems };
@@ -72,7 +77,7 @@ interface World {
   readonly faulty: SimulatedProcess;
 }
 
-/** Sends the script, then the like of it during a rebuild. @returns the revision that was acknowledged last, by counter */
+/** Sends the script, and a similar one during a rebuild. @returns the last acknowledged revision of each counter */
 async function sendCommands({ clock, faulty }: World): Promise<ReadonlyMap<string, bigint>> {
   const acknowledged = new Map<string, bigint>();
   for (const [step, [id, command]] of [...script, ...script].entries()) {
@@ -115,7 +120,7 @@ function asText(_key: string, value: unknown): unknown {
 }
 
 for (const fault of ['before', 'after', 'late', 'hang'] as const) {
-  test(`whichever operation goes wrong, the views end as the fold of the log: ${fault}`, async (t) => {
+  test(`The views end as the fold of the log after a failure of any operation: ${fault}`, async (t) => {
     t.timeout(10 * 60_000);
     const { calls } = await run(Infinity, fault, 'others');
     t.true(calls > 60);
@@ -123,7 +128,7 @@ for (const fault of ['before', 'after', 'late', 'hang'] as const) {
       const { problems } = await run(n, fault, 'others');
       t.deepEqual(problems, [], `operation ${n}`);
     }
-    // The registry is read each second: the readings around the start and the rebuild stand for all.
+    // The registry is read each second. The readings around the start and the rebuild stand for all.
     for (let n = 1; n <= 30; n += 1) {
       const { problems } = await run(n, fault, 'registry');
       t.deepEqual(problems, [], `reading ${n} of the registry`);

@@ -1,16 +1,16 @@
 import test from 'ava';
-import { simulateProjections } from '../event-sourcing/support/simulate-projections.js';
+import { simulateProjections } from '../support/simulation/kernel/simulate-projections.js';
 
 /*
- * Two projectors at once over one collection, long pauses, crashes, write-through by commands and rebuilds in between:
- * in the end the documents are the fold of the log, for every seed. DEEP_SEED=<printed> and DEEP_HISTORY=<named in the
- * failure> replay one history; DEEP_BUDGET multiplies how many there are.
+ * Two projectors run at once over one collection, with long pauses, crashes, write-through by commands and rebuilds in
+ * between. The documents end as the fold of the log for every seed. DEEP_SEED=<printed> and DEEP_HISTORY=<named in the
+ * failure> replay one history. DEEP_BUDGET multiplies the number of histories.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
 
-test('whatever happens on the way, views end as the fold of the log', async (t) => {
+test('Views end as the fold of the log under all faults', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const histories = only === undefined ? Math.ceil(300 * budget) : 1;

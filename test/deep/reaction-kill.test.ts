@@ -5,16 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { makeSeededRandom } from '../support/clock.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { type ReceivedMail, startSmtpServer } from '../support/smtp-server.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { type ReceivedMail, startSmtpServer } from '../support/servers/smtp-server.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const rounds = Math.ceil(3 * Number(process.env['DEEP_BUDGET'] ?? '1'));
 /**
- * The processes of a round, one after another. The first works off what an earlier round has left. Of four that have a mail
- * server three are killed at a mail, and the fourth works off what they left: an unrecorded mail is sent again then, and no code
- * waits until it expires. Those without a server are so many that codes do expire.
+ * The processes of a round, one after another. The first handles the rest of an earlier round. Of four processes with a
+ * mail server three are killed at a mail, and the fourth handles their rest. It sends an unrecorded mail again, and no
+ * code waits until it expires. The processes without a server are so many that codes do expire.
  */
 const round = [
   'settles' as const,
@@ -23,27 +23,30 @@ const round = [
 ];
 const kills = rounds * round.filter((fate) => fate === 'killed').length;
 const codesEach = 4;
-/** Each process's clock is that much ahead of the one before it: a claim has ended then, and a code expires six processes on. */
+/**
+ * The clock of each process is this far ahead of the one before it. So a claim has ended, and a code expires six
+ * processes later. In milliseconds.
+ */
 const stepMs = 61_000;
 const expiresInMs = 400_000;
 /**
- * How much later than it was sent a mail may arrive on a busy machine. Codes that wait for a mail server through the whole of a
- * round's end have been expired for longer.
+ * The longest time between sending a mail and its arrival on a busy machine, in milliseconds. Codes that wait for a
+ * mail server over the end of a round have been expired for longer.
  */
 const wayMsMax = 30_000;
 
-const mailingProcess = fileURLToPath(new URL('../support/mailing-process.js', import.meta.url));
+const mailingProcess = fileURLToPath(new URL('../support/servers/mailing-process.js', import.meta.url));
 const eventsSchema = z.array(
   z.object({ id: z.string(), stream: z.string(), type: z.string(), data: z.record(z.string(), z.unknown()) }),
 );
 
 interface Arrival {
   readonly mail: ReceivedMail;
-  /** By the clock of the process that sent it. */
+  /** The time by the clock of the sending process. */
   readonly atMs: number;
 }
 
-test(`kill -9 at ${kills} moments between sending a mail and recording it loses none and sends none too late`, async (t) => {
+test(`A kill -9 at ${kills} moments between sending a mail and recording it loses no mail and sends none too late`, async (t) => {
   t.timeout(30 * 60_000);
   const random = makeSeededRandom(seed);
   t.log(`DEEP_SEED=${seed}`);
@@ -55,13 +58,13 @@ test(`kill -9 at ${kills} moments between sending a mail and recording it loses 
   let killsAtMail = 0;
   let child: ChildProcess | null = null;
   const smtp = await startSmtpServer({
-    // The message is there; its sender does not know yet, or hears so and has no time to write it down.
+    // The message has arrived. Its sender does not know it yet, or knows it and has no time to record it.
     onMessage: async (mail) => {
       arrivals.push({ mail, atMs: mail.at.getTime() + aheadMs });
       killAfter -= 1;
       if (killAfter === 0) {
         killsAtMail += 1;
-        // Every other one never hears that the mail was taken, so it cannot record it.
+        // Every second sender never learns of the acceptance, so it cannot record it.
         if (killsAtMail % 2 === 1) child?.kill('SIGKILL');
         else setTimeout(() => child?.kill('SIGKILL'), random() * 12);
       }
@@ -93,7 +96,7 @@ test(`kill -9 at ${kills} moments between sending a mail and recording it loses 
   killAfter = Infinity;
   child = start({ directory: directory.path, url: smtp.url, aheadMs, firstCode: 0, codes: 0 });
   const events = await settle(child);
-  // Afterwards: on a slow machine a code may expire while the last process starts.
+  // The time is read afterwards, because on a slow machine a code may expire while the last process starts.
   const nowMs = Date.now() + aheadMs;
   check(t, { events, arrivals, nowMs });
 });
@@ -141,7 +144,7 @@ function check(
     if (type !== 'LoginCodeIssued' && type !== 'PasswordChanged') continue;
     const messageId = `<${id}@stowage.example>`;
     known.add(messageId);
-    // A notice is news for a day, which is longer than all this takes.
+    // A notice is news for a day, which is longer than this test.
     const expiresMs = type === 'LoginCodeIssued' ? Date.parse(String(data['expires_at'])) : Infinity;
     const mails = arrivals.filter(({ mail }) => mail.email.messageId === messageId);
     const marks =
@@ -154,7 +157,7 @@ function check(
     if (marks.length === 0) sum.expired += 1;
     t.true(marks.length <= 1, `${id} has ${marks.length} outcomes`);
     t.true(marks.length === 1 ? mails.length > 0 : expiresMs <= nowMs, `${id} is neither mailed nor expired`);
-    // What is sent again is the same mail.
+    // A repeated mail is the same mail.
     t.true(new Set(mails.map(({ mail }) => mail.email.text)).size <= 1);
     t.true(new Set(mails.map(({ mail }) => mail.to.join(','))).size <= 1);
     for (const { atMs } of mails)
@@ -162,7 +165,7 @@ function check(
   }
   t.true(
     arrivals.every(({ mail }) => known.has(mail.email.messageId ?? '')),
-    'a mail that nobody asked for',
+    'every mail has its event',
   );
   t.log(JSON.stringify(sum));
   t.true(sum.again >= Math.floor(kills / 2), 'the kills hit the moment between sending and recording');

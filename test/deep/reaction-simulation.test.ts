@@ -1,17 +1,17 @@
 import test from 'ava';
-import { simulateReactions } from '../event-sourcing/support/simulate-reactions.js';
+import { simulateReactions } from '../support/simulation/kernel/simulate-reactions.js';
 
 /*
- * Two or three processes run the same reactions while stores fail, effects get lost or never end, and processes are held
- * still, killed and started anew: every event that asks for something ends with exactly one outcome or expires, and an
- * effect is repeated only where something had gone wrong. DEEP_SEED=<printed> and DEEP_HISTORY=<named in the failure>
- * replay one history; DEEP_BUDGET multiplies how many there are.
+ * Two or three processes run the same reactions while stores fail, effects get lost or never end, and processes are
+ * paused, killed and started again. Every request ends with exactly one outcome or expires, and an effect is repeated
+ * only after a failure. DEEP_SEED=<printed> and DEEP_HISTORY=<named in the failure> replay one history. DEEP_BUDGET
+ * multiplies the number of histories.
  */
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_HISTORY'];
 
-test('whatever happens on the way, what is asked for ends with one outcome', async (t) => {
+test('Each request to a reaction ends with one outcome under all faults', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const histories = only === undefined ? Math.ceil(1_000 * budget) : 1;

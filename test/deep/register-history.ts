@@ -1,30 +1,30 @@
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { takeOverAfterMs } from '../../src/commands/address-reservations.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { takeOverAfterMs } from '../../src/commands/accounts/address-reservations.js';
 import type { Tally } from './register-simulation.js';
 
-/** One client's wish to register the address: one command, tried once or more often. */
+/** The attempt of one client to register the address: one command that is sent once or repeatedly. */
 export interface Operation {
   readonly name: string;
   readonly context: CommandContext;
   readonly userId: string;
   readonly startedAt: number;
-  /** The step at which the client had its answer; infinite while it has none. */
+  /** The step at which the client got its answer. Infinity while it has none. */
   endedAt: number;
   outcome: 'success' | 'taken' | 'unknown';
-  /** When the process began that gave the answer, ms. */
+  /** When the process started that gave the answer, in milliseconds. */
   lastTryMs: number;
-  /** A process that the client no longer waited for may still be at work. */
+  /** Whether a process that the client no longer waits for may still be running. */
   doubled: boolean;
 }
 
-/** What happened in a schedule. */
+/** The history of one schedule. */
 export interface History {
   readonly operations: readonly Operation[];
   readonly log: readonly StoredEvent[];
-  /** How far the processes' clocks are off at most. */
+  /** The largest skew of the processes' clocks, in milliseconds. */
   readonly skewMsMax: number;
-  /** No faults, no skew, no long pause: then exactly one must succeed. */
+  /** Whether there were no faults, no skew and no long pause. Then exactly one client must succeed. */
   readonly undisturbed: boolean;
 }
 
@@ -35,9 +35,9 @@ export function registeredUsers(log: readonly StoredEvent[]): readonly string[] 
 }
 
 /**
- * What is wrong with a history, or null. The address is a register that can be written once (linearizable: Herlihy and
- * Wing, 1990): a success writes it. A client that is refused must find it written, or be in another's way: that
- * other's reservation was younger than the take-over time, or the client itself was given up.
+ * Returns the problem of a history, or null. The address is a register that can be written once (linearizable: Herlihy
+ * and Wing, 1990), and a success writes it. A refused client must find it written, or conflict with another client:
+ * that client's reservation was younger than the take-over time, or the refused client itself was abandoned.
  */
 export function judge(history: History, tally: Tally): string | null {
   const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
@@ -51,15 +51,15 @@ function judgeOwner({ operations, log, undisturbed }: History): string | null {
   const successes = operations.filter(({ outcome }) => outcome === 'success');
   if (owners.length > 1) return `${String(owners.length)} users have registered the address`;
   if (successes.some(({ userId }) => !owners.includes(userId))) return 'a success without a user';
-  if (undisturbed && successes.length !== 1) return 'nobody was disturbed, and not exactly one has succeeded';
+  if (undisturbed && successes.length !== 1) return 'without faults not exactly one client has succeeded';
   const [owner] = owners;
   if (owner === undefined) return null;
   const holder = log.findLast(({ type }) => type === 'EmailReserved')?.data['user_id'];
   if (holder !== owner) return 'the address is not reserved for its user';
   const winner = operations.find(({ userId }) => userId === owner);
-  if (winner === undefined) return 'a user whom nobody registered';
+  if (winner === undefined) return 'a user whom no client registered';
   const misled = winner.outcome === 'taken' && !winner.doubled;
-  return misled ? 'the one who registered was told that it is taken' : null;
+  return misled ? 'the client that registered was answered that the address is taken' : null;
 }
 
 function judgeRefusals(history: History, count: (what: string) => void): string | null {

@@ -1,16 +1,16 @@
 import test from 'ava';
-import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
 import { runSchedule } from './register-schedules.js';
 import type { Sabotage } from './register-simulation.js';
 
-// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
+// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the message of a failure) repeat one schedule with its trace.
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_SCHEDULE'];
 const schedules = Math.ceil(100_000 * budget);
 
-test(`One address is registered once: ${String(schedules)} schedules`, async (t) => {
+test(`One address is registered once, in ${String(schedules)} schedules`, async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${String(seed)}`);
   const tally = new Map<string, number>();

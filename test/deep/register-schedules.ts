@@ -1,15 +1,19 @@
-import type { DocumentWriter } from '../../src/event-sourcing/document-writer.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import { makeAddressReservations, takeOverAfterMs } from '../../src/commands/address-reservations.js';
-import { makeRegister } from '../../src/commands/register.js';
-import { isRejection } from '../../src/commands/rejections.js';
-import { makeStartSession } from '../../src/commands/start-session.js';
+import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import {
+  makeAddressReservations,
+  takeOverAfterMs,
+} from '../../src/commands/accounts/address-reservations.js';
+import { makeRegister } from '../../src/commands/accounts/register.js';
+import { isRejection } from '../../src/commands/shared/rejections.js';
+import { makeStartSession } from '../../src/commands/accounts/start-session.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/users/reader.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { judge, type Operation, registeredUsers } from './register-history.js';
@@ -23,6 +27,8 @@ import {
   type Simulation,
   type Weather,
 } from './register-simulation.js';
+import { partial } from '../support/fakes/partial.js';
+import type { Sealer } from '../../src/keys/sealer.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -32,25 +38,20 @@ const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
 };
 
 const sealed = sealedExample('sealed');
-const sealer = { seal: () => Promise.resolve(sealed), open: () => Promise.resolve('opened') };
+const sealer = partial<Sealer>({
+  seal: () => Promise.resolve(sealed),
+  open: () => Promise.resolve('opened'),
+});
 const users = makeUserReader({
-  // Only what a command left is presented here; nothing is looked up.
-  views: {
-    of: () => ({
-      get: () => Promise.resolve(null),
-      find: () => Promise.resolve([]),
-      findInOrder: () => Promise.resolve([]),
-      sum: () => Promise.resolve(0n),
-      changeToken: () => null,
-    }),
-  },
+  // The reader only returns documents that a command passes to it. It reads no view.
+  views: partial({ of: () => partial({}) }),
   sealer,
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
 const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 
-/** The use case as production builds it, over a simulated process; hashing, sealing and signing cost nothing. */
+/** Makes the use case of production over a simulated process. Hashing, sealing and signing cost nothing. */
 function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
   const { random } = simulation;
   const handler = sabotage(
@@ -60,27 +61,27 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     handler,
     reservations: makeAddressReservations({ handler, clock }),
     sealer,
-    digests: { email: () => digest },
-    passwords: { hash: () => Promise.resolve('a hash') },
+    digests: partial({ email: () => digest }),
+    passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
     users,
     startSession: makeStartSession({
       handler,
       sealer,
-      digests: { ip: () => digest },
-      refreshTokens: { issue: (sessionId) => ({ ...issued, sessionId }) },
-      accessTokens: { sign: () => Promise.resolve(access) },
+      digests: partial({ ip: () => digest }),
+      refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
+      accessTokens: partial({ sign: () => Promise.resolve(access) }),
     }),
     defaultCapacityBytes: 1,
   });
 }
 
-/** How likely each mishap is where the weather is worst. */
+/** The probability of each fault in the worst weather. */
 const worst: Weather = { crash: 0.04, refuse: 0.1, loseAcknowledgement: 0.3, delay: 0.1, longPause: 0.08 };
 
 /**
- * Runs one schedule: 2 to 4 clients register one address at once. Returns what is wrong with its history, or null.
- * @param seed decides everything
+ * Runs one schedule: 2 to 4 clients register one address at once. Returns the problem of its history, or null.
+ * @param seed determines the whole schedule
  */
 export async function runSchedule(
   seed: number,
@@ -98,7 +99,7 @@ export async function runSchedule(
   await simulation.run();
   const undisturbed = weather === calm && simulation.nowMs() - began < takeOverAfterMs;
   const problem = judge({ operations, log: await readLog(simulation), skewMsMax, undisturbed }, tally);
-  // A third of the schedules are followed up; it takes as long as another client.
+  // A third of the schedules are checked afterwards, which takes as long as another client.
   return problem ?? (chance(1 / 3) ? checkAftermath() : null);
 
   function startClient(index: number): Operation {
@@ -120,7 +121,7 @@ export async function runSchedule(
     return operation;
   }
 
-  /** A try in a process of its own; after a crash or a failure the client may repeat the command elsewhere. */
+  /** Starts an attempt in a new process. After a crash or a failure the client may repeat the command elsewhere. */
   function startTry(operation: Operation, number: number): void {
     const again = (): void => {
       if (number < 3 && chance(0.6)) startTry(operation, number + 1);
@@ -148,7 +149,7 @@ export async function runSchedule(
   }
 
   function finish(operation: Operation, outcome: 'success' | 'taken', triedAtMs: number): void {
-    // The first answer is the client's; a success that comes later still has to be true.
+    // The first answer is that of the client. A later success must still be true.
     if (operation.outcome === 'unknown' || outcome === 'success') {
       operation.outcome = outcome;
       operation.lastTryMs = triedAtMs;
@@ -156,7 +157,7 @@ export async function runSchedule(
     }
   }
 
-  /** Once all is quiet the address is either somebody's, or anybody's: nothing stays wedged. */
+  /** Checks that after the schedule the address has an owner or can be registered. */
   async function checkAftermath(): Promise<string | null> {
     simulation.setWeather(calm);
     const owners = registeredUsers(await readLog(simulation));

@@ -1,29 +1,29 @@
-import type { Clock, Random } from '../../src/event-sourcing/clock.js';
-import type { CommandHandler } from '../../src/event-sourcing/command-handler.js';
-import type { NewEvent } from '../../src/event-sourcing/domain-event.js';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import { makeMemoryEventStore } from '../support/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
+import type { Clock, Random } from '../../src/event-sourcing/ports/clock.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
+import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 
-/** Chances per store call, and how time passes between two of them. */
+/** The probabilities of faults per store call, and of long pauses between two calls. */
 export interface Weather {
   /** The process stops for good, before or after the effect. */
   readonly crash: number;
-  /** The store certainly does nothing. */
+  /** The store has no effect. */
   readonly refuse: number;
-  /** The append happens, its acknowledgement is lost. */
+  /** The append takes effect, and its acknowledgement is lost. */
   readonly loseAcknowledgement: number;
-  /** The write is given up by its caller and happens at some later moment, or never. */
+  /** The caller gives up the write, which takes effect at a later moment, or never. */
   readonly delay: number;
-  /** Between two steps more time passes than a registration, or a second use of a refresh token, may take. */
+  /** More time passes between two steps than a registration, or a second use of a refresh token, may take. */
   readonly longPause: number;
 }
 
 export const calm: Weather = { crash: 0, refuse: 0, loseAcknowledgement: 0, delay: 0, longPause: 0 };
 
-/** The weather of a schedule: calm for a quarter of them, else each mishap as likely as at worst, or not at all. */
+/** Chooses the weather of a schedule: calm for a quarter of them, otherwise each fault at its worst or absent. */
 export function chooseWeather(chance: (probability: number) => boolean, worst: Weather): Weather {
   if (chance(0.25)) return calm;
   const sometimes = (most: number): number => (chance(0.5) ? most : 0);
@@ -36,7 +36,7 @@ export function chooseWeather(chance: (probability: number) => boolean, worst: W
   };
 }
 
-/** A step of a simulated process: it waits for its turn, and the scheduler says when that is. */
+/** A step of a simulated process, which waits until the scheduler resumes it. */
 interface Turn {
   readonly resume: () => void;
 }
@@ -47,20 +47,20 @@ interface Delayed {
   readonly apply: () => Promise<unknown>;
 }
 
-/** What a simulated process sees of the world, and how it ends. */
+/** The stores and the clock of a simulated process. */
 export interface SimulatedProcess {
   readonly eventStore: EventStore;
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
 }
 
-/** How often something happened: a simulation in which it never does proves nothing about it. */
+/** Counts events by name. A simulation in which an event never happens proves nothing about it. */
 export type Tally = Map<string, number>;
 
-/** Spoils the command handler, to see that the checks notice. */
+/** Breaks the command handler to prove that the checks find the fault. */
 export type Sabotage = (handler: CommandHandler) => CommandHandler;
 
-/** How one schedule is run; the seed decides everything else. */
+/** The options of one schedule. The seed determines everything else. */
 export interface ScheduleOptions {
   readonly tally: Tally;
   readonly sabotage?: Sabotage;
@@ -68,11 +68,11 @@ export interface ScheduleOptions {
 }
 
 export interface Simulation {
-  /** The store without faults, to look at afterwards. */
+  /** The store without faults, for checks after the run. */
   readonly store: EventStore;
   readonly documents: ReadModelStore;
   readonly random: Random;
-  /** Counts the steps so far: the order of all that happened. */
+  /** Counts the steps so far, which order all that happened. */
   step(): number;
   nowMs(): number;
   advance(ms: number): void;
@@ -92,17 +92,17 @@ export interface Simulation {
   setWeather(weather: Weather): void;
 }
 
-/** In ms. */
+/** In milliseconds. */
 const longPauseMs = 61_000;
 
 /**
- * Processes over one event store and one read-model store, interleaved at every call by a seeded scheduler, on a clock that only the
- * scheduler moves. At any moment one process runs, and all others wait for their turn.
+ * Simulates processes over one event store and one read-model store. A seeded scheduler interleaves them at every call
+ * and moves the clock. At any moment one process runs, and all others wait for their turn.
  */
 export function makeSimulation(deps: {
   readonly random: Random;
   readonly tally: Tally;
-  /** Where to tell what happens, for a person; null when nobody listens. */
+  /** Receives a trace for a person. Null: no trace. */
   readonly traceTo: ((line: string) => void) | null;
 }): Simulation {
   const { random, tally, traceTo } = deps;
@@ -184,7 +184,7 @@ export function makeSimulation(deps: {
         }
         const appended = await store.append(stream, expected, events);
         trace(`${name} appends ${describe(events)} to ${stream} after ${String(expected)}`);
-        // The others may act between the effect and its acknowledgement.
+        // Other processes may act between the effect and its acknowledgement.
         await turn();
         if (chance(weather.crash)) await crash('after an append');
         if (chance(weather.loseAcknowledgement)) {
@@ -216,7 +216,7 @@ export function makeSimulation(deps: {
         return outcomes;
       },
     };
-    // Does not wake the scheduler: whoever starts a process is still at work itself.
+    // A start does not wake the scheduler, because the caller is still running.
     new Promise<void>((resume) => waiting.push({ resume }))
       .then(() => main({ eventStore, readModelStore, clock }))
       .catch((error: unknown) => {

@@ -6,17 +6,17 @@ import { z } from 'zod';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
-import { limitsFrom } from '../../src/http/limits.js';
+import { limitsFrom } from '../../src/security/limits.js';
 import { ipBuckets } from '../../src/security/client-ip.js';
 import { makeRateLimiter } from '../../src/security/rate-limit.js';
-import { makeSeededRandom, makeTestClock } from '../support/clock.js';
-import { makeTokenMutants } from '../support/token-mutants.js';
+import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
+import { makeTokenMutants } from '../support/examples/token-mutants.js';
 
-/* DEEP_SEED=<printed> replays a run, DEEP_BUDGET multiplies its length. */
+/* DEEP_SEED=<printed> replays a run. DEEP_BUDGET multiplies its length. */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 
-test('under long schedules of many keys, no stretch of time passes more than a limit earns', (t) => {
+test('No stretch of time passes more requests than a limit earns, in long schedules of many keys', (t) => {
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   for (let round = 0; round < 20 * budget; round += 1) {
@@ -28,7 +28,7 @@ test('under long schedules of many keys, no stretch of time passes more than a l
     };
     const limiter = makeRateLimiter({ clock, limits: { x: limit }, capacity: 2 + Math.floor(random() * 40) });
     const earnMs = (limit.seconds * 1_000) / limit.limit;
-    /** Per key the independent model: the times that passed, as a leaky bucket of exact fractions. */
+    /** The independent model of each key: a leaky bucket with an exact level. */
     const levels = new Map<string, { level: number; atMs: number }>();
     for (let step = 0; step < 5_000; step += 1) {
       clock.advance(Math.floor(random() ** 4 * 3 * earnMs));
@@ -45,7 +45,7 @@ test('under long schedules of many keys, no stretch of time passes more than a l
   return undefined;
 });
 
-test('of 100,000 mutated access tokens, and half as many refresh tokens, none is accepted', async (t) => {
+test('None of 100,000 mutated access tokens and half as many refresh tokens is accepted', async (t) => {
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   const pick = (below: number) => Math.floor(random() * below);
@@ -79,7 +79,7 @@ test('of 100,000 mutated access tokens, and half as many refresh tokens, none is
   return undefined;
 });
 
-/** Bytes flipped, dropped, doubled or swapped; parts exchanged, dropped, decoded and changed. */
+/** Flips, drops, doubles or swaps bytes, or exchanges, drops, decodes and changes parts. */
 function mutate(token: string, pick: (below: number) => number): string {
   const at = pick(token.length);
   const parts = token.split('.');
@@ -109,14 +109,14 @@ function mutate(token: string, pick: (below: number) => number): string {
   }
 }
 
-test('a million distinct clients leave the limiter small', (t) => {
+test('The limiter stays small with a million distinct clients', (t) => {
   const clock = makeTestClock();
   const limiter = makeRateLimiter({ clock, limits: limitsFrom({}) });
   limiter.check('session', 'warm');
   const before = memoryMb();
   let allowed = 0;
   for (let index = 0; index < 1_000_000; index += 1) {
-    // Each a customer with a network of its own, as spelled at its longest.
+    // Each client has a separate network, in its longest spelling.
     const [high, low] = [(index >> 16) + 0x1000, (index & 0xffff) | 0x10000];
     const key = ipBuckets(`2001:${high.toString(16)}:${low.toString(16).slice(1)}:ffff:ffff:ffff:ffff:ffff`);
     const reservation = limiter.reserve([
@@ -132,10 +132,10 @@ test('a million distinct clients leave the limiter small', (t) => {
   const grown = memoryMb() - before;
   t.log(`${grown.toFixed(1)} MB, ${allowed} clients were let in`);
   t.true(grown < 64);
-  t.false(limiter.check('login', 'new').allowed, 'it is still in use here, so it was measured');
+  t.false(limiter.check('login', 'new').allowed, 'the limiter is still in use here, so it was measured');
 });
 
-// The collector is not at hand unless Node is started with it; a new context of a running one has it after this.
+// Node has the collector only if it starts with this flag, but a new context of a running process has it afterwards.
 setFlagsFromString('--expose-gc');
 const collectGarbage = z
   .custom<() => void>((value) => typeof value === 'function')

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Random } from '../../src/event-sourcing/clock.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { asObject, makeServiceClient, type ServiceClient } from '../support/service-client.js';
+import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { asObject, makeServiceClient, type ServiceClient } from '../support/clients/service-client.js';
 import {
   findLost,
   findLostNodes,
@@ -11,30 +11,33 @@ import {
   makeLedger,
   settle,
   untilAnswered,
-} from '../support/service-ledger.js';
-import { inspectDisk } from '../support/service-disk.js';
-import { makeLoad } from '../support/service-load.js';
+} from '../support/servers/service-ledger.js';
+import { inspectDisk } from '../support/servers/service-disk.js';
+import { makeLoad } from '../support/servers/service-load.js';
 import {
   freePort,
   makeDataDirectory,
   type ServiceProcess,
   spawnService,
   startService,
-} from '../support/service-process.js';
+} from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 
 const unlimited = { limit: 1_000_000, seconds: 1 };
 const agentSecret = 'the-agents-secret';
-/** Kills of one data directory; more of them are more directories, for access tokens last ten minutes: a slow machine stops before. */
+/**
+ * The kills of one data directory. Larger budgets use more directories, because access tokens live ten minutes; a slow
+ * machine stops earlier.
+ */
 const killsPerDirectory = 40;
 const killingMsMax = 6 * 60_000;
 const directories = Math.ceil(4 * budget);
-/** Of one directory at a time the service starts while that of another is under load. */
+/** While the service of one directory starts, that of another one is under load. */
 const lanes = 2;
 
-test('kill -9 at random moments: nothing acknowledged is lost, nothing is there by half or twice', async (t) => {
+test('A kill -9 at random moments loses no acknowledged resource, and leaves none half written or duplicated', async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const left = Array.from({ length: directories }, (_, index) => seed + index);
@@ -67,7 +70,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const beganMs = performance.now();
   let kills = 0;
   for (; kills < killsPerDirectory && performance.now() - beganMs < killingMsMax; kills += 1) {
-    // When the process is killed under load, at times during its next start too
+    // When the process is killed under load, sometimes also during its next start
     const seen = ledger.acknowledged.length;
     const ended = load.run();
     await reached(ledger, seen + Math.floor(random() ** 2 * 60));
@@ -81,13 +84,13 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
     const startedMs = performance.now();
     service = await startService(start);
     startsMs.push(performance.now() - startedMs);
-    // Then all that it had acknowledged since the last start, and some of what it had before, is there
+    // Then all resources that were acknowledged since the last start, and some older ones, are there
     const older = ledger.acknowledged.slice(0, seen).filter(() => random() < 40 / (seen + 1));
     t.deepEqual(await findLost(client, [...ledger.acknowledged.slice(seen), ...older]), []);
     await repeatUnanswered(client, ledger, false);
   }
 
-  // Everything that was ever acknowledged is there; what was cut off is there once when it is repeated
+  // Every acknowledged resource is there, and a repeated request without an answer creates its resource once
   t.deepEqual(await findLost(client, ledger.acknowledged), []);
   t.deepEqual(await findLostNodes(client, agentSecret, ledger.nodes), []);
   const repeated = await repeatUnanswered(client, ledger, true);
@@ -106,7 +109,10 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   );
 }
 
-/** Waits until so much is acknowledged; counted, not timed, so that a slow machine is as busy when it is killed. */
+/**
+ * Waits until the ledger has this many acknowledgements. Counting them makes the load at the kill independent of the
+ * machine.
+ */
 async function reached(ledger: Ledger, acknowledged: number): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (ledger.acknowledged.length < acknowledged && Date.now() < deadline) await sleep(2);
@@ -118,7 +124,7 @@ async function killDuringStart(start: Parameters<typeof spawnService>[0], random
   await service.kill();
 }
 
-/** @returns how many are acknowledged now */
+/** Repeats the unanswered requests. @returns the number that are acknowledged now */
 async function repeatUnanswered(client: ServiceClient, ledger: Ledger, patient: boolean): Promise<number> {
   const waiting = ledger.unanswered.splice(0);
   await Promise.all(

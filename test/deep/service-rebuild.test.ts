@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { projectsProjection } from '../../projections/projects/projection.js';
-import { collectionName } from '../../src/event-sourcing/projection.js';
-import { openStores } from '../support/embedded-directory.js';
+import { collectionName } from '../../src/event-sourcing/views/projection.js';
+import { openStores } from '../support/servers/embedded-directory.js';
 import {
   asObject,
   makeServiceClient,
@@ -12,17 +12,17 @@ import {
   type ServiceClient,
   type SignedIn,
   textOf,
-} from '../support/service-client.js';
-import { findViewProblems, readLog } from '../support/service-log.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+} from '../support/clients/service-client.js';
+import { findViewProblems, readLog } from '../support/servers/service-log.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 const unlimited = { limit: 1_000_000, seconds: 1 };
 const rebuiltWithinMs = 120_000;
-/** Before, and again after the rebuild, so many projects are created at least. */
+/** The least number of projects that are created before the rebuild, and again after it. */
 const createdMin = 30;
 const collection = (generation: number): string => collectionName(projectsProjection, generation);
 
-test('a view is rebuilt while it is served: no request fails, and everybody reads what they wrote', async (t) => {
+test('A view is rebuilt under load without a failed request, and every user reads their own writes', async (t) => {
   t.timeout(5 * 60_000);
   // Given a service with users who create projects and read them at once
   const directory = await makeDataDirectory();
@@ -44,7 +44,7 @@ test('a view is rebuilt while it is served: no request fails, and everybody read
     while (created.count < enough) await Promise.race([wait(20), load]);
   };
   await createMore();
-  // When an operator asks for the rebuild
+  // When an operator starts the rebuild
   const asked = await runCli(directory.path, ['projection', 'rebuild', 'projects']);
   t.is(asked.code, 0, asked.stderr);
   t.like(JSON.parse(asked.stdout), { building: collection(2) });
@@ -58,7 +58,7 @@ test('a view is rebuilt while it is served: no request fails, and everybody read
   stopping.abort();
   await load;
 
-  // Then nobody noticed, the new generation is what is read, and it is right; the old one is gone
+  // Then no request failed, readers use the new generation, it is correct, and the old one is gone
   t.true(await isRebuilt(directory.path));
   t.log(`${meanwhile} projects were created and read meanwhile`);
   t.is(await service.stop(), 0);
@@ -95,7 +95,7 @@ async function createAndRead(
     const { items } = list.json();
     t.deepEqual(Array.isArray(items) ? items.map((item) => asObject(item)['id']) : [], [id]);
     created.count += 1;
-    // Not more than is needed: the log grows with it.
+    // The pause bounds the load, because the log grows with it.
     await wait(20);
   }
 }

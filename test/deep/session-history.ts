@@ -1,32 +1,32 @@
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { refreshGraceMs, requestMsMax } from '../../src/domain/session/session.js';
 import { refreshTokens } from './session-world.js';
 import type { Tally } from './register-simulation.js';
 
-/** One try of a client, in one process. */
+/** One attempt of a client in one process. */
 export interface Attempt {
   readonly name: string;
   readonly kind:
     'refresh' | 'authenticate' | 'strengthen' | 'login' | 'code' | 'logout' | 'logout-all' | 'password';
   readonly commandId: string;
-  /** The session that asks. */
+  /** The session of the caller. */
   readonly sessionId: string;
-  /** The refresh token that was presented. */
+  /** The refresh token that the client presented. */
   readonly presented: string | null;
   readonly startedAt: number;
   readonly startedMs: number;
-  /** The step at which the client had its answer; infinite while it has none. */
+  /** The step at which the client got its answer. Infinity while it has none. */
   endedAt: number;
   /** `passed`, the code of a refusal, or `unknown`. */
   outcome: string;
-  /** The refresh token that came with the answer. */
+  /** The refresh token of the answer. */
   answer: string | null;
 }
 
 export interface History {
   readonly attempts: readonly Attempt[];
   readonly log: readonly StoredEvent[];
-  /** No faults and no long pause. */
+  /** Whether there were no faults and no long pause. */
   readonly undisturbed: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Ending {
   readonly ends: (sessionId: string) => boolean;
 }
 
-/** What is wrong with a history, or null. */
+/** Returns the problem of a history, or null. */
 export function judge(history: History, tally: Tally): string | null {
   for (const { kind, outcome } of history.attempts) {
     tally.set(`${kind} ${outcome}`, (tally.get(`${kind} ${outcome}`) ?? 0) + 1);
@@ -50,7 +50,7 @@ export function judge(history: History, tally: Tally): string | null {
   );
 }
 
-/** Once an ending was acknowledged, nothing by the session passes that begins afterwards. */
+/** Checks that no attempt by a session passes that begins after the acknowledged end of the session. */
 function judgeEndings(history: History, tally: Tally): string | null {
   const endings = endingsOf(history);
   for (const attempt of history.attempts) {
@@ -63,7 +63,7 @@ function judgeEndings(history: History, tally: Tally): string | null {
   return null;
 }
 
-/** The acknowledged endings, and which sessions each has ended. */
+/** Returns the acknowledged endings, and which sessions each has ended. */
 function endingsOf({ attempts, log }: History): readonly Ending[] {
   return attempts.flatMap((attempt): Ending | readonly Ending[] => {
     const { kind, outcome, endedAt: step, name: what, sessionId } = attempt;
@@ -78,7 +78,7 @@ function endingsOf({ attempts, log }: History): readonly Ending[] {
   });
 }
 
-/** A code signs in once, and whatever ends sessions after it was used ends that one, too. */
+/** Checks that a code signs in once, and that a later end of all sessions ends the session of the code, too. */
 function judgeCodes({ log }: History, tally: Tally): string | null {
   const used = log.filter(({ type }) => type === 'LoginCodeUsed');
   if (used.length > 1) return 'a code was used twice';
@@ -87,7 +87,7 @@ function judgeCodes({ log }: History, tally: Tally): string | null {
     const at = log.findIndex(
       (event) => event.type === 'LoginCodeUsed' && event.metadata.command_id === metadata.command_id,
     );
-    if (at === -1) return 'a session began by a code that somebody else had used';
+    if (at === -1) return 'a session began by a code that another client had used';
     if (Number(data['epoch']) > raisingIn(log.slice(0, at)).length) {
       return 'a session that began by a code outlives an ending that came after the code was used';
     }
@@ -101,17 +101,17 @@ function isByCode(data: StoredEvent['data']): boolean {
   return Array.isArray(data['amr']) && data['amr'].includes('email');
 }
 
-/** What raised the user's session epoch. */
+/** Returns the events that raise the session epoch of the user. */
 export function raisingIn(log: readonly StoredEvent[]): readonly StoredEvent[] {
   return log.filter(({ type }) => type === 'PasswordChanged' || type === 'SessionsRevoked');
 }
 
-/** The user's session epoch after the last event of a command. */
+/** Returns the session epoch of the user after the last event of a command. */
 function epochAfter(log: readonly StoredEvent[], commandId: string): number {
   return raisingIn(log).findLastIndex(({ metadata }) => metadata.command_id === commandId) + 1;
 }
 
-/** That a session has copied at its start; one that never started ends with everything. */
+/** Returns the epoch that a session copied at its start, or -1 for a session that never started: all endings end it. */
 function epochOf(log: readonly StoredEvent[], sessionId: string): number {
   return Number(eventsOf(log, sessionId).find(({ type }) => type === 'SessionStarted')?.data['epoch'] ?? -1);
 }
@@ -120,7 +120,7 @@ export function eventsOf(log: readonly StoredEvent[], sessionId: string): readon
   return log.filter(({ stream }) => stream === `session-${sessionId}`);
 }
 
-/** One successor a token, one event a generation, and every answer is the token that the log knows. */
+/** Checks for one successor a token, one event a generation, and answers that equal the tokens in the log. */
 function judgeRotations({ attempts, log }: History): string | null {
   const successors = new Map<string, string>();
   for (const { name, kind, presented, answer, sessionId } of attempts) {
@@ -131,13 +131,13 @@ function judgeRotations({ attempts, log }: History): string | null {
     }
     if (kind !== 'refresh' || presented === null) continue;
     const before = successors.get(presented) ?? answer;
-    if (before !== answer) return `${name} was answered another successor than somebody else`;
+    if (before !== answer) return `${name} was answered another successor than another client`;
     successors.set(presented, answer);
   }
   return null;
 }
 
-/** Digests by generation, in the order of the log; a generation that occurs twice stands twice, and fits no answer. */
+/** Returns digests by generation in log order. A repeated generation appears twice and matches no answer. */
 function issuedDigests(log: readonly StoredEvent[], sessionId: string): readonly unknown[] {
   const issued: unknown[] = [null];
   for (const { type, data } of eventsOf(log, sessionId)) {
@@ -149,7 +149,7 @@ function issuedDigests(log: readonly StoredEvent[], sessionId: string): readonly
   return issued;
 }
 
-/** Nobody's session ends for a token that was replaced no longer than the grace ago. */
+/** Checks that no session ends for a token that was replaced within the grace. */
 function judgeReuse({ log }: History): string | null {
   for (const { type, stream, data, metadata, recordedAt } of log) {
     const requestedMs = Date.parse(metadata.time);
@@ -165,11 +165,11 @@ function judgeReuse({ log }: History): string | null {
   return null;
 }
 
-/** Where nothing goes wrong and nothing was ended, everybody gets what they ask for. */
+/** Checks that every attempt succeeds where nothing fails and no session was ended. */
 function judgeCalm({ attempts, undisturbed }: History): string | null {
   const ending = attempts.some(({ kind }) => ['logout', 'logout-all', 'password'].includes(kind));
   if (!undisturbed || ending) return null;
-  // Whoever comes with the code first has it.
+  // Only the first client with the code succeeds.
   const codeTaken = attempts.some(({ kind, outcome }) => kind === 'code' && outcome === 'passed');
   const failed = attempts.find(
     ({ kind, outcome }) => outcome !== 'passed' && !(kind === 'code' && codeTaken),

@@ -1,20 +1,20 @@
 import test from 'ava';
-import type { Aggregate } from '../../src/event-sourcing/decider.js';
-import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
-import { sessionCategory } from '../../src/domain/session/stream.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { sessionCategory } from '../../src/domain/session/events.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { userId } from '../support/examples/ids.js';
-import { withDecide } from '../support/with-decide.js';
+import { withDecide } from '../support/given/with-decide.js';
 import { runSchedule } from './session-schedules.js';
 import type { Sabotage } from './register-simulation.js';
 
-// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the failure's message) repeat one schedule, with its trace.
+// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the message of a failure) repeat one schedule with its trace.
 const seed = Number(process.env['DEEP_SEED'] ?? '20260103');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const only = process.env['DEEP_SCHEDULE'];
 const schedules = Math.ceil(8_000 * budget);
 
-test(`What ends sessions beats what goes on beside it: ${String(schedules)} schedules`, async (t) => {
+test(`The end of sessions prevails over concurrent calls, in ${String(schedules)} schedules`, async (t) => {
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${String(seed)}`);
   const tally = new Map<string, number>();
@@ -48,7 +48,7 @@ const withoutWaiting: Sabotage = (handler) => ({
   handle: (target, command, context) => handler.handle(target, command, context),
 });
 
-/** As if the refresh did not look at its user. */
+/** Simulates a refresh that does not read its user. */
 const withoutEpoch: Sabotage = (handler) => ({
   ...handler,
   load: async <State, Command, Event extends DomainEvent>(
@@ -61,7 +61,7 @@ const withoutEpoch: Sabotage = (handler) => ({
   },
 });
 
-/** As if a sign-in by code looked at its user when the code has been used, and not before. */
+/** Simulates a sign-in by code that reads its user after the use of the code, and not before. */
 const withoutLookBefore: Sabotage = (handler) => {
   let later: number | null = null;
   return {
@@ -93,13 +93,13 @@ const withoutLookBefore: Sabotage = (handler) => {
   };
 };
 
-/** As if the answer were made from the command and not from the log. */
+/** Simulates an answer that comes from the command and not from the log. */
 const withoutExactRevision: Sabotage = (handler) => ({
   ...handler,
   handle: async (target, command, context, options) => {
     const { aggregate } = target;
     if (aggregate.category !== sessionCategory) return handler.handle(target, command, context, options);
-    // Decides on what stood there before somebody else came.
+    // The decision uses the state from before another writer's append.
     const stale = await handler.load(aggregate, target.id);
     const late = withDecide(aggregate, () => aggregate.decider.decide(command, stale.state));
     return handler.handle({ ...target, aggregate: late }, command, context, options);
@@ -111,10 +111,10 @@ function isRegistered(state: unknown): state is { readonly epoch: number } {
 }
 
 const sabotages: readonly [string, Sabotage][] = [
-  ['waiting for the documents', withoutWaiting],
+  ['the wait for the documents', withoutWaiting],
   ['the user’s epoch', withoutEpoch],
-  ['looking at the user before the code is used', withoutLookBefore],
-  ['deciding on what the log says now', withoutExactRevision],
+  ['the read of the user before the use of the code', withoutLookBefore],
+  ['the decision on the current log', withoutExactRevision],
 ];
 
 for (const [what, sabotage] of sabotages) {

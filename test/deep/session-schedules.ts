@@ -1,8 +1,9 @@
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { CommandRejected, Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { HttpError } from '../../src/http/http-error.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import { userId } from '../support/examples/ids.js';
 import { type Attempt, eventsOf, judge, raisingIn } from './session-history.js';
 import { credentials, makeSessionWorld, refreshTokens, type SessionProcess } from './session-world.js';
@@ -17,7 +18,7 @@ import {
 
 const clientIp = credentials.clientIp;
 
-/** A session as its client knows it: the newest refresh token that it was given. */
+/** A session as its client knows it, with the newest refresh token that the client got. */
 interface Client {
   readonly sessionId: string;
   token: string;
@@ -31,13 +32,13 @@ const kinds: readonly Kind[] = [
 ];
 const endingKinds: readonly Kind[] = ['logout', 'logout-all', 'password'];
 
-/** How likely each mishap is where the weather is worst. */
+/** The probability of each fault in the worst weather. */
 const worst: Weather = { crash: 0.02, refuse: 0.06, loseAcknowledgement: 0.2, delay: 0.08, longPause: 0.03 };
 
 /**
- * Runs one schedule: clients of two sessions of one user refresh, strengthen, sign in by password and by a mailed code, sign out and change the password at once.
- * Returns what is wrong with its history, or null.
- * @param seed decides everything
+ * Runs one schedule: clients of two sessions of one user concurrently refresh, strengthen, sign in by password and by a
+ * mailed code, sign out and change the password. Returns the problem of its history, or null.
+ * @param seed determines the whole schedule
  */
 export async function runSchedule(
   seed: number,
@@ -57,7 +58,7 @@ export async function runSchedule(
   const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
   const count = 4 + Math.floor(random() * 6);
-  // Some schedules end nothing, to see that nothing ends by itself.
+  // Some schedules end no session, to check that none ends by itself.
   const choices = chance(0.2) ? kinds.filter((kind) => !endingKinds.includes(kind)) : kinds;
   for (let index = 0; index < count; index += 1) plan(pick(choices), pick(clients));
   await simulation.run();
@@ -71,7 +72,7 @@ export async function runSchedule(
     return { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
   }
 
-  /** Begins some turns later, so that it may come before, beside or after the others. */
+  /** Plans an attempt some turns later, so that it may come before, beside or after the others. */
   function plan(kind: Kind, client: Client): void {
     const waits = Math.floor(random() * 25);
     simulation.start(
@@ -97,7 +98,7 @@ export async function runSchedule(
     const again = (): void => {
       if (number < 3 && chance(0.6)) begin(kind, client, token, number + 1);
     };
-    // A client that does not wait for its answer, or a thief.
+    // The second attempt is a client that does not wait for its answer, or a thief.
     if (kind === 'refresh' && number === 1 && chance(0.3)) begin(kind, client, token, 2);
     simulation.trace(`${attempt.name} by ${sessionId.slice(-4)} begins`);
     simulation.start(
@@ -137,7 +138,7 @@ export async function runSchedule(
         await process.authenticate(sessionId);
         return null;
       case 'strengthen': {
-        // As the gate does before.
+        // The gate authenticates before this command.
         await process.authenticate(sessionId);
         const factor = { code: '000000' };
         const tokens = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
@@ -157,7 +158,8 @@ export async function runSchedule(
         await process.logout({ userId, sessionId, all: kind === 'logout-all' }, context);
         return null;
       case 'password': {
-        const { sessionEpoch: epoch, methods, authenticatedAt } = await process.authenticate(sessionId);
+        const { caller } = await process.authenticate(sessionId);
+        const { sessionEpoch: epoch, methods, authenticatedAt } = caller;
         const session = { id: sessionId, epoch, methods, authenticatedAt };
         const [currentPassword, newPassword] = [credentials.password, 'Better-Horse-8'];
         await process.changePassword({ userId, session, currentPassword, newPassword, clientIp }, context);
@@ -166,7 +168,7 @@ export async function runSchedule(
     }
   }
 
-  /** Once all is quiet, a client whose session has not ended goes on with its newest token, and no other does. */
+  /** Checks after the schedule that exactly the clients with a live session can refresh their newest token. */
   async function checkAftermath(log: readonly StoredEvent[]): Promise<string | null> {
     simulation.setWeather(calm);
     const late: [Attempt, boolean][] = [];
@@ -199,7 +201,7 @@ function generationsOf(log: readonly StoredEvent[], sessionId: string): number {
   return eventsOf(log, sessionId).filter(({ type }) => issuing.includes(type)).length;
 }
 
-/** By the log alone: not revoked, and of the user's epoch or kept by its last change. */
+/** Returns from the log whether a session is not revoked, and has the user's epoch or was kept by the last change. */
 function isAlive(log: readonly StoredEvent[], sessionId: string): boolean {
   const events = eventsOf(log, sessionId);
   const raising = raisingIn(log);
@@ -208,7 +210,7 @@ function isAlive(log: readonly StoredEvent[], sessionId: string): boolean {
   return !events.some(({ type }) => type === 'SessionRevoked') && (kept || epoch >= raising.length);
 }
 
-/** @throws what is no answer of the service */
+/** @throws any error that is not an answer of the service */
 function outcomeOf(error: unknown): string {
   if (error instanceof CommandRejected) return String(error.code);
   if (error instanceof HttpError) return error.code;

@@ -1,31 +1,38 @@
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { makeDocumentWriter } from '../../src/event-sourcing/document-writer.js';
-import { makeGenerations } from '../../src/event-sourcing/generations.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import { makeViews } from '../../src/event-sourcing/make-views.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { makeDocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import { makeViews } from '../../src/event-sourcing/views/make-views.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { makeChangePassword } from '../../src/commands/change-password.js';
-import { makeLogin } from '../../src/commands/login.js';
-import { makeLoginByEmailCode } from '../../src/commands/login-by-email-code.js';
-import { makeLogout } from '../../src/commands/logout.js';
-import { makePassSecondFactor } from '../../src/commands/pass-second-factor.js';
-import { makeRefresh } from '../../src/commands/refresh.js';
-import { makeSessionTokens } from '../../src/commands/session-tokens.js';
-import { makeStartSession } from '../../src/commands/start-session.js';
-import { type AccessReaders, makeAuthenticator } from '../../src/http/authenticate.js';
+import { makeChangePassword } from '../../src/commands/accounts/change-password.js';
+import { makeLogin } from '../../src/commands/accounts/login.js';
+import { makeLoginByEmailCode } from '../../src/commands/accounts/login-by-email-code.js';
+import { makeLogout } from '../../src/commands/accounts/logout.js';
+import { makePassSecondFactor } from '../../src/commands/accounts/pass-second-factor.js';
+import { makeRefresh } from '../../src/commands/accounts/refresh.js';
+import { makeSessionTokens } from '../../src/commands/accounts/session-tokens.js';
+import { makeStartSession } from '../../src/commands/accounts/start-session.js';
+import { makeAuthenticator } from '../../src/http/authenticate.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
 import type { GuardedTries } from '../../src/security/guarded-tries.js';
-import { makeSessionReader, type SessionReader } from '../../projections/sessions/reader.js';
+import { makeAccessReader } from '../../projections/access/reader.js';
+import { makeSessionReader } from '../../projections/sessions/reader.js';
+import { assetsProjection } from '../../projections/assets/projection.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { sessionsProjection } from '../../projections/sessions/projection.js';
-import { makeUserReader, type UserReader } from '../../projections/users/reader.js';
+import { makeUserReader } from '../../projections/users/reader.js';
 import { usersProjection } from '../../projections/users/projection.js';
 import { digest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { register } from '../support/examples/user.js';
 import type { Sabotage, SimulatedProcess, Simulation } from './register-simulation.js';
+import { partial } from '../support/fakes/partial.js';
+import type { Sealer } from '../../src/keys/sealer.js';
+import type { Digests } from '../../src/keys/digests.js';
+import type { MailedCodes } from '../../src/keys/login-codes.js';
+import type { AccessTokens } from '../../src/security/access-tokens.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -35,25 +42,25 @@ const recoveryCodes = Array.from({ length: 8 }, (_, index) => String(index).repe
 
 export const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
 
-/** What the clients of a process may ask for. */
+/** The use cases that clients of a process call. */
 export type SessionProcess = ReturnType<Awaited<ReturnType<typeof makeSessionWorld>>['process']>;
 
-/** The use cases of sessions, and authentication, as production builds them; hashing, sealing and signing cost nothing. */
+/** Makes the use cases of sessions and the authentication of production. Hashing, sealing and signing cost nothing. */
 export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotage) {
   const { random, documents, store } = simulation;
-  // Nobody changes the registry here, and the simulation's time leaps.
+  // No process changes the registry here, and the time of the simulation leaps.
   const still = { now: () => new Date(0), sleep: () => new Promise<void>(() => undefined) };
-  // A user's reply tells what they store, which is looked up by their projects; here they have none.
-  const projections = [usersProjection, sessionsProjection, projectsProjection];
+  // A reply about a user contains the used bytes, which a reader sums over the user's projects. Here there are none.
+  const projections = [usersProjection, sessionsProjection, projectsProjection, assetsProjection];
   const generations = makeGenerations({ projections, readModelStore: documents, clock: still });
   await generations.start();
   let sealed = 0;
   let factorsUsed = 0;
-  const sealer = {
-    // No two hashes of a password are the same.
+  const sealer = partial<Sealer>({
+    // Two hashes of a password differ.
     seal: () => Promise.resolve(sealedExample(`sealed ${String((sealed += 1))}`)),
-    open: (_scope: unknown, field: string) => Promise.resolve(field === 'email' ? email : 'opened'),
-  };
+    open: (_scope, field) => Promise.resolve(field === 'email' ? email : 'opened'),
+  });
   const right = { matches: true, needsRehash: false };
   const passwords = {
     hash: () => Promise.resolve('a hash'),
@@ -67,15 +74,15 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       return value === null ? { outcome: 'failed' } : { outcome: 'passed', value };
     },
   };
-  const accessTokens = {
+  const accessTokens = partial<AccessTokens>({
     sign: () => Promise.resolve({ token: '', expiresAt: new Date(0), expiresInSeconds: 600 }),
-  };
+  });
   return { process: makeProcess, setUp };
 
   function makeProcess({ eventStore, readModelStore, clock }: SimulatedProcess) {
     const documentWriter = makeDocumentWriter({
       ...{ generations, readModelStore, clock: still },
-      // The projector would follow; here nobody does, so that every late document shows.
+      // No projector runs here, so every late document is visible.
       onFailure: () => undefined,
     });
     const handler = sabotage(makeCommandHandler({ eventStore, documentWriter, clock, random }));
@@ -84,13 +91,13 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       users: makeUserReader({ views, sealer }),
       sessions: makeSessionReader({ views, sealer }),
     };
-    const digests = { ip: () => digest, email: () => digest };
+    const digests = partial<Digests>({ ip: () => digest, email: () => digest });
     const onUncheckable = (): void => undefined;
     const deps = {
       ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
     };
     const startSession = makeStartSession(deps);
-    const loginCodes = { active: () => 'c1', matches: (_of: unknown, typed: string) => typed === code };
+    const loginCodes = partial<MailedCodes>({ active: () => 'c1', matches: (_of, typed) => typed === code });
     return {
       login: makeLogin({
         ...{ ...deps, ...readers, startSession, onRehashFailed: () => undefined },
@@ -113,7 +120,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           },
         },
       }),
-      /** Who presents an access token of the session. @throws HttpError 401 */
+      /** Authenticates a caller with an access token of the session. @throws HttpError 401 */
       authenticate: (sessionId: string) =>
         makeAuthenticator({
           accessTokens: {
@@ -124,16 +131,13 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
               return Promise.resolve({ valid: true, claims });
             },
           },
-          readers: {
-            ...oneAfterTheOther(readers),
-            projects: { apiKey: () => Promise.resolve(null) },
-          },
+          access: makeAccessReader({ views }),
           clock,
-        }).session('an access token'),
+        }).session('an access token', null),
     };
   }
 
-  /** Registers the user, whose address is proved, with TOTP on; signs them in so many times; and issues a login code. */
+  /** Registers the user with a proved address and TOTP on, starts a number of sessions, and issues a login code. */
   async function setUp(sessions: number, context: () => CommandContext): Promise<readonly string[]> {
     const clock = { now: () => new Date(simulation.nowMs()), sleep: () => Promise.resolve() };
     const documentWriter = makeDocumentWriter({
@@ -165,27 +169,6 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     }
     return tokens;
   }
-}
-
-/** A simulated process has one call of a store under way at a time. */
-function oneAfterTheOther({
-  sessions,
-  users,
-}: {
-  readonly sessions: SessionReader;
-  readonly users: UserReader;
-}): Pick<AccessReaders, 'sessions' | 'users'> {
-  let first: Promise<unknown> = Promise.resolve();
-  return {
-    sessions: {
-      access: (sessionId) => {
-        const access = sessions.access(sessionId);
-        first = access;
-        return access;
-      },
-    },
-    users: { access: (user) => first.then(() => users.access(user)) },
-  };
 }
 
 export const credentials = { email, password, code, ...client };

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { simulateGuessing } from '../support/simulate-guessing.js';
+import { simulateGuessing } from '../support/simulation/simulate-guessing.js';
 
-test('for a day, a thousand addresses that guess never stop the right password from elsewhere', async (t) => {
+test('A thousand addresses that guess for a day never stop the right password from another address', async (t) => {
   t.timeout(5 * 60_000);
   await simulateGuessing(t, 1_000);
   t.pass();

@@ -3,7 +3,8 @@ import { assetAggregate } from '../../src/domain/asset/asset.js';
 import type { AssetEvent } from '../../src/domain/asset/events.js';
 import { assetSizeMax, checkAssetFacts } from '../../src/domain/asset/description.js';
 import { assetDescription as description, assetFacts as facts } from '../support/examples/asset.js';
-import { given } from '../support/given.js';
+import { otherProjectId, projectId } from '../support/examples/ids.js';
+import { given } from '../support/given/given.js';
 
 const added: AssetEvent = { type: 'AssetAdded', data: description };
 const removed: AssetEvent = { type: 'AssetRemoved', data: {} };
@@ -13,7 +14,7 @@ test('An asset is added once', (t) => {
 });
 
 test('An asset is renamed', (t) => {
-  const rename = { type: 'Rename', name: 'Rhine at dusk' } as const;
+  const rename = { type: 'Rename', projectId, name: 'Rhine at dusk' } as const;
   given(assetAggregate, added)
     .when(rename)
     .then(t, { type: 'AssetRenamed', data: { name: rename.name } });
@@ -21,16 +22,27 @@ test('An asset is renamed', (t) => {
 });
 
 test('An asset is removed once', (t) => {
-  given(assetAggregate, added).when({ type: 'Remove' }).then(t, removed);
-  given(assetAggregate).when({ type: 'Remove' }).thenRejected(t, 'asset_not_found');
+  const remove = { type: 'Remove', projectId } as const;
+  given(assetAggregate, added).when(remove).thenEnds(t, 'asset_not_found', removed);
+  given(assetAggregate).when(remove).thenRejected(t, 'asset_not_found');
+});
+
+test('An asset does not exist for another project', (t) => {
+  const asset = given(assetAggregate, added);
+  for (const command of [
+    { type: 'Rename', projectId: otherProjectId, name: 'Rhine at dusk' },
+    { type: 'Remove', projectId: otherProjectId },
+  ] as const) {
+    asset.when(command).thenRejected(t, 'asset_not_found');
+  }
 });
 
 const check = (changes: Partial<typeof facts>, keyBytesMax = 1_024) =>
   checkAssetFacts({ ...facts, ...changes }, keyBytesMax);
 
-test('What a new asset says of itself is taken as it is', (t) => {
+test('A description within the limits is accepted as it is', (t) => {
   t.deepEqual(check({}), facts);
-  t.is(check({ name: `  ${'é'.repeat(252)} ` }).name, 'é'.repeat(252), 'what is cut off counts as well');
+  t.is(check({ name: `  ${'é'.repeat(252)} ` }).name, 'é'.repeat(252), 'white space counts as well');
   t.is(check({ name: 'é'.repeat(255) }).name, 'é'.repeat(255));
   t.is(check({ size: 0 }).size, 0);
   t.is(check({ size: assetSizeMax }).size, 5_497_558_138_880);
@@ -39,7 +51,7 @@ test('What a new asset says of itself is taken as it is', (t) => {
   }
 });
 
-test('Media types get their usual spelling', (t) => {
+test('A media type is written in its usual spelling', (t) => {
   const spelled = {
     'Video/MP4': 'video/mp4',
     'text/plain;CHARSET=UTF-8': 'text/plain; charset=UTF-8',
@@ -52,7 +64,7 @@ test('Media types get their usual spelling', (t) => {
   }
 });
 
-test('What is no media type is refused', (t) => {
+test('An invalid media type is refused', (t) => {
   const refused = [
     ...['', 'video', 'video/', '/mp4', 'video/mp4/x', 'video mp4', ' video/mp4', 'video/mp4 ', 'vidéo/mp4'],
     ...[
@@ -72,7 +84,7 @@ test('What is no media type is refused', (t) => {
   }
 });
 
-test('A key that a browser would rewrite, or a storage would not take, is refused', (t) => {
+test('An object key that a browser rewrites or a storage rejects is refused', (t) => {
   for (const object_key of [
     '',
     '/',
@@ -98,7 +110,7 @@ test('A key that a browser would rewrite, or a storage would not take, is refuse
   });
 });
 
-test('Names, sizes and renditions keep to their bounds', (t) => {
+test('Names, sizes and renditions have limits', (t) => {
   for (const name of ['', ' ', 'x'.repeat(256), 'a\u0007b'])
     t.throws(() => check({ name }), { message: /^name: / });
   for (const size of [-1, 0.5, Number.NaN, assetSizeMax + 1, Infinity]) {

@@ -2,8 +2,8 @@ import test from 'ava';
 import { emailAggregate, type EmailCommand } from '../../src/domain/email/email.js';
 import { emailCodec, type EmailEvent } from '../../src/domain/email/events.js';
 import { changeId, otherChangeId, otherUserId, userId } from '../support/examples/ids.js';
-import { given } from '../support/given.js';
-import { recordEvents } from '../support/given-events.js';
+import { given } from '../support/given/given.js';
+import { recordEvents } from '../support/given/given-events.js';
 
 const reservedFor = (user: string, change: string | null = null): EmailEvent => ({
   type: 'EmailReserved',
@@ -31,18 +31,18 @@ test('A released address is reserved again', (t) => {
     .then(t, reservedFor(otherUserId));
 });
 
-test('A reserved address is refused to another user', (t) => {
+test('An address that another user has reserved is refused', (t) => {
   given(emailAggregate, reserved).when(reserve(otherUserId, null)).thenRejected(t, 'address_reserved');
 });
 
-test('Exactly the reservation that was judged can be replaced', (t) => {
+test('A reservation is replaced only at the revision that the command read', (t) => {
   given(emailAggregate, reserved).when(reserve(otherUserId, 0n)).then(t, reservedFor(otherUserId));
   given(emailAggregate, reserved, released, reserved)
     .when(reserve(otherUserId, 0n))
     .thenRejected(t, 'address_reserved');
 });
 
-test('A reservation that the user has from an earlier change is replaced by one for this change', (t) => {
+test('A reservation for an earlier change is replaced by one for this change', (t) => {
   for (const earlier of [reserved, reservedFor(userId, otherChangeId)]) {
     given(emailAggregate, earlier)
       .when(reserve(userId, 0n, changeId))
@@ -53,7 +53,7 @@ test('A reservation that the user has from an earlier change is replaced by one 
   }
 });
 
-test('A reservation carries what it is for, and the time that the store recorded', (t) => {
+test('A reservation carries its user, its change and the time that the store recorded', (t) => {
   t.deepEqual(given(emailAggregate, reservedFor(userId, changeId)).state, {
     status: 'reserved',
     userId,
@@ -63,13 +63,13 @@ test('A reservation carries what it is for, and the time that the store recorded
   });
 });
 
-test('A reservation that was stored before changes of address had ids is one for a registration', (t) => {
+test('A stored reservation without a change id decodes as the reservation of a registration', (t) => {
   const [stored] = recordEvents(emailAggregate, 'example', [reserved]);
   if (stored === undefined) return t.fail();
   t.deepEqual(emailCodec.decode({ ...stored, data: { user_id: userId } }).data, reserved.data);
 });
 
-test('Exactly the reservation that was judged is released', (t) => {
+test('A reservation is released only at the revision that the command read', (t) => {
   given(emailAggregate, reserved).when({ type: 'Release', revision: 0n }).then(t, released);
   given(emailAggregate, reserved, reservedFor(userId, changeId))
     .when({ type: 'Release', revision: 0n })

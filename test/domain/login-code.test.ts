@@ -1,20 +1,21 @@
 import test from 'ava';
 import type { LoginCodeEvent } from '../../src/domain/login-code/events.js';
-import { isOpen, loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import { isIssueOpen, loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import {
   attemptFailed,
   issueId,
   laterIssueId,
   loginCodeIssued,
   loginCodeUsed,
+  loginCodeWithheld,
 } from '../support/examples/login-code.js';
 import { userId } from '../support/examples/ids.js';
-import { eventTime } from '../support/given-events.js';
-import { given } from '../support/given.js';
+import { eventTime } from '../support/given/given-events.js';
+import { given } from '../support/given/given.js';
 
 const issued = loginCodeIssued(issueId);
 const expiresAt = new Date(issued.data.expires_at);
-/** When the store recorded the nth given event. */
+/** Returns when the store recorded the nth given event, in its test time. */
 const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 
 const issue = (id: string, now: Date) =>
@@ -35,37 +36,50 @@ const decide = (
   command: ReturnType<typeof use> | ReturnType<typeof issue>,
 ) => loginCodeAggregate.decider.decide(command, given(loginCodeAggregate, ...events).state);
 
-test('A code is issued, once for a command', (t) => {
+test('A command issues one code', (t) => {
   given(loginCodeAggregate)
     .when(issue(issueId, recorded(0)))
     .then(t, issued);
 });
 
-test('An address gets one code a minute, to the millisecond; a request too early changes nothing', (t) => {
+test('An address gets one code a minute, to the millisecond, and an earlier request changes nothing', (t) => {
   const again = loginCodeIssued(laterIssueId);
   t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 59_999))), []);
   t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 60_000))), [again]);
 });
 
+test('A request for an address without an account counts at the limits, and leaves an earlier code as it is', (t) => {
+  const withhold = (now: Date) => ({ type: 'Withhold', now }) as const;
+  given(loginCodeAggregate)
+    .when(withhold(recorded(0)))
+    .then(t, loginCodeWithheld);
+  given(loginCodeAggregate, loginCodeWithheld)
+    .when(withhold(recorded(0, 59_999)))
+    .thenNothing(t);
+  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 59_999))), []);
+  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 60_000))), [issued]);
+  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.issue?.issueId, issueId);
+});
+
 test('An address gets six codes an hour', (t) => {
   const ids = Array.from({ length: 6 }, (_, index) => issueId.replace(/..$/, `7${index}`));
-  // Recorded a second apart.
+  // The store records them a second apart.
   const six = ids.map(loginCodeIssued);
   t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
   t.is(decide(six, issue(laterIssueId, recorded(0, 3_600_000))).length, 1);
   t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
-  // The first of seven is forgotten, and the six others still count.
+  // The state drops the first of seven codes, and the other six still count.
   const seven = [...six, loginCodeIssued(laterIssueId)];
   t.deepEqual(decide(seven, issue(issueId.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
 });
 
-test('The right code is used up', (t) => {
+test('The right code is accepted once', (t) => {
   t.deepEqual(decide([issued], use(true)), [loginCodeUsed]);
   given(loginCodeAggregate, issued, loginCodeUsed).when(use(true)).thenRejected(t, 'login_code_refused');
   given(loginCodeAggregate, issued, loginCodeUsed).when(use(false)).thenRejected(t, 'login_code_refused');
 });
 
-test('A wrong code is counted, five times; then the right one is refused too', (t) => {
+test('The right code is refused after five wrong ones', (t) => {
   const failures = (count: number) => Array.from({ length: count }, () => attemptFailed);
   t.deepEqual(decide([issued, ...failures(4)], use(false)), [attemptFailed]);
   t.deepEqual(decide([issued, ...failures(4)], use(true)), [loginCodeUsed]);
@@ -83,17 +97,17 @@ test('Only the newest code counts', (t) => {
   const world = given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId));
   world.when(use(true)).thenRejected(t, 'login_code_refused');
   t.is(decide([issued, loginCodeIssued(laterIssueId)], use(true, recorded(1), laterIssueId)).length, 1);
-  // The failures of the older one are not the newer one's.
+  // The failures of the older code do not count against the newer one.
   const failed = [issued, ...Array.from({ length: 5 }, () => attemptFailed), loginCodeIssued(laterIssueId)];
   t.is(decide(failed, use(true, recorded(6), laterIssueId)).length, 1);
   const { state } = given(loginCodeAggregate, ...failed, attemptFailed, loginCodeUsed);
   t.true(
-    state.issue !== null && isOpen(state.issue, recorded(6)),
-    'what is told of the older one changes nothing',
+    state.issue !== null && isIssueOpen(state.issue, recorded(6)),
+    'the events of the older code do not change the newer one',
   );
 });
 
-test('What became of the mail is recorded once, and of the newest code', (t) => {
+test('The outcome of the mail is recorded once, and only for the newest code', (t) => {
   const mark = { type: 'MarkMailed', issueId, outcome: 'accepted' } as const;
   const mailed: LoginCodeEvent = {
     type: 'LoginCodeMailed',
@@ -107,6 +121,6 @@ test('What became of the mail is recorded once, and of the newest code', (t) => 
   given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId)).when(mark).thenNothing(t);
 });
 
-test('Where none was issued, none is right', (t) => {
+test('A code is refused where none was issued', (t) => {
   given(loginCodeAggregate).when(use(true)).thenRejected(t, 'login_code_refused');
 });

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { checkDescription, type NodeInput } from '../../src/domain/node/description.js';
 import { nodeAggregate } from '../../src/domain/node/node.js';
 import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../support/examples/node.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const register = { type: 'Register', description } as const;
 const change = { type: 'Change', changes: { lb_weight: 10 } } as const;
@@ -20,12 +20,12 @@ test('A removed node stays removed', (t) => {
   given(nodeAggregate, nodeRegistered, nodeRemoved).when(change).thenRejected(t, 'node_not_found');
 });
 
-test('A node that never was cannot be changed or removed', (t) => {
+test('A node that does not exist cannot be changed or removed', (t) => {
   given(nodeAggregate).when(change).thenRejected(t, 'node_not_found');
   given(nodeAggregate).when(remove).thenRejected(t, 'node_not_found');
 });
 
-test('Addresses are spelled one way, and their version follows', (t) => {
+test("A node's address gets its usual spelling, and its version follows from it", (t) => {
   const spelled = (ip_address: string): unknown[] => {
     const checked = checkDescription({ ...description, ip_address });
     return [checked.ip_address, checked.ip_version];

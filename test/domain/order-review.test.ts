@@ -9,10 +9,10 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../src/domain/order/order.js';
-import type { PaymentProviderName, RecordedFact } from '../../src/domain/payment.js';
+import type { PaymentProviderName, PaymentFact } from '../../src/domain/payment.js';
 import { digest, otherDigest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const placed: OrderEvent = {
   type: 'OrderPlaced',
@@ -22,16 +22,16 @@ const placed: OrderEvent = {
   },
 };
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
-const paid = (amount: number, currency = 'USD'): RecordedFact => ({ kind: 'paid', amount, currency });
-const refund = (amount: number, currency = 'USD'): RecordedFact => ({
+const paid = (amount: number, currency = 'USD'): PaymentFact => ({ kind: 'paid', amount, currency });
+const refund = (amount: number, currency = 'USD'): PaymentFact => ({
   ...({ kind: 'refund', refund_id: 'r1', status: 'succeeded' } as const),
   ...{ amount, currency },
 });
-const lost: RecordedFact = { kind: 'dispute', dispute_id: 'd1', status: 'lost' };
+const lost: PaymentFact = { kind: 'dispute', dispute_id: 'd1', status: 'lost' };
 
 type Route = 'ours' | 'merchant' | 'transaction_of_another_order';
-/** What `standard`, which the order names, or another platform tells of the payment that both call `t1`. */
-function report(fact: RecordedFact, name: string, route: Route = 'ours', minute = 0): OrderCommand {
+/** Returns a report by `standard`, which the order names, or another platform, on the payment that both call `t1`. */
+function report(fact: PaymentFact, name: string, route: Route = 'ours', minute = 0): OrderCommand {
   if (route === 'merchant') return elsewhere(fact, name, { minute });
   const told = { callback: `standard-${name}`, transactionId: 't1', fact, at: at(minute) };
   return route === 'ours'
@@ -39,7 +39,7 @@ function report(fact: RecordedFact, name: string, route: Route = 'ours', minute 
     : { type: 'ReportMismatch', report: told, provider: 'standard', reason: route };
 }
 function elsewhere(
-  fact: RecordedFact,
+  fact: PaymentFact,
   name: string,
   { provider = 'alipay', minute = 0 }: { provider?: PaymentProviderName; minute?: number } = {},
 ): OrderCommand {
@@ -56,7 +56,7 @@ const resolve = (
   note: { ...note, note_digest: noteDigest },
 });
 
-/** What stands after commands, each decided on what the ones before have left. */
+/** Returns the events of the order after the commands. Each command decides on the events of the earlier ones. */
 function eventsOf(...commands: readonly OrderCommand[]): readonly OrderEvent[] {
   const events: OrderEvent[] = [placed];
   for (const command of commands) {
@@ -72,11 +72,11 @@ function seen(state: OrderState) {
   return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
 }
 
-test('A payment of another amount counts as what it was once it is applied, and not at all once it is dismissed', (t) => {
+test('A payment of another amount counts with its amount once it is applied, and not once it is dismissed', (t) => {
   const wrong = report(paid(998), 'p');
   t.deepEqual(seen(after(wrong, resolve('p', 'apply'))), { status: 'paid', refunded: 0, due: true });
   t.deepEqual(seen(after(wrong, resolve('p', 'dismiss'))), { status: 'created', refunded: 0, due: false });
-  // What is given back of it is all of it, though the order's amount is another.
+  // A refund of the paid amount is a full refund, although the order's amount differs.
   const back = report(refund(998), 'b');
   t.deepEqual(seen(after(wrong, resolve('p', 'apply'), back)), {
     ...{ status: 'refunded', refunded: 998, due: false },
@@ -87,13 +87,13 @@ test('A payment of another amount counts as what it was once it is applied, and 
   });
 });
 
-test('A payment of nothing that is applied stands: nothing of it can be given back', (t) => {
+test('An applied payment of 0 stays paid, because no refund of it is possible', (t) => {
   const applied = [report(paid(0), 'p'), resolve('p', 'apply')];
   t.deepEqual(seen(after(...applied)), { status: 'paid', refunded: 0, due: true });
   t.deepEqual(seen(after(...applied, report(refund(5), 'b'))), { status: 'paid', refunded: 0, due: true });
 });
 
-test('Of a payment in another currency the same part of the order’s amount is given back as of what was paid', (t) => {
+test('A refund of a payment in another currency counts as the same share of the order’s amount', (t) => {
   const applied = [report(paid(7_000, 'JPY'), 'p'), resolve('p', 'apply')];
   t.like(seen(after(...applied, report(refund(3_500, 'JPY'), 'b'))), {
     ...{ status: 'partially_refunded', refunded: 500, due: true },
@@ -101,17 +101,17 @@ test('Of a payment in another currency the same part of the order’s amount is 
   t.like(seen(after(...applied, report(refund(7_000, 'JPY'), 'b'))), {
     ...{ status: 'refunded', refunded: 999, due: false },
   });
-  // A little less than 363.5 cents, by figures whose product is no safe number.
+  // The exact result is a little less than 363.5 cents. The product of the figures is not a safe integer.
   const much = [report(paid(9_007_199_254_740_991, 'JPY'), 'p'), resolve('p', 'apply')];
   t.like(seen(after(...much, report(refund(3_277_394_323_421_772, 'JPY'), 'b'))), { refunded: 363 });
-  // Nothing that was paid in dollars is given back by it.
+  // A refund in JPY does not refund the payment in USD.
   t.like(seen(after(...applied, report(paid(999), 'q'), report(refund(7_000, 'JPY'), 'b'))), {
     ...{ status: 'partially_refunded', due: true },
   });
 });
 
-test('Only payments are applied, and none whose transaction pays another order', (t) => {
-  const others: readonly [RecordedFact, Route][] = [
+test('Only a payment is applied, and only one whose transaction pays no other order', (t) => {
+  const others: readonly [PaymentFact, Route][] = [
     [refund(5, 'JPY'), 'ours'],
     [refund(5), 'merchant'],
     [{ kind: 'refunded-in-total', amount: 5, currency: 'USD' }, 'merchant'],
@@ -133,7 +133,7 @@ test('Only payments are applied, and none whose transaction pays another order',
   }
 });
 
-test('The same decision again decides nothing; another one, or one on what does not wait, is refused', (t) => {
+test('A repeated decision changes nothing, and a different one or one without an open review is refused', (t) => {
   const waiting = given(orderAggregate, ...eventsOf(report(paid(998), 'p')));
   waiting
     .when(resolve('p', 'apply'))
@@ -145,7 +145,7 @@ test('The same decision again decides nothing; another one, or one on what does 
   decided.when(resolve('p', 'apply', { noteDigest: otherDigest })).thenRejected(t, 'review_resolved');
 });
 
-test('A decision holds for what tells of the same payment again, but not for another amount', (t) => {
+test('A decision holds for another report of the same payment, but not for another amount', (t) => {
   for (const action of ['apply', 'dismiss'] as const) {
     const both = after(report(paid(998), 'p'), report(paid(998), 'q'), resolve('p', action));
     t.not(seen(both).status, 'review');
@@ -155,12 +155,12 @@ test('A decision holds for what tells of the same payment again, but not for ano
   }
 });
 
-test('Platforms that call two payments the same are told apart: what is decided on one says nothing of the other', (t) => {
+test('A decision on one platform’s payment does not hold for a payment of the same name on another platform', (t) => {
   const of = { provider: 'epay' } as const;
   for (const action of ['apply', 'dismiss'] as const) {
     const decided = [elsewhere(paid(999), 'p'), resolve('p', action, { of: 'alipay' })];
     t.not(seen(after(...decided, elsewhere(paid(999), 'again'))).status, 'review');
-    // Told after the decision, before it, and by the order's own platform
+    // The other report arrives after the decision, before it, and from the order's own platform.
     t.is(seen(after(...decided, elsewhere(paid(999), 'q', of))).status, 'review');
     t.is(seen(after(elsewhere(paid(999), 'q', of), ...decided)).status, 'review');
     t.is(seen(after(...decided, elsewhere(lost, 'q', of))).status, 'review');
@@ -168,7 +168,7 @@ test('Platforms that call two payments the same are told apart: what is decided 
   }
 });
 
-test('Platforms that call two payments the same are told apart: each is given back and disputed by itself', (t) => {
+test('Payments of the same name on two platforms are refunded and disputed separately', (t) => {
   const both = [
     report(paid(999), 'own'),
     report(paid(999), 'p', 'merchant'),
@@ -186,13 +186,13 @@ test('Platforms that call two payments the same are told apart: each is given ba
   });
 });
 
-test('That a transaction pays another order is for people to look at each time', (t) => {
+test('Each report of a transaction that pays another order needs a review', (t) => {
   const elsewhere = (name: string): OrderCommand => report(paid(999), name, 'transaction_of_another_order');
   t.is(seen(after(elsewhere('p'), resolve('p', 'dismiss'), elsewhere('q'))).status, 'review');
   t.is(seen(after(elsewhere('p'), elsewhere('q'), resolve('p', 'dismiss'))).status, 'review');
 });
 
-const moneyFact: fc.Arbitrary<RecordedFact> = fc.oneof(
+const moneyFact: fc.Arbitrary<PaymentFact> = fc.oneof(
   fc.record({
     kind: fc.constant('refunded-in-total' as const),
     amount: fc.constantFrom(0, 300, 7_000),
@@ -212,7 +212,7 @@ const moneyFact: fc.Arbitrary<RecordedFact> = fc.oneof(
   }),
 );
 
-test('Whether refunds and disputes are heard of before the decision or after it, they count alike', (t) => {
+test('Refunds and disputes count alike before and after the decision', (t) => {
   const property = fc.property(
     fc.constantFrom<Route>('ours', 'merchant'),
     fc.constantFrom('apply' as const, 'dismiss' as const),

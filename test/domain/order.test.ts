@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { OrderEvent } from '../../src/domain/order/events.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
 import { evolve } from '../../src/domain/order/state.js';
 import {
@@ -14,10 +14,10 @@ import {
   type ReportedFact,
   reportsMax,
 } from '../../src/domain/order/order.js';
-import type { RecordedFact } from '../../src/domain/payment.js';
+import type { PaymentFact } from '../../src/domain/payment.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const place = {
   type: 'Place',
@@ -45,11 +45,11 @@ const placed: OrderEvent = {
   },
 };
 
-const paid: RecordedFact = { kind: 'paid', amount: 999, currency: 'USD' };
+const paid: PaymentFact = { kind: 'paid', amount: 999, currency: 'USD' };
 const instantAt = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
 
 function reportOf(
-  fact: RecordedFact,
+  fact: PaymentFact,
   name = 'standard-c1',
   minute = 0,
   transactionId: string | null = 't1',
@@ -59,7 +59,7 @@ function reportOf(
 
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
 
-/** The order after commands, each decided on what the ones before have left. */
+/** Returns the order after the commands. Each command decides on the events of the earlier ones. */
 function after(...commands: readonly OrderCommand[]): OrderState {
   const events: OrderEvent[] = [placed];
   for (const command of commands) {
@@ -79,7 +79,7 @@ test('An order is placed once', (t) => {
   t.like(seen(after()), { status: 'created', refunded: 0, due: false });
 });
 
-test('A payment of the right amount and currency is captured, once', (t) => {
+test('A payment of the right amount and currency is captured once', (t) => {
   given(orderAggregate, placed)
     .when(reportOf(paid))
     .then(t, {
@@ -95,8 +95,8 @@ test('A payment of the right amount and currency is captured, once', (t) => {
   t.like(seen(after(reportOf(paid))), { status: 'paid', due: true });
 });
 
-test('Another amount or currency is for people to look at', (t) => {
-  const wrong: readonly RecordedFact[] = [
+test('A payment of another amount or currency needs a review', (t) => {
+  const wrong: readonly PaymentFact[] = [
     { kind: 'paid', amount: 998, currency: 'USD' },
     { kind: 'paid', amount: 1_000, currency: 'USD' },
     { kind: 'paid', amount: 999, currency: 'JPY' },
@@ -114,7 +114,7 @@ test('Another amount or currency is for people to look at', (t) => {
   t.like(seen(after(reportOf(fact), resolved('dismiss'))), { status: 'created', due: false });
 });
 
-test('An order that nobody has paid in time expires, and revives when it is paid all the same', (t) => {
+test('An unpaid order expires, and a later payment revives it', (t) => {
   const expire = (time: string): OrderCommand => ({ type: 'Expire', now: new Date(time) });
   t.is(seen(after(expire('2026-01-03T03:04:04.999Z'))).status, 'created');
   t.is(seen(after(expire('2026-01-03T03:04:05.000Z'))).status, 'expired');
@@ -124,7 +124,7 @@ test('An order that nobody has paid in time expires, and revives when it is paid
   given(orderAggregate, placed, captured).when(expire('2026-01-03T03:04:05.000Z')).thenNothing(t);
 });
 
-test('An open order is canceled, a paid one is not', (t) => {
+test('An open order is canceled, and a paid one is not', (t) => {
   t.is(seen(after({ type: 'Cancel' })).status, 'canceled');
   t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' })).status, 'canceled');
   const { state } = given(orderAggregate, placed);
@@ -132,14 +132,14 @@ test('An open order is canceled, a paid one is not', (t) => {
   given(orderAggregate, placed, ...captured)
     .when({ type: 'Cancel' })
     .thenRejected(t, 'order_not_open');
-  // Nor is one that was, and has been paid since: its buyer is not to believe that it is given up.
+  // A canceled order that was paid later is not canceled again: its buyer must not believe that the order is void.
   given(orderAggregate, placed, { type: 'OrderCanceled', data: {} }, ...captured)
     .when({ type: 'Cancel' })
     .thenRejected(t, 'order_not_open');
 });
 
-test('What was bought is granted while a capture stands, and grants and revocations alternate', (t) => {
-  const all: RecordedFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
+test('The grant is held while a capture stands, and fulfilments and revocations alternate', (t) => {
+  const all: PaymentFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
   const marks: readonly OrderCommand[] = [{ type: 'MarkFulfilled' }, { type: 'MarkRevoked' }];
   t.is(seen(after(...marks)).status, 'created');
   t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
@@ -148,12 +148,12 @@ test('What was bought is granted while a capture stands, and grants and revocati
   const captured = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
   const fulfilled = given(orderAggregate, placed, ...captured, { type: 'OrderFulfilled', data: {} });
   for (const mark of marks) fulfilled.when(mark).thenNothing(t);
-  t.false(refunded.status === 'placed' && refunded.isGranted);
+  t.false(refunded.status === 'placed' && refunded.is_granted);
 });
 
-test('Refunds that failed after a total are no refunds', (t) => {
-  const total: RecordedFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
-  const failed: RecordedFact = {
+test('A refund that failed after a total reduces the refunded amount', (t) => {
+  const total: PaymentFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
+  const failed: PaymentFact = {
     kind: 'refund',
     refund_id: 'r1',
     status: 'failed',
@@ -176,35 +176,30 @@ const refundOf = (
   status: 'pending' | 'succeeded' | 'failed',
   amount: number,
   refundId = 'r1',
-): RecordedFact => ({ ...{ kind: 'refund', refund_id: refundId, status, amount, currency: 'USD' } });
-const totalOf = (amount: number, currency = 'USD'): RecordedFact => ({
+): PaymentFact => ({ ...{ kind: 'refund', refund_id: refundId, status, amount, currency: 'USD' } });
+const totalOf = (amount: number, currency = 'USD'): PaymentFact => ({
   ...{ kind: 'refunded-in-total', amount, currency },
 });
-const disputeOf = (status: 'open' | 'won' | 'lost'): RecordedFact => ({
+const disputeOf = (status: 'open' | 'won' | 'lost'): PaymentFact => ({
   ...{ kind: 'dispute', dispute_id: 'd1', status },
 });
 
-/** Two messages about one payment of 999, each with its minute, and what they make of the order, whichever comes first. */
+/** Two reports on a payment of 999, each with its minute, and the resulting order in either order of arrival. */
 const pairs: readonly [
   string,
-  readonly [RecordedFact, number],
-  readonly [RecordedFact, number],
+  readonly [PaymentFact, number],
+  readonly [PaymentFact, number],
   Partial<ReturnType<typeof seen>>,
 ][] = [
   ['the later refund', [refundOf('succeeded', 300), 1], [refundOf('pending', 300), 2], { refunded: 0 }],
-  ['failed over succeeded', [refundOf('succeeded', 300), 1], [refundOf('failed', 300), 1], { refunded: 0 }],
-  [
-    'succeeded over pending',
-    [refundOf('pending', 300), 1],
-    [refundOf('succeeded', 300), 1],
-    { refunded: 300 },
-  ],
+  ['failure over success', [refundOf('succeeded', 300), 1], [refundOf('failed', 300), 1], { refunded: 0 }],
+  ['success over pending', [refundOf('pending', 300), 1], [refundOf('succeeded', 300), 1], { refunded: 300 }],
   ['the larger refund', [refundOf('succeeded', 300), 1], [refundOf('succeeded', 400), 1], { refunded: 400 }],
   ['the later total', [totalOf(400), 1], [totalOf(300), 2], { refunded: 300 }],
   ['the larger total', [totalOf(300), 1], [totalOf(400), 1], { refunded: 400 }],
-  ['a failure at the time of a total', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 400 }],
+  ['a total at the time of a failure', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 400 }],
   [
-    'no more than was paid',
+    'no more refunds than payments',
     [totalOf(2_000), 1],
     [{ kind: 'nothing' }, 1],
     { refunded: 999, status: 'refunded' },
@@ -212,11 +207,11 @@ const pairs: readonly [
   ['an open dispute', [disputeOf('open'), 1], [{ kind: 'nothing' }, 1], { status: 'disputed', due: true }],
   ['an end over an opening', [disputeOf('won'), 1], [disputeOf('open'), 2], { status: 'paid', due: true }],
   ['the later end', [disputeOf('lost'), 1], [disputeOf('won'), 2], { status: 'paid', due: true }],
-  ['lost over won', [disputeOf('won'), 1], [disputeOf('lost'), 1], { status: 'disputed', due: false }],
+  ['a loss over a win', [disputeOf('won'), 1], [disputeOf('lost'), 1], { status: 'disputed', due: false }],
 ];
 
 for (const [what, one, other, expected] of pairs) {
-  test(`Of what is told of one thing counts: ${what}`, (t) => {
+  test(`An order counts ${what}, in either order of arrival`, (t) => {
     const [first, second] = [
       reportOf(one[0], 'standard-c1', one[1]),
       reportOf(other[0], 'standard-c2', other[1]),
@@ -226,7 +221,7 @@ for (const [what, one, other, expected] of pairs) {
   });
 }
 
-test('Of several ends of what nobody has paid the buyer’s counts, then that time is over', (t) => {
+test('An unpaid order that ended in several ways is canceled by its buyer first, then expired, then failed', (t) => {
   const failed = reportOf({ kind: 'failed' });
   const expired = reportOf({ kind: 'expired' }, 'standard-c2');
   const expire: OrderCommand = { type: 'Expire', now: new Date('2026-01-04T03:04:05.000Z') };
@@ -234,17 +229,17 @@ test('Of several ends of what nobody has paid the buyer’s counts, then that ti
   t.is(seen(after(failed, expired)).status, 'expired');
   t.is(seen(after(expired, failed)).status, 'expired');
   t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' }, failed)).status, 'canceled');
-  t.is(seen(after(failed, expire)).status, 'failed', 'what has ended does not expire');
+  t.is(seen(after(failed, expire)).status, 'failed', 'a failed order does not expire');
   t.is(seen(after(reportOf({ kind: 'pending' }))).status, 'pending');
 });
 
-test('What is told of a payment that was not made for the order changes nothing of it', (t) => {
-  const elsewhere = (of: RecordedFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
+test('A report on a payment of another transaction changes nothing of the order', (t) => {
+  const elsewhere = (of: PaymentFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
   const others = [elsewhere(disputeOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
   t.like(seen(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
 });
 
-test('What was decided on is not found again, and of two payments by one transaction the larger counts', (t) => {
+test('A decided mismatch is not found again, and the larger of two payments by one transaction counts', (t) => {
   const decide = (callback: string, action: 'apply' | 'dismiss'): OrderCommand => ({
     ...{ type: 'ResolveReview', callback, action, note },
   });
@@ -261,8 +256,8 @@ test('What was decided on is not found again, and of two payments by one transac
   }
 });
 
-test('So much is kept of an order, and what is more is for people to look at', (t) => {
-  // Given an order of which platforms have told as much as is kept of one
+test('An order keeps a limited number of reports, and the next one needs a review', (t) => {
+  // Given an order with as many reports as it keeps
   const many = Array.from({ length: reportsMax }, (_, n) =>
     reportOf(refundOf('succeeded', 1, `r${n}`), `standard-c${n}`),
   );
@@ -276,9 +271,9 @@ test('So much is kept of an order, and what is more is for people to look at', (
   };
   for (const command of many) t.is(tell(command).length, 1);
   t.is(seen(state).status, 'created');
-  // When more is told, then nothing new comes of what is known
+  // When a report repeats a known fact, then it decides nothing
   t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'standard-again')), []);
-  // And the first that is news puts it in review
+  // and the first report with a new fact puts the order in review
   const news = reportOf(paid, 'standard-news');
   t.like(tell(news)[0], {
     type: 'PaymentMismatchFound',
@@ -286,7 +281,7 @@ test('So much is kept of an order, and what is more is for people to look at', (
   });
   t.is(seen(state).status, 'review');
   t.deepEqual(tell(news), [], 'once');
-  // And the next is refused as long as that waits
+  // and the next report is refused while that review is open
   const next = reportOf({ kind: 'pending' }, 'standard-next');
   const refused = t.throws(() => tell(next), { instanceOf: CommandRejected });
   t.is(refused.code, 'order_full');
@@ -296,8 +291,8 @@ test('So much is kept of an order, and what is more is for people to look at', (
   t.is(seen(state).status, 'review');
 });
 
-const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
-  fc.constantFrom<RecordedFact>(
+const fact: fc.Arbitrary<PaymentFact> = fc.oneof(
+  fc.constantFrom<PaymentFact>(
     { kind: 'pending' },
     { kind: 'failed' },
     { kind: 'expired' },
@@ -336,11 +331,11 @@ const reports = fc
   )
   .map((list) => list.map((report, index): ReportedFact => ({ ...report, callback: `standard-c${index}` })));
 
-// test/deep tries every order of sets of up to six messages.
-test('Whatever the order of arrival and however often, the same messages make the same order', (t) => {
+// `test/deep` tries every order of sets of up to six messages.
+test('The same messages lead to the same order, independent of their arrival and repetition', (t) => {
   const property = fc.property(
     reports.chain((list) => {
-      // Some come twice.
+      // Some messages arrive twice.
       const delivered = fc.shuffledSubarray(list).chain((repeated) => {
         const all = [...list, ...repeated];
         return fc.shuffledSubarray(all, { minLength: all.length });
@@ -357,7 +352,7 @@ test('Whatever the order of arrival and however often, the same messages make th
   fc.assert(property, { numRuns: 250, seed: 20_260_102 });
 });
 
-test('An order’s number leads to its id, however it is typed', (t) => {
+test('An order’s number leads to its id, in upper and lower case', (t) => {
   const number = orderNumber(orderId);
   t.is(number.length, 26);
   t.is(parseOrderNumber(number), orderId);
@@ -368,4 +363,14 @@ test('An order’s number leads to its id, however it is typed', (t) => {
   for (const bad of ['', 'x', `${number}0`, number.slice(1), number.replace(/^./, '8'), 'U'.repeat(26)]) {
     t.is(parseOrderNumber(bad), null);
   }
+});
+
+test('An end that another message repeats changes nothing', (t) => {
+  const failed: OrderEvent = {
+    type: 'PaymentFailed',
+    data: { callback: 'standard-c1', reason: 'failed', transaction_id: 't1', at: instantAt(0).toISOString() },
+  };
+  const order = given(orderAggregate, placed, failed);
+  order.when(reportOf({ kind: 'failed' }, 'standard-c2')).thenNothing(t);
+  t.deepEqual(order.state.status === 'placed' && order.state.facts.ends, ['failed']);
 });

@@ -7,7 +7,7 @@ import {
 import { transactionAggregate } from '../../src/domain/transaction/transaction.js';
 import { digest, orderId, otherDigest, testId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const callback = {
   provider: 'stripe' as const,
@@ -25,18 +25,18 @@ const settled: PaymentCallbackEvent = {
   data: { disposition: 'applied', order_id: orderId },
 };
 
-test('A callback is accepted once, and its repetition is a duplicate', (t) => {
+test('A callback is accepted once, and a repetition is a duplicate', (t) => {
   given(paymentCallbackAggregate).when(receive).then(t, received);
 });
 
-test('Other content under the same name is told once, and never applied', (t) => {
+test('Other content under the same key is recorded once and never applied', (t) => {
   const other = { type: 'Receive', callback: { ...callback, fields_digest: otherDigest } } as const;
   given(paymentCallbackAggregate, received)
     .when(other)
     .then(t, { type: 'PaymentCallbackConflicted', data: { fields_digest: otherDigest } });
 });
 
-test('Of other contents without end the first few are told, for a CRC-32 can be met by as many as anybody likes', (t) => {
+test('A callback records at most 10 conflicts, because many contents can match one CRC-32', (t) => {
   const conflicts = Array.from({ length: conflictsMax }, (_, n): PaymentCallbackEvent => {
     return { type: 'PaymentCallbackConflicted', data: { fields_digest: String(n).padStart(64, '0') } };
   });
@@ -58,7 +58,7 @@ test('A callback is held with its reason until it is settled, with exactly one d
   done.when({ type: 'Hold', reason: 'unknown_order' }).thenNothing(t);
 });
 
-test('Somebody decides on what is held, once; it is settled as they say', (t) => {
+test('A held callback is decided on once and settled as decided', (t) => {
   const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
   const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
   const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
@@ -79,7 +79,7 @@ test('Somebody decides on what is held, once; it is settled as they say', (t) =>
   given(paymentCallbackAggregate, received, held, applied).when(settle).then(t, settled);
 });
 
-test('What does not wait, or cannot be read, is not applied', (t) => {
+test('A callback that is not held or not readable is not applied', (t) => {
   const unreadable: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unreadable' } };
   const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
   const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
@@ -97,11 +97,11 @@ test('What does not wait, or cannot be read, is not applied', (t) => {
     .then(t, { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } });
 });
 
-test('What was never received can be neither held nor settled', (t) => {
+test('A callback that was not received cannot be settled', (t) => {
   given(paymentCallbackAggregate).when(settle).thenRejected(t, 'payment_callback_not_found');
 });
 
-test('A transaction pays one order, and what was parked on it waits for that', (t) => {
+test('A transaction pays one order, and callbacks are parked on it only until then', (t) => {
   const linked = { type: 'TransactionLinked', data: { order_id: orderId } } as const;
   const parked = { type: 'CallbackParked', data: { callback: 'c1' } } as const;
   given(transactionAggregate).when({ type: 'Link', orderId }).then(t, linked);
@@ -115,7 +115,7 @@ test('A transaction pays one order, and what was parked on it waits for that', (
     .thenRejected(t, 'transaction_linked');
 });
 
-test('Of a link and a decision the one that comes first stands, and what was decided on waits no more', (t) => {
+test('The first of a link and a decision stands, and a decided callback is no longer parked', (t) => {
   const linked = { type: 'TransactionLinked', data: { order_id: orderId } } as const;
   const parked = { type: 'CallbackParked', data: { callback: 'c1' } } as const;
   const unparked = { type: 'CallbackUnparked', data: { callback: 'c1' } } as const;

@@ -3,7 +3,7 @@ import type { ProjectEvent } from '../../src/domain/project/events.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { roleAtLeast, roles } from '../../src/domain/role.js';
 import { apiKeyExpiry } from '../../src/domain/project/api-keys.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { digest, orderId, otherUserId, storageId, userId } from '../support/examples/ids.js';
 import {
   addViewer,
@@ -21,7 +21,7 @@ import {
   revokedByOperator,
   viewerAdded,
 } from '../support/examples/project.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const byOperator = { entitlement: 'allow_s3', source: 'operator' } as const;
 
@@ -58,7 +58,7 @@ test('An entitlement is granted once per source', (t) => {
     .then(t, grantedByOrder);
 });
 
-test('A source that holds is revoked, another changes nothing', (t) => {
+test('A source that holds is revoked, and another source changes nothing', (t) => {
   given(projectAggregate, projectCreated, grantedByOperator)
     .when({ type: 'RevokeEntitlement', ...byOperator })
     .then(t, revokedByOperator);
@@ -73,7 +73,7 @@ test('The default storage is set once', (t) => {
     .then(t, defaultStorageChanged);
 });
 
-test('What changes is told, what is the same is not', (t) => {
+test('A change records only the values that differ', (t) => {
   const change = { type: 'Change', name: 'Lakes', requireTwoFactor: true } as const;
   const renamed = { type: 'ProjectRenamed', data: { name: 'Lakes' } } as const;
   const required = { type: 'TwoFactorRequirementChanged', data: { require_2fa: true } } as const;
@@ -87,7 +87,7 @@ test('What changes is told, what is the same is not', (t) => {
     .thenNothing(t);
 });
 
-test('A deleted project stays deleted, and keeps in mind which addresses nobody needs any more', (t) => {
+test('A deleted project stays deleted and keeps the ids of its invitations', (t) => {
   const deleted = { type: 'ProjectDeleted', data: {} } as const;
   given(projectAggregate, projectCreated).when({ type: 'Delete' }).then(t, deleted);
   const after = given(projectAggregate, projectCreated, memberInvited('viewer'), deleted);
@@ -97,7 +97,7 @@ test('A deleted project stays deleted, and keeps in mind which addresses nobody 
   after.when({ type: 'Create', name: 'Rivers', ownerId: userId }).thenNothing(t);
 });
 
-test('A project goes with its only member, invitations or not, and stays with several', (t) => {
+test('A project is deleted with its only member, with or without invitations, and not with several members', (t) => {
   const alone = { type: 'DeleteIfAlone', userId } as const;
   const deleted = { type: 'ProjectDeleted', data: {} } as const;
   given(projectAggregate, projectCreated, memberInvited('viewer')).when(alone).then(t, deleted);
@@ -107,7 +107,7 @@ test('A project goes with its only member, invitations or not, and stays with se
     .thenRejected(t, 'member_not_found');
 });
 
-test('Nothing but its creation happens to a project that does not exist', (t) => {
+test('A project that does not exist can only be created', (t) => {
   const nothing = given(projectAggregate);
   nothing.when({ ...addViewer, userId }).thenRejected(t, 'project_not_found');
   nothing.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
@@ -115,7 +115,7 @@ test('Nothing but its creation happens to a project that does not exist', (t) =>
   nothing.when({ type: 'ChangeDefaultStorage', storageId }).thenRejected(t, 'project_not_found');
 });
 
-test('Each role may do what the ones before it may', (t) => {
+test('Each role includes the earlier ones', (t) => {
   t.deepEqual(roles, ['viewer', 'editor', 'admin', 'owner']);
   roles.forEach((held, heldIndex) => {
     roles.forEach((required, requiredIndex) => {
@@ -142,7 +142,7 @@ const deleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
 const keys = (count: number, ends?: string): readonly ProjectEvent[] =>
   Array.from({ length: count }, (_, n) => apiKeyIssued(memberId(n + 100), userId, ends));
 
-test('A key is issued by admins and owners only', (t) => {
+test('Only admins and owners issue a key', (t) => {
   given(projectAggregate, projectCreated).when(issue).then(t, apiKeyIssued(apiKeyId, userId));
   given(projectAggregate, projectCreated, memberAdded(otherUserId, 'admin'))
     .when({ ...issue, actorId: otherUserId })
@@ -158,7 +158,7 @@ test('A key is issued by admins and owners only', (t) => {
   given(projectAggregate, projectCreated, deleted).when(issue).thenRejected(t, 'project_not_found');
 });
 
-test('A project has at most 100 living keys; a revoked one makes room', (t) => {
+test('A project has at most 100 valid keys, and a revoked key makes room', (t) => {
   given(projectAggregate, projectCreated, ...keys(100))
     .when(issue)
     .thenRejected(t, 'api_key_limit_reached');
@@ -170,7 +170,7 @@ test('A project has at most 100 living keys; a revoked one makes room', (t) => {
     .then(t, apiKeyIssued(apiKeyId, userId));
 });
 
-test('Expired keys count for nothing from their very millisecond on, and go when the room is needed', (t) => {
+test('An expired key does not count from the millisecond of its expiry, and is revoked when its place is needed', (t) => {
   const [oldKey] = keys(1, now.toISOString());
   const living = keys(100).slice(1);
   given(projectAggregate, projectCreated, ...(oldKey ? [oldKey] : []), ...living)
@@ -194,7 +194,16 @@ test('A key is revoked once', (t) => {
   given(projectAggregate, projectCreated).when(revoke).thenRejected(t, 'api_key_not_found');
 });
 
-test('A key ends within 365 days and after now, to the millisecond', (t) => {
+test('A late repetition issues no revoked key again, also after every key of the project was revoked', (t) => {
+  const revoked = [apiKeyIssued(apiKeyId, userId), apiKeyRevoked(apiKeyId)];
+  const others = keys(100);
+  const allRevoked = others.map((_, n) => apiKeyRevoked(memberId(n + 100)));
+  given(projectAggregate, projectCreated, ...revoked, ...others, ...allRevoked)
+    .when(issue)
+    .thenRejected(t, 'api_key_issued_before');
+});
+
+test('A key expires after now and within 365 days, to the millisecond', (t) => {
   const year = 365 * 24 * 60 * 60 * 1000;
   const at = (ms: number): Date => new Date(now.getTime() + ms);
   t.deepEqual(apiKeyExpiry(undefined, now), at(year));

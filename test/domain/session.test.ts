@@ -7,13 +7,13 @@ import {
   successorOf,
 } from '../../src/domain/session/session.js';
 import { rotatedTo, sessionRevoked, sessionStarted, tokenDigest } from '../support/examples/session.js';
-import { eventTime, firstEventAt, recordEvents } from '../support/given-events.js';
-import { given } from '../support/given.js';
+import { eventTime, firstEventAt, recordEvents } from '../support/given/given-events.js';
+import { given } from '../support/given/given.js';
 
 const start = { type: 'Start', start: sessionStarted.data } as const;
 const revoke = { type: 'Revoke', reason: 'signed_out' } as const;
 
-/** When the store recorded the nth given event. */
+/** Returns when the store recorded the nth given event, in its test time. */
 const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 
 const refresh = (generation: number, now: Date, digest = tokenDigest(generation)) => {
@@ -37,7 +37,7 @@ const ends = (generation: number) =>
     { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },
   ] as const;
 
-/** The events of a decision; it must not be refused. */
+/** Returns the events of a decision that is not rejected. */
 const decide = (events: readonly SessionEvent[], command: ReturnType<typeof refresh>) =>
   sessionAggregate.decider.decide(command, given(sessionAggregate, ...events).state);
 
@@ -57,20 +57,20 @@ test('A session that never started cannot be revoked', (t) => {
   given(sessionAggregate).when(revoke).thenRejected(t, 'session_not_found');
 });
 
-test('The current refresh token is replaced, and the same command again changes nothing', (t) => {
+test('The current refresh token is replaced, and the repeated command changes nothing', (t) => {
   given(sessionAggregate, sessionStarted)
     .when(refresh(1, recorded(0)))
     .then(t, rotatedTo(2));
 });
 
-test('A token that was just replaced changes nothing for 10 s, to the millisecond', (t) => {
+test('A replaced token changes nothing for 10 s, to the millisecond', (t) => {
   const events = [sessionStarted, rotatedTo(2)];
   t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
   t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
 });
 
-test('The grace counts from each token’s own replacement, also when its successor was replaced since', (t) => {
-  // Recorded a second apart: generation 1 was replaced by event 1, and 2 by event 2.
+test('The grace of a token starts at its own replacement, also when its successor was replaced', (t) => {
+  // The store records them a second apart: event 1 replaced generation 1, and event 2 replaced generation 2.
   const events = [sessionStarted, rotatedTo(2), rotatedTo(3)];
   t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
   t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
@@ -82,7 +82,7 @@ test('The grace counts from each token’s own replacement, also when its succes
   t.deepEqual([1, 2, 3].map(successor), [2, 3, undefined]);
 });
 
-test('Tokens are remembered for as long as a request with one may be under way, and 20 at most', (t) => {
+test('A session keeps a replaced token while a request with it may be under way, and at most 20 of them', (t) => {
   const fold = (everyMs: number) => {
     const events = [sessionStarted, ...Array.from({ length: 40 }, (_, index) => rotatedTo(index + 2))];
     return events.reduce((state, event, index) => {
@@ -102,8 +102,8 @@ test('Tokens are remembered for as long as a request with one may be under way, 
   t.is(remembered(1), 20);
 });
 
-test('A request that waited for long is judged by when it came', (t) => {
-  // Generation 1 was replaced by event 1, and 2 a minute later; the request came just before.
+test('A request that waited is judged by the time of its arrival', (t) => {
+  // Event 1 replaced generation 1, and a later event replaced generation 2. The request arrived before both.
   const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
   const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
   if (stored === undefined) return t.fail();
@@ -113,7 +113,7 @@ test('A request that waited for long is judged by when it came', (t) => {
   return undefined;
 });
 
-test('A token of a generation that is to come, or of another spelling, is none of the session', (t) => {
+test('A token of a future generation or with another digest does not belong to the session', (t) => {
   const world = given(sessionAggregate, sessionStarted, rotatedTo(2));
   world.when(refresh(3, recorded(1))).thenRejected(t, 'refresh_token_unknown');
   world.when(refresh(2, recorded(1), tokenDigest(9))).thenRejected(t, 'refresh_token_unknown');
@@ -121,17 +121,17 @@ test('A token of a generation that is to come, or of another spelling, is none o
   world.when(skipping).thenRejected(t, 'refresh_token_unknown');
 });
 
-test('A replaced token of another spelling ends the session at once', (t) => {
+test('A replaced token with another digest ends the session at once', (t) => {
   t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recorded(1), tokenDigest(9))), ends(1));
 });
 
-test('A session refuses every refresh once it was revoked', (t) => {
+test('A revoked session refuses every refresh', (t) => {
   const world = given(sessionAggregate, sessionStarted, rotatedTo(2), sessionRevoked);
   world.when(refresh(2, recorded(2))).thenRejected(t, 'session_over');
   world.when(refresh(1, recorded(2))).thenRejected(t, 'session_over');
 });
 
-test('A session ends at its idle end and at its own, to the millisecond', (t) => {
+test('A session ends at its idle end and at its final end, to the millisecond', (t) => {
   const idleEnd = Date.parse(sessionStarted.data.idle_expires_at);
   const world = given(sessionAggregate, sessionStarted);
   t.deepEqual(decide([sessionStarted], refresh(1, new Date(idleEnd - 1))), [rotatedTo(2)]);
@@ -160,13 +160,13 @@ const strengthened = (generation: number) => {
   return { type: 'SessionStrengthened', data: { method: 'otp', refresh: { ...data, link } } } as const;
 };
 
-test('Strengthening replaces the refresh token, and keeps the link that it is made from', (t) => {
+test('Strengthening replaces the refresh token and keeps the link of the new one', (t) => {
   given(sessionAggregate, sessionStarted)
     .when(strengthen(2, recorded(0)))
     .then(t, strengthened(2));
   const { state } = given(sessionAggregate, sessionStarted, strengthened(2));
   t.like(state, { status: 'started', methods: ['pwd', 'otp'], refresh: { generation: 2, link } });
-  // Its predecessor was not presented, but may be within the grace.
+  // The command did not present the predecessor, but the predecessor may be within its grace.
   t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs))), []);
   t.deepEqual(
     decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs + 1))),
@@ -174,13 +174,13 @@ test('Strengthening replaces the refresh token, and keeps the link that it is ma
   );
 });
 
-test('Strengthening beside a refresh is decided again with the token of that', (t) => {
+test('Strengthening after a concurrent refresh is refused, so that it is decided again', (t) => {
   given(sessionAggregate, sessionStarted, rotatedTo(2))
     .when(strengthen(2, recorded(1)))
     .thenRejected(t, 'refresh_token_superseded');
 });
 
-test('A session that has ended is not strengthened', (t) => {
+test('An ended session is not strengthened', (t) => {
   given(sessionAggregate, sessionStarted, sessionRevoked)
     .when(strengthen(2, recorded(1)))
     .thenRejected(t, 'session_over');

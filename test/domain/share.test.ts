@@ -1,11 +1,12 @@
 import test from 'ava';
 import { noAccesses } from '../../src/domain/share/access-set.js';
 import { maxUsesMax, type ShareEvent } from '../../src/domain/share/events.js';
-import { remainingUses, shareAggregate } from '../../src/domain/share/share.js';
-import { accessId, otherAccessId, testId } from '../support/examples/ids.js';
+import { shareAggregate } from '../../src/domain/share/share.js';
+import { remainingUses } from '../../src/domain/share/status.js';
+import { accessId, otherAccessId, otherProjectId, projectId, testId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { createShare, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const now = new Date('2026-02-01T00:00:00.000Z');
 const use = { type: 'Use', accessId, passwordGeneration: 1, now } as const;
@@ -24,20 +25,20 @@ test('A limited share counts each access once', (t) => {
   given(shareAggregate, shareCreated).when(use).then(t, shareUsed);
 });
 
-test('A share that is not limited counts nothing', (t) => {
+test('An unlimited share counts nothing', (t) => {
   given(shareAggregate, unlimited).when(use).thenNothing(t);
 });
 
-test('A share is used up after exactly its uses', (t) => {
+test('A share is used up after exactly its number of uses', (t) => {
   const last = given(shareAggregate, shareCreated, shareUsed);
   last.when({ ...use, accessId: otherAccessId }).then(t, usedAgain);
   const up = given(shareAggregate, shareCreated, shareUsed, usedAgain);
   up.when({ ...use, accessId: testId }).thenRejected(t, 'share_not_found');
-  // The repetition of an access that counted is that access.
+  // A repetition of a counted access is still that access.
   up.when(use).thenNothing(t);
 });
 
-test('Fewer uses than were made leave none', (t) => {
+test('A limit below the number of past uses leaves none', (t) => {
   const terms = { expires_at: null, max_uses: 1, allow_download: true };
   const { state } = given(shareAggregate, shareCreated, shareUsed, usedAgain, {
     type: 'ShareChanged',
@@ -52,42 +53,56 @@ test('A share opens until the millisecond before it expires', (t) => {
   share.when({ ...use, now: new Date('2026-03-01T00:00:00.000Z') }).thenRejected(t, 'share_not_found');
 });
 
-test('A change keeps what it leaves out, and says nothing new twice', (t) => {
+test('A change keeps the terms that it leaves out, and a repeated change records nothing', (t) => {
   const { expires_at, allow_download } = shareCreated.data;
   const changed: ShareEvent = { type: 'ShareChanged', data: { expires_at, allow_download, max_uses: 5 } };
   const share = given(shareAggregate, shareCreated);
-  share.when({ type: 'Change', changes: { maxUses: 5 } }).then(t, changed);
-  share.when({ type: 'Change', changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
-  share.when({ type: 'Change', changes: {} }).thenNothing(t);
+  share.when({ type: 'Change', projectId, changes: { maxUses: 5 } }).then(t, changed);
+  share.when({ type: 'Change', projectId, changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
+  share.when({ type: 'Change', projectId, changes: {} }).thenNothing(t);
   const passwordHash = sealedExample('another hash');
-  share.when({ type: 'Change', changes: { maxUses: 5 }, passwordHash }).then(t, changed, newPassword);
-  given(shareAggregate).when({ type: 'Change', changes: {} }).thenRejected(t, 'share_not_found');
+  share
+    .when({ type: 'Change', projectId, changes: { maxUses: 5 }, passwordHash })
+    .then(t, changed, newPassword);
+  given(shareAggregate).when({ type: 'Change', projectId, changes: {} }).thenRejected(t, 'share_not_found');
 });
 
-test('A use that was allowed by the password before does not count', (t) => {
+test('A use that an earlier password allowed does not count', (t) => {
   given(shareAggregate, shareCreated, newPassword).when(use).thenRejected(t, 'share_password_changed');
   given(shareAggregate, shareCreated, newPassword)
     .when({ ...use, passwordGeneration: 2 })
     .then(t, shareUsed);
 });
 
-test('A revoked share opens no more, and is revoked once', (t) => {
-  given(shareAggregate, shareCreated).when({ type: 'Revoke' }).then(t, shareRevoked);
+test('A revoked share does not open', (t) => {
+  const revoke = { type: 'Revoke', projectId } as const;
+  given(shareAggregate, shareCreated).when(revoke).thenEnds(t, 'share_not_found', shareRevoked);
   given(shareAggregate, shareCreated, shareRevoked).when(use).thenRejected(t, 'share_not_found');
 });
 
-test('Slowing down is told at most once an hour', (t) => {
+test('The service revokes an orphaned share, and a repetition decides nothing', (t) => {
+  given(shareAggregate, shareCreated).when({ type: 'RevokeOrphaned' }).then(t, shareRevoked);
+});
+
+test('A share does not exist for another project', (t) => {
+  const share = given(shareAggregate, shareCreated);
+  const ofAnother = { projectId: otherProjectId } as const;
+  share.when({ type: 'Change', ...ofAnother, changes: {} }).thenRejected(t, 'share_not_found');
+  share.when({ type: 'Revoke', ...ofAnother }).thenRejected(t, 'share_not_found');
+});
+
+test('A throttled share is recorded at most once an hour', (t) => {
   const told: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 30 } };
   const { state } = given(shareAggregate, shareCreated, told);
   const at = state.status === 'open' ? (state.throttledAt?.getTime() ?? 0) : 0;
   const tell = (afterMs: number) =>
-    ({ type: 'TellThrottled', failures: 31, now: new Date(at + afterMs) }) as const;
+    ({ type: 'RecordThrottled', failures: 31, now: new Date(at + afterMs) }) as const;
   given(shareAggregate, shareCreated, told).when(tell(3_599_999)).thenNothing(t);
   const again: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 31 } };
   t.deepEqual(shareAggregate.decider.decide(tell(3_600_000), state), [again]);
 });
 
-test('A share of as many uses as there may be is folded in no time, and counts each once', (t) => {
+test('A share with the maximum number of uses folds in less than 2 s and counts each use once', (t) => {
   const idOf = (index: number) => `019b7d00-0000-7000-8000-${String(index).padStart(12, '0')}`;
   const uses = Array.from({ length: maxUsesMax }, (_, index): ShareEvent => ({
     type: 'ShareUsed',
@@ -96,7 +111,7 @@ test('A share of as many uses as there may be is folded in no time, and counts e
   const limited = { ...unlimited, data: { ...unlimited.data, max_uses: maxUsesMax } };
   const before = process.cpuUsage();
   const up = given(shareAggregate, limited, ...uses, ...uses.slice(0, 10));
-  // Some 50 ms, of processor time, so that others on the machine do not count; copied whole for each use, it was 7 s.
+  // The fold takes some 50 ms of processor time, which excludes other processes. With a copy per use it took 7 s.
   t.true(process.cpuUsage(before).user < 2_000_000);
   t.is(up.state.status === 'open' ? remainingUses(up.state) : null, 0);
   for (const index of [0, 127, 128, 129, 5_000, maxUsesMax - 1]) {
@@ -105,7 +120,7 @@ test('A share of as many uses as there may be is folded in no time, and counts e
   up.when({ ...use, accessId: idOf(maxUsesMax) }).thenRejected(t, 'share_not_found');
 });
 
-test('A set of accesses that grows leaves the ones before as they were', (t) => {
+test('A larger set of accesses leaves the smaller sets unchanged', (t) => {
   const versions = [noAccesses];
   for (let count = 0; count < 300; count += 1)
     versions.push((versions.at(-1) ?? noAccesses).with(`${count}`));

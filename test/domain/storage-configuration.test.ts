@@ -1,5 +1,5 @@
 import test from 'ava';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { checkConfiguration, type StorageConfiguration } from '../../src/domain/storage/configuration.js';
 import { checkCredentials } from '../../src/domain/storage/credentials.js';
 import { configuration } from '../support/examples/storage.js';
@@ -19,7 +19,7 @@ const allowsHttp = (address: string): boolean => address === '10.1.2.3' || addre
 const check = (input: StorageConfiguration): StorageConfiguration => checkConfiguration(input, allowsHttp);
 
 const normalised: readonly [string, StorageConfiguration, Partial<StorageConfiguration>][] = [
-  ['nothing but the bucket', s3, { endpoint: '', region: '', base_path: '', cdn_domain: '' }],
+  ['only the bucket', s3, { endpoint: '', region: '', base_path: '', cdn_domain: '' }],
   ['white space around a name', { ...s3, name: '  Media ' }, { name: 'Media' }],
   [
     'a slash after the host',
@@ -47,12 +47,12 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
   ],
   [
-    'the bucket before a host of one’s own',
+    'the bucket before a host of your own',
     { ...s3, endpoint: 'https://media.minio.example.com' },
     { endpoint: 'https://minio.example.com' },
   ],
   [
-    'a bucket called like the service',
+    'a bucket that is named like the service',
     { ...s3, bucket: 's3-eu-west-1', endpoint: 'https://s3-eu-west-1.amazonaws.com' },
     { endpoint: 'https://s3-eu-west-1.amazonaws.com' },
   ],
@@ -72,7 +72,7 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { region: 'eu-west-1' },
   ],
   [
-    'any region with a host of one’s own',
+    'any region with a host of your own',
     { ...s3, endpoint: 'https://minio.example.com', region: 'RegionOne' },
     { region: 'RegionOne' },
   ],
@@ -94,7 +94,7 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { region: 'cn-beijing' },
   ],
   [
-    'cos with a full endpoint alone',
+    'only a full endpoint for cos',
     { ...cos, region: '', endpoint: 'https://media-1250000000.cos.ap-guangzhou.myqcloud.com' },
     { endpoint: 'https://cos.ap-guangzhou.myqcloud.com', region: '' },
   ],
@@ -108,7 +108,7 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
 ];
 
 for (const [what, input, expected] of normalised) {
-  test(`Taken and normalised: ${what}`, (t) => {
+  test(`A configuration with ${what} is accepted and normalised`, (t) => {
     const once = check(input);
     t.like(once, expected);
     t.deepEqual(check(once), once, 'normalising again changes nothing');
@@ -118,7 +118,7 @@ for (const [what, input, expected] of normalised) {
 const refused: readonly [string, keyof StorageConfiguration, StorageConfiguration][] = [
   ['no name', 'name', { ...s3, name: '   ' }],
   ['a long name', 'name', { ...s3, name: 'é'.repeat(65) }],
-  ['a long name, with what is cut off', 'name', { ...s3, name: ` ${'e'.repeat(64)}` }],
+  ['a long name, with its white space', 'name', { ...s3, name: ` ${'e'.repeat(64)}` }],
   ['a control character in a name', 'name', { ...s3, name: 'a\u0007b' }],
   ['http to a name', 'endpoint', { ...s3, endpoint: 'http://minio.example.com' }],
   ['http to an address that is not allowed', 'endpoint', { ...s3, endpoint: 'http://10.1.2.4' }],
@@ -146,8 +146,8 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
     'region',
     { ...oss, endpoint: 'https://media.oss-cn-hangzhou.aliyuncs.com', region: 'cn-beijing' },
   ],
-  ['a region that is none', 'region', { ...oss, region: 'cn hangzhou' }],
-  ['cos without region and endpoint', 'region', { ...cos, region: '' }],
+  ['an invalid region', 'region', { ...oss, region: 'cn hangzhou' }],
+  ['neither region nor endpoint for cos', 'region', { ...cos, region: '' }],
   ['a short bucket', 'bucket', { ...s3, bucket: 'ab' }],
   ['an address as bucket', 'bucket', { ...s3, bucket: '192.168.5.4' }],
   ['two dots in a bucket', 'bucket', { ...s3, bucket: 'a..b' }],
@@ -169,14 +169,14 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
 ];
 
 for (const [what, field, input] of refused) {
-  test(`Refused: ${what}`, (t) => {
+  test(`A configuration with ${what} is refused`, (t) => {
     const error = t.throws(() => check(input), { instanceOf: CommandRejected });
     t.is(error.code, 'invalid_request');
     t.true(error.message.startsWith(`${field}: `), error.message);
   });
 }
 
-test('A path of 512 bytes is taken', (t) => {
+test('A path of 512 bytes is accepted', (t) => {
   t.is(check({ ...s3, base_path: 'é'.repeat(256) }).base_path.length, 256);
 });
 
@@ -205,13 +205,13 @@ const badCredentials: readonly [string, Readonly<Record<string, string>>][] = [
 ];
 
 for (const [field, credentials] of badCredentials) {
-  test(`Refused credentials: ${JSON.stringify(credentials)}`, (t) => {
+  test(`The credentials ${JSON.stringify(credentials)} are refused`, (t) => {
     const error = t.throws(() => checkCredentials('s3', credentials), { instanceOf: CommandRejected });
     t.true(error.message.startsWith(`${field}: `), error.message);
   });
 }
 
-test('No refusal repeats what was sent', (t) => {
+test('A refusal does not repeat the input', (t) => {
   const canary = 'CANARY-0815';
   for (const credentials of [{ [canary]: canary }, { access_key: ` ${canary}`, secret_key: canary }]) {
     const error = t.throws(() => checkCredentials('s3', credentials), { instanceOf: CommandRejected });

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { StorageEvent } from '../../src/domain/storage/events.js';
 import { describeFailure, testFailureCodes } from '../../src/domain/storage/test-failure.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { otherTestId, projectId, testId } from '../support/examples/ids.js';
+import { changeId, otherProjectId, otherTestId, projectId, testId } from '../support/examples/ids.js';
 import {
   activated,
   candidateFailed,
@@ -20,7 +20,7 @@ import {
   testStarted,
   testSucceeded,
 } from '../support/examples/storage.js';
-import { given } from '../support/given.js';
+import { given } from '../support/given/given.js';
 
 const create = {
   type: 'Create',
@@ -28,26 +28,31 @@ const create = {
   configuration,
   credentials: { version: 1, sealed: credentials },
 } as const;
-const startTest = { type: 'StartTest', testId } as const;
+const startTest = { type: 'StartTest', projectId, testId } as const;
 const passed = { type: 'FinishTest', testId, failure: null } as const;
 const refused = { type: 'FinishTest', testId, failure: { code: 'signature_mismatch', hint: null } } as const;
-const replace = { type: 'ReplaceCredentials', credentials: newCredentials, testId: otherTestId } as const;
-const moveBucket = { type: 'Change', change: () => otherBucket, testId: otherTestId } as const;
+const replace = {
+  type: 'ReplaceCredentials',
+  projectId,
+  credentials: newCredentials,
+  testId: otherTestId,
+} as const;
+const moveBucket = { type: 'Change', projectId, change: () => otherBucket, testId: otherTestId } as const;
 const renamed = { ...configuration, name: 'Archive', base_path: 'old' };
-const rename = { type: 'Change', change: () => renamed, testId: otherTestId } as const;
+const rename = { type: 'Change', projectId, change: () => renamed, testId: otherTestId } as const;
 
 function statusAfter(...events: readonly StorageEvent[]): string {
   return given(storageAggregate, ...events).state.status;
 }
 
-test('A storage is created with its configuration and sealed credentials, and waits for a test', (t) => {
+test('A storage is created with its configuration and sealed credentials, and is pending', (t) => {
   given(storageAggregate).when(create).then(t, storageCreated);
   t.is(statusAfter(storageCreated), 'pending');
 });
 
-test('Credentials in the clear cannot be stored', (t) => {
+test('Unsealed credentials cannot be stored', (t) => {
   const clear = { ...storageCreated, data: { ...storageCreated.data, credentials: { access_key: 'AKIA' } } };
-  // @ts-expect-error -- the types refuse it too
+  // @ts-expect-error -- the types forbid unsealed credentials too
   t.throws(() => storageAggregate.codec.encode(clear), { name: 'UndecodableEvent' });
 });
 
@@ -62,7 +67,7 @@ test('A test makes a storage active or failed', (t) => {
 
 test('One test runs at a time', (t) => {
   given(storageAggregate, storageCreated, testStarted)
-    .when({ type: 'StartTest', testId: otherTestId })
+    .when({ type: 'StartTest', projectId, testId: otherTestId })
     .thenRejected(t, 'storage_test_running');
 });
 
@@ -77,7 +82,7 @@ test('A result counts only for the configuration that it tested', (t) => {
   given(storageAggregate, ...activated)
     .when(refused)
     .thenNothing(t);
-  // A test writes below the base path, and reads through the domain.
+  // A test writes below the base path and reads through the domain.
   const other: readonly StorageEvent[] = [
     changedTo({ ...configuration, base_path: 'old' }),
     changedTo({ ...configuration, cdn_domain: '' }),
@@ -92,7 +97,7 @@ test('A result counts only for the configuration that it tested', (t) => {
   }
   const archive = changedTo({ ...configuration, name: 'Archive' });
   given(storageAggregate, storageCreated, testStarted, archive).when(passed).then(t, testSucceeded);
-  // One that another test has followed upon.
+  // A second test follows the change.
   const again = { type: 'StorageTestStarted', data: { test_id: otherTestId, candidate: null } } as const;
   const followed = given(storageAggregate, storageCreated, testStarted, moved, again);
   followed.when(passed).thenNothing(t);
@@ -100,7 +105,7 @@ test('A result counts only for the configuration that it tested', (t) => {
   followed.when({ ...passed, testId: otherTestId }).then(t, candidateSucceeded);
 });
 
-test('What is not active changes at once, and is untested again', (t) => {
+test('A storage that is not active changes at once and is pending again', (t) => {
   const untested = given(storageAggregate, storageCreated, testStarted, testFailed);
   untested.when(moveBucket).then(t, changedTo(otherBucket));
   untested.when(replace).then(t, {
@@ -110,18 +115,18 @@ test('What is not active changes at once, and is untested again', (t) => {
   t.is(statusAfter(storageCreated, testStarted, testFailed, changedTo(otherBucket)), 'pending');
 });
 
-test('A disabled storage stays disabled when it is changed', (t) => {
+test('A disabled storage stays disabled after a change', (t) => {
   t.is(statusAfter(...activated, storageDisabled, changedTo(otherBucket)), 'disabled');
 });
 
-test('Of an active storage the name and the paths change at once, and it stays active', (t) => {
+test('The name and the paths of an active storage change at once, and it stays active', (t) => {
   given(storageAggregate, ...activated)
     .when(rename)
     .then(t, changedTo(renamed));
   t.is(statusAfter(...activated, changedTo(renamed)), 'active');
 });
 
-test('Another connection of an active storage is tested first, and the present one goes on serving', (t) => {
+test('Another connection of an active storage is tested first, and the present one stays in use', (t) => {
   given(storageAggregate, ...activated)
     .when(moveBucket)
     .then(t, candidateStarted);
@@ -129,7 +134,7 @@ test('Another connection of an active storage is tested first, and the present o
   t.like(state, { status: 'active', configuration });
 });
 
-test('A candidate that passes takes over, one that fails changes nothing', (t) => {
+test('A candidate that passes replaces the configuration, and one that fails changes nothing', (t) => {
   const finished = { type: 'FinishTest', testId: otherTestId } as const;
   given(storageAggregate, ...activated, candidateStarted)
     .when({ ...finished, failure: null })
@@ -149,7 +154,7 @@ test('A candidate that passes takes over, one that fails changes nothing', (t) =
   t.like(kept.state, { status: 'active', configuration });
 });
 
-test('What is changed together with the connection takes over together with it, or not at all', (t) => {
+test('Changes that come with a connection take effect together with it, or not at all', (t) => {
   const wanted = { ...otherBucket, name: 'Archive', base_path: 'old' };
   const started = {
     type: 'StorageTestStarted',
@@ -167,14 +172,14 @@ test('What is changed together with the connection takes over together with it, 
     .when({ type: 'FinishTest', testId: otherTestId, failure: null })
     .then(t, changedTo(wanted), candidateSucceeded);
   t.like(given(storageAggregate, ...activated, started, candidateFailed).state, { configuration });
-  // What another change has set meanwhile stays, where the candidate says nothing of it.
+  // A value that another change has set meanwhile stays, where the candidate does not change it.
   const cdn = changedTo({ ...configuration, cdn_domain: 'media.example.com' });
   given(storageAggregate, ...activated, started, cdn)
     .when({ type: 'FinishTest', testId: otherTestId, failure: null })
     .then(t, changedTo({ ...wanted, cdn_domain: 'media.example.com' }), candidateSucceeded);
 });
 
-test('New credentials of an active storage are proven before the old ones go', (t) => {
+test('New credentials of an active storage replace the old ones only after a successful test', (t) => {
   const { endpoint, bucket, region } = configuration;
   const started = {
     type: 'StorageTestStarted',
@@ -193,49 +198,71 @@ test('New credentials of an active storage are proven before the old ones go', (
       { type: 'StorageCredentialsReplaced', data: { credentials: newCredentials } },
       candidateSucceeded,
     );
-  // A version that was dropped with its candidate is never used again.
+  // The version of a failed candidate is never used again.
   const dropped = given(storageAggregate, ...activated, started, candidateFailed);
   t.like(dropped.state, { credentials: { version: 1 }, credentialsVersionMax: 2 });
 });
 
-test('One candidate at a time', (t) => {
+test('A storage has at most one candidate', (t) => {
   const busy = given(storageAggregate, ...activated, candidateStarted);
   busy.when({ ...replace, testId }).thenRejected(t, 'storage_test_running');
   busy
-    .when({ type: 'Change', change: () => ({ ...configuration, bucket: 'seas-media' }), testId })
+    .when({ type: 'Change', projectId, change: () => ({ ...configuration, bucket: 'seas-media' }), testId })
     .thenRejected(t, 'storage_test_running');
   busy.when(startTest).thenRejected(t, 'storage_test_running');
 });
 
-test('A storage is disabled from any state, and pending once it is enabled', (t) => {
+test('A storage is disabled from every state, and pending after it is enabled', (t) => {
   for (const events of [[storageCreated], [storageCreated, testStarted], activated]) {
     given(storageAggregate, ...events)
-      .when({ type: 'Disable' })
+      .when({ type: 'Disable', projectId })
       .then(t, storageDisabled);
   }
   const disabled = given(storageAggregate, ...activated, storageDisabled);
   disabled.when(startTest).thenRejected(t, 'storage_disabled');
-  disabled.when({ type: 'Enable' }).then(t, { type: 'StorageEnabled', data: {} });
+  disabled.when({ type: 'Enable', projectId }).then(t, { type: 'StorageEnabled', data: {} });
   t.is(statusAfter(...activated, storageDisabled, { type: 'StorageEnabled', data: {} }), 'pending');
 });
 
-test('A deleted storage is gone', (t) => {
+test('A deleted storage is not found', (t) => {
   given(storageAggregate, ...activated)
-    .when({ type: 'Delete' })
-    .then(t, storageDeleted);
+    .when({ type: 'Delete', projectId })
+    .thenEnds(t, 'storage_not_found', storageDeleted);
   const deleted = given(storageAggregate, ...activated, storageDeleted);
   deleted.when(startTest).thenRejected(t, 'storage_not_found');
   deleted.when(rename).thenRejected(t, 'storage_not_found');
 });
 
-test('How cdn_domain is used has a default by provider', (t) => {
+test('The service deletes an orphaned storage, and a repetition decides nothing', (t) => {
+  given(storageAggregate, ...activated)
+    .when({ type: 'DeleteOrphaned' })
+    .then(t, storageDeleted);
+});
+
+test('A storage does not exist for another project, before any other rejection', (t) => {
+  // Given a storage that rejects most changes, for a test of it is under way
+  const storage = given(storageAggregate, ...activated, candidateStarted);
+  for (const command of [
+    { type: 'Disable' },
+    { type: 'Enable' },
+    { type: 'Delete' },
+    { type: 'ChangeDelivery', mode: 'public' },
+    { ...startTest, testId: changeId },
+    { ...replace, testId: changeId },
+    { ...moveBucket, testId: changeId },
+  ] as const) {
+    storage.when({ ...command, projectId: otherProjectId }).thenRejected(t, 'storage_not_found');
+  }
+});
+
+test('The delivery mode has a default by provider and can be changed', (t) => {
   t.like(given(storageAggregate, storageCreated).state, { delivery: 'origin' });
   given(storageAggregate, storageCreated)
-    .when({ type: 'ChangeDelivery', mode: 'public' })
+    .when({ type: 'ChangeDelivery', projectId, mode: 'public' })
     .then(t, { type: 'StorageDeliveryChanged', data: { mode: 'public' } });
 });
 
-test('Every failure has a code, advice, and nothing of what the provider wrote', (t) => {
+test('Every failure has a code and advice, and no text of the provider', (t) => {
   const texts = testFailureCodes.map((code) => describeFailure({ code, hint: null }));
   t.is(new Set(texts).size, texts.length);
   t.is(

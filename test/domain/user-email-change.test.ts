@@ -5,12 +5,12 @@ import { hasAddress, holdsAddress, type UserCommand, userAggregate } from '../..
 import { changeId, digest, otherChangeId, otherDigest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { emailChanged, emailChangeRequested, newEmail, userRegistered } from '../support/examples/user.js';
-import { given } from '../support/given.js';
-import { eventTime } from '../support/given-events.js';
+import { given } from '../support/given/given.js';
+import { eventTime } from '../support/given/given-events.js';
 
 const thirdDigest = 'ef'.repeat(32);
 const expiresAt = new Date(emailChangeRequested.data.expires_at);
-/** When the event at this place of the stream was recorded. */
+/** Returns when the store recorded the event at this index of the stream. */
 const recordedAt = (index: number) => new Date(Date.parse(eventTime(index)) + 5);
 const later = (ms: number, from = recordedAt(1)) => new Date(from.getTime() + ms);
 
@@ -39,18 +39,18 @@ const attempted: UserEvent = { type: 'EmailChangeAttempted', data: { change_id: 
 const complete: UserCommand = { type: 'CompleteEmailChange', changeId, emailDigest: otherDigest };
 const asked = [userRegistered, emailChangeRequested] as const;
 
-test('A change of address is asked for once by one command', (t) => {
+test('A command requests a change of address once', (t) => {
   given(userAggregate, userRegistered).when(request).then(t, emailChangeRequested);
   given(userAggregate).when(request).thenRejected(t, 'user_not_found');
 });
 
-test('The address that the user has is no change', (t) => {
+test('The present address of the user is no change', (t) => {
   given(userAggregate, userRegistered)
     .when({ ...request, emailDigest: digest })
     .thenRejected(t, 'address_unchanged');
 });
 
-test('A change is asked for a minute after the one before, and six times in an hour', (t) => {
+test('A change is requested at most once a minute and six times an hour', (t) => {
   const user = (...events: readonly UserEvent[]) => {
     const { state } = given(userAggregate, userRegistered, ...events);
     if (state.status !== 'registered') throw new Error(state.status);
@@ -74,7 +74,7 @@ test('A change is asked for a minute after the one before, and six times in an h
   t.is(nextEmailChangeAt(six, new Date(seventh)), null);
 });
 
-test('A try counts before the code is compared; there are five', (t) => {
+test('An attempt counts before the code is compared, and there are five', (t) => {
   const { decider } = userAggregate;
   for (let tries = 0; tries < 5; tries += 1) {
     const events = Array.from({ length: tries }, () => attempted);
@@ -88,14 +88,14 @@ test('A try counts before the code is compared; there are five', (t) => {
     .thenRejected(t, 'code_attempts_used');
 });
 
-test('Tries of one change do not count for the next', (t) => {
+test('The attempts of one change do not count for the next', (t) => {
   const five = Array.from({ length: 5 }, () => attempted);
   const { state } = given(userAggregate, ...asked, ...five, anotherRequested, attempted);
   const next = { ...attempt(later(0)), changeId: otherChangeId } as const;
   t.is(userAggregate.decider.decide(next, state).length, 1);
 });
 
-test('A code is good until the moment it expires', (t) => {
+test('A code is valid until its expiry, to the millisecond', (t) => {
   const { decider } = userAggregate;
   const { state } = given(userAggregate, ...asked);
   t.is(decider.decide(attempt(new Date(expiresAt.getTime() - 1)), state).length, 1);
@@ -104,7 +104,7 @@ test('A code is good until the moment it expires', (t) => {
     .thenRejected(t, 'email_change_not_pending');
 });
 
-test('Only the change that is pending is tried and completed', (t) => {
+test('Only the pending change is attempted and completed', (t) => {
   for (const command of [attempt(later(0)), complete]) {
     given(userAggregate, userRegistered).when(command).thenRejected(t, 'email_change_not_pending');
     given(userAggregate, ...asked, anotherRequested)
@@ -113,21 +113,21 @@ test('Only the change that is pending is tried and completed', (t) => {
   }
 });
 
-test('A completed change is the address, verified, and names the one before', (t) => {
+test('A completed change sets the address, verifies it and names the earlier one', (t) => {
   given(userAggregate, ...asked)
     .when(complete)
     .then(t, emailChanged);
   const { state } = given(userAggregate, ...asked, emailChanged);
-  t.like(state, { email: newEmail, emailDigest: otherDigest, emailVerified: true, emailChange: null });
+  t.like(state, { email: newEmail, email_digest: otherDigest, email_verified: true, emailChange: null });
 });
 
-test('A change that another has completed is complete', (t) => {
+test('A change that another command has completed is complete', (t) => {
   given(userAggregate, ...asked, emailChanged)
     .when(complete)
     .thenNothing(t);
 });
 
-test('A reservation counts for the address, and for the change that was asked for last', (t) => {
+test('A reservation counts for the present address and for the change that was requested last', (t) => {
   const { state } = given(userAggregate, ...asked);
   t.true(holdsAddress(state, digest, null));
   t.true(holdsAddress(state, otherDigest, changeId));
@@ -144,13 +144,13 @@ test('A reservation counts for the address, and for the change that was asked fo
   t.false(holdsAddress(given(userAggregate, ...asked, erased).state, digest, null));
 });
 
-test('A change that was replaced does not come back, so that what was judged of it stays true', (t) => {
+test('A superseded change cannot be requested again, so a judgement on its reservation stays true', (t) => {
   given(userAggregate, ...asked, anotherRequested)
     .when({ ...request, now: later(3_600_000) })
     .thenRejected(t, 'email_change_not_pending');
 });
 
-test('An address is verified once, and only while it is the address', (t) => {
+test("An address is verified once, and only while it is the user's address", (t) => {
   const verify = { type: 'VerifyEmail', emailDigest: digest } as const;
   const verified: UserEvent = { type: 'EmailVerified', data: { email_digest: digest } };
   given(userAggregate, userRegistered).when(verify).then(t, verified);
@@ -159,7 +159,7 @@ test('An address is verified once, and only while it is the address', (t) => {
     .thenRejected(t, 'address_changed');
 });
 
-test('A nickname is changed, and the same is no change', (t) => {
+test('A nickname changes, and a missing one is no change', (t) => {
   const nickname = sealedExample('Countess');
   const changed: UserEvent = { type: 'ProfileChanged', data: { nickname } };
   given(userAggregate, userRegistered).when({ type: 'ChangeProfile', nickname }).then(t, changed);
@@ -167,7 +167,7 @@ test('A nickname is changed, and the same is no change', (t) => {
   given(userAggregate).when({ type: 'ChangeProfile', nickname: undefined }).thenRejected(t, 'user_not_found');
 });
 
-test('A user is erased once, and then is nobody', (t) => {
+test('A user is erased once, and later commands do not find the user', (t) => {
   const erased: UserEvent = { type: 'UserErased', data: {} };
   given(userAggregate, userRegistered).when({ type: 'Erase' }).then(t, erased);
   given(userAggregate).when({ type: 'Erase' }).thenRejected(t, 'user_not_found');

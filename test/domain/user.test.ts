@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { userCodec, type UserEvent } from '../../src/domain/user/events.js';
 import { holdsAddress, userAggregate, type UserCommand, type UserState } from '../../src/domain/user/user.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { digest, orderId, otherDigest } from '../support/examples/ids.js';
 import {
   capacityGranted,
@@ -19,14 +19,14 @@ import {
   userRegistered,
 } from '../support/examples/user.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { given } from '../support/given.js';
-import { recordEvents } from '../support/given-events.js';
+import { given } from '../support/given/given.js';
+import { recordEvents } from '../support/given/given-events.js';
 
-test('Registering makes the user and grants the default capacity in one append', (t) => {
+test('Registration creates the user and grants the default capacity in one append', (t) => {
   given(userAggregate).when(register).then(t, userRegistered, capacityGranted);
 });
 
-test('An abandoned registration cannot happen any more', (t) => {
+test('An abandoned registration cannot happen later', (t) => {
   given(userAggregate, registrationAbandoned).when(register).thenRejected(t, 'registration_abandoned');
 });
 
@@ -49,7 +49,7 @@ test('A platform role is granted once', (t) => {
     .thenNothing(t);
 });
 
-test('A platform role is not granted where nobody has proved the address; one that was granted before can be taken', (t) => {
+test('A platform role needs a proved address when it is granted, but not when it is revoked', (t) => {
   given(userAggregate, userRegistered)
     .when({ type: 'GrantPlatformRole', role: 'operator' })
     .thenRejected(t, 'address_not_proved');
@@ -58,7 +58,7 @@ test('A platform role is not granted where nobody has proved the address; one th
     .then(t, operatorRevoked);
 });
 
-test('A platform role that is held can be revoked, and granted again', (t) => {
+test('A platform role is revoked and granted again', (t) => {
   given(userAggregate, userRegistered, operatorGranted)
     .when({ type: 'RevokePlatformRole', role: 'operator' })
     .then(t, operatorRevoked);
@@ -67,13 +67,13 @@ test('A platform role that is held can be revoked, and granted again', (t) => {
     .then(t, operatorGranted);
 });
 
-test('A platform role that is not held is revoked without an event', (t) => {
+test('Revoking a platform role that is not held appends no event', (t) => {
   given(userAggregate, userRegistered, operatorGranted)
     .when({ type: 'RevokePlatformRole', role: 'auditor' })
     .thenNothing(t);
 });
 
-test('Platform roles are for registered users', (t) => {
+test('Only registered users have platform roles', (t) => {
   for (const type of ['GrantPlatformRole', 'RevokePlatformRole'] as const) {
     given(userAggregate).when({ type, role: 'auditor' }).thenRejected(t, 'user_not_found');
     given(userAggregate, registrationAbandoned)
@@ -82,21 +82,21 @@ test('Platform roles are for registered users', (t) => {
   }
 });
 
-test('A user holds the address that was registered, and no other', (t) => {
+test('A user holds exactly the address of the registration', (t) => {
   t.true(holdsAddress(given(userAggregate, userRegistered).state, digest, null));
   t.false(holdsAddress(given(userAggregate, userRegistered).state, otherDigest, null));
   t.false(holdsAddress(given(userAggregate).state, digest, null));
   t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest, null));
 });
 
-test('The first proof of an address by a mailed code voids what was set up without one', (t) => {
+test('The first proof of an address by a mailed code voids the earlier credentials', (t) => {
   const prove = { type: 'ProveEmail', emailDigest: digest } as const;
   const verified = emailVerified;
   const voided = { type: 'CredentialsVoided', data: {} } as const;
   given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
   const { state } = given(userAggregate, userRegistered, verified, voided);
-  t.like(state, { passwordHash: null, epoch: 1, keptSessionId: null, totp: { status: 'off' } });
-  // An operator's word voids nothing, and neither does a later code.
+  t.like(state, { passwordHash: null, epoch: 1, kept_session_id: null, totp: { status: 'off' } });
+  // A verification by an operator voids nothing, and neither does a later code.
   given(userAggregate, userRegistered).when({ type: 'VerifyEmail', emailDigest: digest }).then(t, verified);
   given(userAggregate, userRegistered, verified).when(prove).thenNothing(t);
   given(userAggregate, userRegistered)
@@ -104,7 +104,7 @@ test('The first proof of an address by a mailed code voids what was set up witho
     .thenRejected(t, 'address_changed');
 });
 
-test('Capacity is kept by its source: granted once, taken back once', (t) => {
+test('Capacity is kept by its source, granted once and revoked once', (t) => {
   const source = orderId;
   const granted = { type: 'CapacityGranted', data: { source, bytes: 5 } } as const;
   const grant = { type: 'GrantCapacity', source, bytes: 5 } as const;
@@ -117,10 +117,10 @@ test('Capacity is kept by its source: granted once, taken back once', (t) => {
   given(userAggregate, userRegistered, capacityGranted).when(revoke).thenNothing(t);
 });
 
-test('A hash is replaced only where it is the one that the password was checked against', (t) => {
+test('A hash is replaced only where the password was checked against it', (t) => {
   const rehash = {
     type: 'RehashPassword',
-    passwordHash: sealedExample('the same password, hashed anew'),
+    passwordHash: sealedExample('the same password, hashed again'),
     checkedAgainst: register.passwordHash,
   } as const;
   const rehashed: UserEvent = { type: 'PasswordRehashed', data: { password_hash: rehash.passwordHash } };
@@ -130,7 +130,7 @@ test('A hash is replaced only where it is the one that the password was checked 
   };
   const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
   given(userAggregate, userRegistered).when(rehash).then(t, rehashed);
-  // Else the password of before would sign in again
+  // Otherwise the earlier password would sign in again.
   for (const event of [changed, voided]) {
     given(userAggregate, userRegistered, event).when(rehash).thenNothing(t);
   }
@@ -141,7 +141,7 @@ const passwordChanged: UserEvent = {
   data: { password_hash: register.passwordHash, kept_session_id: null },
 };
 
-/** The notices that wait after each event, by the minute of what they tell; the events come so many minutes apart. */
+/** Returns the minutes of the recent notices after each event. The events are `minutesApart` minutes apart. */
 function noticesAfterEach(
   minutesApart: number,
   events: readonly UserEvent[],
@@ -154,7 +154,7 @@ function noticesAfterEach(
   });
 }
 
-test('The same thing is told three times an hour, where nobody has proved the address three times a day', (t) => {
+test('A user gets three equal notices an hour, and three a day while the address is not proved', (t) => {
   // Given a password that is changed every 10 minutes for more than a day
   const changes = Array.from({ length: 150 }, () => passwordChanged);
   const told = (...before: readonly UserEvent[]): readonly number[] => [
@@ -164,7 +164,7 @@ test('The same thing is told three times an hour, where nobody has proved the ad
   t.deepEqual(told(userRegistered), [10, 20, 30, 1450, 1460, 1470]);
 });
 
-test('Notices that are no news any more are not kept', (t) => {
+test('The state of a user does not keep notices of more than a day ago', (t) => {
   const twiceADay = noticesAfterEach(12 * 60, [
     userRegistered,
     ...Array.from({ length: 9 }, () => passwordChanged),
@@ -186,7 +186,7 @@ const totp = (step: number, enrolment = enrolmentId): UserCommand => ({
 });
 const recovery: UserCommand = { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } };
 
-/** A factor is used by one command only, so its repetition is refused and not decided `[]`. */
+/** Decides a command. Only one command uses a factor, so the repeated command is rejected and does not decide `[]`. */
 function decided(t: ExecutionContext, command: UserCommand, ...events: readonly UserEvent[]) {
   const result = userAggregate.decider.decide(command, given(userAggregate, ...events).state);
   const after = given(userAggregate, ...events, ...result).state;
@@ -199,7 +199,7 @@ test('An enrolment keeps the secret, and its confirmation turns TOTP on with rec
   given(userAggregate, userRegistered, totpEnrolled).when(confirm).then(t, totpConfirmed, codesIssued);
 });
 
-test('A later enrolment replaces one that was not confirmed', (t) => {
+test('A later enrolment replaces an unconfirmed one', (t) => {
   const secret = sealedExample('another secret');
   const again: UserCommand = { type: 'EnrolTotp', enrolmentId: otherEnrolmentId, secret };
   const enrolledAgain: UserEvent = {
@@ -212,12 +212,12 @@ test('A later enrolment replaces one that was not confirmed', (t) => {
     .thenRejected(t, 'totp_enrolment_superseded');
 });
 
-test('Nothing is confirmed that was not enrolled', (t) => {
+test('An enrolment that was not requested cannot be confirmed', (t) => {
   given(userAggregate, userRegistered).when(confirm).thenRejected(t, 'totp_enrolment_superseded');
   given(userAggregate).when(confirm).thenRejected(t, 'user_not_found');
 });
 
-test('TOTP that is on is neither enrolled nor confirmed with other recovery codes', (t) => {
+test('TOTP that is on is neither enrolled again nor confirmed with other recovery codes', (t) => {
   given(userAggregate, ...on)
     .when({ ...enrol, enrolmentId: otherEnrolmentId })
     .thenRejected(t, 'totp_already_on');
@@ -226,7 +226,7 @@ test('TOTP that is on is neither enrolled nor confirmed with other recovery code
     .thenRejected(t, 'totp_already_on');
 });
 
-test('A step is used once, the one that confirmed included, and after it no earlier one', (t) => {
+test('A step is used once, including the step of the confirmation, and no earlier step is used after it', (t) => {
   given(userAggregate, ...on)
     .when(totp(totpStep))
     .thenRejected(t, 'second_factor_refused');
@@ -246,7 +246,7 @@ test('A step of another enrolment is refused', (t) => {
     .thenRejected(t, 'second_factor_refused');
 });
 
-test('A recovery code is used once, and others not at all', (t) => {
+test('A recovery code is used once, and other codes are refused', (t) => {
   t.deepEqual(decided(t, recovery, ...on), [codeUsed]);
   given(userAggregate, ...on, codeUsed)
     .when(recovery)
@@ -256,7 +256,7 @@ test('A recovery code is used once, and others not at all', (t) => {
     .thenRejected(t, 'second_factor_refused');
 });
 
-test('New recovery codes replace the old ones, and the factor they cost is used by the same append', (t) => {
+test('New recovery codes replace the old ones in the append that uses their factor', (t) => {
   const factor = { kind: 'totp', enrolmentId, step: totpStep + 1 } as const;
   const replaced: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [otherDigest] } };
   const replace: UserCommand = { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: [otherDigest] };
@@ -266,7 +266,7 @@ test('New recovery codes replace the old ones, and the factor they cost is used 
     .thenRejected(t, 'second_factor_refused');
 });
 
-test('Removing takes a factor, and with it goes every recovery code', (t) => {
+test('Removing TOTP uses a factor and voids every recovery code', (t) => {
   const remove: UserCommand = { type: 'RemoveTotp', factor: { kind: 'recovery-code', digest } };
   t.deepEqual(decided(t, remove, ...on), [codeUsed, removed]);
   for (const command of [remove, recovery, totp(totpStep + 1)]) {
@@ -279,6 +279,6 @@ test('Removing takes a factor, and with it goes every recovery code', (t) => {
     .then(t, { type: 'TotpEnrolled', data: { enrolment_id: otherEnrolmentId, secret: totpSecret } });
 });
 
-test('Codes of an enrolment that is not confirmed pass nothing', (t) => {
+test('Codes of an unconfirmed enrolment are refused', (t) => {
   given(userAggregate, userRegistered, totpEnrolled).when(totp(totpStep)).thenRejected(t, 'totp_not_on');
 });

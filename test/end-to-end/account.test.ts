@@ -1,19 +1,19 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { erased } from '../../src/keys/sealer.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
-import { totpCode } from '../support/authenticator-app.js';
-import { type Canaries, findCanaries, findCanariesInFiles } from '../support/canaries.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { totpCode } from '../support/fakes/authenticator-app.js';
+import { type Canaries, findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';
 import {
   asObject,
   makeServiceClient,
   operate,
   type ServiceReply,
   textOf,
-} from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const person = {
   email: 'canary.ada@example.org',
@@ -24,7 +24,7 @@ const person = {
   agent: 'CanaryBrowser/7.3',
 };
 
-/** Two services over the same embedded stores, with a mail server and everything that they log. */
+/** Two services over the same embedded stores, with a mail server and all their log lines. */
 async function given(t: ExecutionContext) {
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
@@ -66,7 +66,7 @@ async function given(t: ExecutionContext) {
 const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
 const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
 
-test('one code of the second factor passes once, whichever of two services it is shown to, and replaces the refresh token', async (t) => {
+test('One code of the second factor passes once on two services and replaces the refresh token', async (t) => {
   const { clients } = await given(t);
   const [first, second] = clients;
   const ada = await first.register(person.email, person.password);
@@ -78,7 +78,7 @@ test('one code of the second factor passes once, whichever of two services it is
     ada.headers,
   );
   t.is(confirmed.status, 200, confirmed.text);
-  // A session that has passed nothing yet
+  // A session that has passed no second factor yet
   const weak = await second.login(person.email, person.password);
   t.is((await first.get('/api/v1/auth/sessions', weak.headers)).status, 403);
   const race = (body: Readonly<Record<string, string>>) =>
@@ -88,7 +88,7 @@ test('one code of the second factor passes once, whichever of two services it is
   t.deepEqual(statuses(replies), [200, 401]);
   const [recovery] = dataOf(confirmed)['recovery_codes'] as readonly string[];
   t.deepEqual(statuses(await race({ recovery_code: recovery ?? '' })), [200, 401]);
-  // The refresh token of before is answered with what the session got when it passed
+  // The earlier refresh token is answered with the tokens that the session received when it passed
   const verified = replies.find(({ status }) => status === 200);
   if (verified === undefined) return t.fail();
   const tokens = asObject(dataOf(verified)['tokens']);
@@ -100,7 +100,7 @@ test('one code of the second factor passes once, whichever of two services it is
   return undefined;
 });
 
-test('an address is changed by a mailed code, and the one before is free', async (t) => {
+test('A mailed code changes an address and releases the earlier one', async (t) => {
   const { clients, smtp, appended } = await given(t);
   const [first, second] = clients;
   const ada = await first.register(person.email, person.password);
@@ -115,7 +115,7 @@ test('an address is changed by a mailed code, and the one before is free', async
     email_verified: true,
   });
   await appended('EmailReleased');
-  // Whose the address was is told there
+  // The earlier address receives the notice
   const [, notice] = await smtp.received(2);
   t.deepEqual(notice?.to, [person.email]);
   t.is(notice?.email.subject, 'The address of your account was changed');
@@ -123,8 +123,8 @@ test('an address is changed by a mailed code, and the one before is free', async
   t.is((await first.login(person.newEmail, person.password)).userId, ada.userId);
 });
 
-test('of an erased person nothing passes, nothing opens and nothing is to be found', async (t) => {
-  // Given a person who has used all there is, in a project of somebody else's too
+test('An erased person can neither sign in nor be found, and no sealed value of the person opens', async (t) => {
+  // Given a person who has used every function, also in a project of another owner
   const { directory, services, clients, smtp, lines, events } = await given(t);
   const [first, second] = clients;
   const agent = { 'user-agent': person.agent };
@@ -155,7 +155,7 @@ test('of an erased person nothing passes, nothing opens and nothing is to be fou
     const hers = stream === `user-${ada.userId}` || data['user_id'] === ada.userId;
     return Object.entries(hers ? data : {}).flatMap(([field, value]) => {
       const parsed = sealedSchema.safeParse(value);
-      // The one value that is sealed under another name than its field's.
+      // This value alone is sealed under a name that differs from its field.
       const name = field === 'secret' ? 'totp_secret' : field;
       return parsed.success ? [{ field: name, value: parsed.data }] : [];
     });
@@ -175,7 +175,7 @@ test('of an erased person nothing passes, nothing opens and nothing is to be fou
   const deleted = await first.send('/api/v1/auth/me', { method: 'DELETE', headers });
   t.is(deleted.status, 204, deleted.text);
 
-  // Then no session and no key passes, at once and in both services
+  // Then no session and no key is accepted, at once and in both services
   for (const client of clients) {
     for (const { headers: session } of [ada, other]) {
       t.is((await client.get('/api/v1/auth/me', session)).status, 401);
@@ -183,7 +183,7 @@ test('of an erased person nothing passes, nothing opens and nothing is to be fou
     t.is((await client.get(`${path}/storages`, key)).status, 401);
     t.is((await client.post('/api/v1/auth/refresh', { refresh_token: other.refreshToken })).status, 401);
   }
-  // nothing opens, in the log or in a view
+  // and no value opens, in the log or in a view
   t.deepEqual(new Set(await open()), new Set([erased]));
   const members = await first.get(`${path}/members`, bob.headers);
   t.is((members.json()['items'] as readonly unknown[]).length, 1);
@@ -193,11 +193,11 @@ test('of an erased person nothing passes, nothing opens and nothing is to be fou
   t.deepEqual(findCanaries(canaries, 'log', Buffer.from(lines.join(''))), []);
   t.deepEqual(findCanaries(canaries, 'replies', Buffer.from(members.text)), []);
   t.deepEqual(await findCanariesInFiles(canaries, directory, ['keys.json']), []);
-  // and the address is anybody's
+  // and the address is free
   t.not((await second.register(person.newEmail, person.password)).userId, ada.userId);
 });
 
-test('a service without a mail server tells nobody; one that gets it tells what is still news', async (t) => {
+test('A service without a mail server sends no notice, and one that gets a mail server sends the recent ones', async (t) => {
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
   t.teardown(async () => {
@@ -218,7 +218,7 @@ test('a service without a mail server tells nobody; one that gets it tells what 
   t.is(mail?.email.subject, 'Your password was changed');
 });
 
-test('operators verify addresses and erase accounts on the command line', async (t) => {
+test('Operators verify addresses and erase accounts on the command line', async (t) => {
   const data = await makeDataDirectory();
   t.teardown(() => data.remove());
   const service = await startService({ directory: data.path, port: await freePort() });

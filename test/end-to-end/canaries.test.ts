@@ -1,21 +1,21 @@
 import test from 'ava';
 import { Secret } from 'otpauth';
 import { pino } from 'pino';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
-import { otherThan, totpCode } from '../support/authenticator-app.js';
-import { findCanaries, findCanariesInFiles } from '../support/canaries.js';
-import { canariesOf, startCanaryService } from '../support/canary-service.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { otherThan, totpCode } from '../support/fakes/authenticator-app.js';
+import { findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';
+import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
 import {
   asObject,
   makeServiceClient,
   type ServiceReply,
   signedIn,
   textOf,
-} from '../support/service-client.js';
-import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
-import { givenAsset, givenShare } from '../support/given-share.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
+} from '../support/clients/service-client.js';
+import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
+import { givenAsset, givenShare } from '../support/given/given-share.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const person = {
   email: 'canary.ada@example.org',
@@ -30,7 +30,7 @@ const smtpPassword = 'canary-smtp-password';
 
 const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
 const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
-/** The code that was mailed to an address as the `nth`, from 1; notices have none. */
+/** Returns the code of the `nth` mail to an address, counted from 1; notices have none. */
 async function mailedCode(smtp: TestSmtpServer, address: string, nth: number): Promise<string> {
   for (let mails = smtp.mails; ; mails = await smtp.received(mails.length + 1)) {
     const to = mails.filter((mail) => mail.to.includes(address));
@@ -40,11 +40,11 @@ async function mailedCode(smtp: TestSmtpServer, address: string, nth: number): P
   }
 }
 
-/** Six digits turn up by chance; a code that is kept or told stands between quotes or behind a name. */
+/** Six digits occur by chance. A stored code stands between quotes or behind a name. */
 const spelled = (name: string, code: string) => ({ [`${name} "`]: `"${code}"`, [`${name} :`]: `:${code}` });
 
-test('second factors, mailed codes, passwords and tokens stand nowhere in clear', async (t) => {
-  // Given somebody who signs in with all of them
+test('Second factors, mailed codes, passwords and tokens stand nowhere in clear', async (t) => {
+  // Given a person who signs in with all of them
   const smtp = await startSmtpServer({ credentials: { user: 'stowage', password: smtpPassword } });
   t.teardown(() => smtp.close());
   const { client, watched, sightings } = await startCanaryService(t, { SMTP_URL: smtp.url });
@@ -53,7 +53,7 @@ test('second factors, mailed codes, passwords and tokens stand nowhere in clear'
   const headers = { ...ada.headers, ...from };
   const path = (name: string) => `/api/v1/auth/${name}`;
 
-  // When the second factor is turned on and used, rightly and wrongly
+  // When the person turns on the second factor and uses right and wrong codes
   const enrolled = await client.post(path('2fa/totp'), {}, headers);
   const secret = textOf(dataOf(enrolled), 'secret');
   const shown = (stepsAhead: number) => totpCode(secret, new Date(), stepsAhead);
@@ -83,7 +83,7 @@ test('second factors, mailed codes, passwords and tokens stand nowhere in clear'
   t.is(replaced.status, 200, replaced.text);
   const recoveryCodes = [...oldRecoveryCodes, ...(dataOf(replaced)['recovery_codes'] as readonly string[])];
 
-  // and the password is changed, and the address
+  // and changes the password and the address
   const passwords = { current_password: person.password, new_password: person.newPassword };
   statuses.push(
     await watched.post(path('password'), { ...passwords, current_password: person.wrongPassword }, headers),
@@ -95,7 +95,7 @@ test('second factors, mailed codes, passwords and tokens stand nowhere in clear'
   statuses.push(
     await watched.post(path('email/confirm'), { code: otherThan(changeCode) }, headers),
     await watched.post(path('email/confirm'), { code: changeCode }, headers),
-    // and somebody signs in with a mailed code
+    // and signs in with a mailed code
     await watched.post(path('email-code/send'), { email: person.newEmail }, from),
   );
   const loginCode = await mailedCode(smtp, person.newEmail, 2);
@@ -114,7 +114,7 @@ test('second factors, mailed codes, passwords and tokens stand nowhere in clear'
     await watched.post(path('logout'), {}, headers),
   );
 
-  // Then each was answered as it should be
+  // Then each call has the expected reply
   t.deepEqual(
     statuses.map(({ status }) => status),
     [
@@ -122,7 +122,7 @@ test('second factors, mailed codes, passwords and tokens stand nowhere in clear'
       204,
     ],
   );
-  // and nothing of it is in a file, a line of the log, a notice, or a reply that is not its owner's own
+  // and no file, log line, notice or reply to another caller contains a secret
   const later = signedIn(signedInByCode.json());
   const canaries = {
     ...canariesOf({ ...person, smtpPassword, secret, 'a password hash': '$scrypt$' }),
@@ -159,7 +159,7 @@ const otherPassword = 'canary-other-share-password';
 const wrongPassword = 'canary-wrong-share-password';
 const address = '198.51.100.78';
 
-test("a share's password, token and session, and its visitors' addresses stand nowhere in clear", async (t) => {
+test("The password, token and session of a share and its visitors' addresses stand nowhere in clear", async (t) => {
   // Given a share with a password
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -173,7 +173,7 @@ test("a share's password, token and session, and its visitors' addresses stand n
   const { services, url } = service;
   const asset = await givenAsset(services);
   const { id, token } = await givenShare(services, asset, { password, maxUses: 5 });
-  // When it is opened, rightly, wrongly, again under the same key, renewed, throttled and given another password
+  // When visitors open it with right and wrong passwords, repeat a key, renew, are throttled, and the password changes
   const client = makeServiceClient(url);
   const path = `/api/v1/shares/${token}`;
   const from = { 'x-forwarded-for': address };
@@ -208,7 +208,7 @@ test("a share's password, token and session, and its visitors' addresses stand n
     { commandId: id, causationId: id, correlationId: id, actor: 'operator', time: new Date() },
   );
   await service.close();
-  // Then none of it is in a file, a line of the log, or a reply that tells what is wrong
+  // Then no file, log line or error reply contains a secret
   const canaries = {
     ...{ password, otherPassword, wrongPassword, token, session, address },
     'idempotency key': 'canary-share-key',
@@ -226,7 +226,7 @@ test("a share's password, token and session, and its visitors' addresses stand n
     ...(await findCanariesInFiles(secrets, directory.path, ['keys.json'])),
   ];
   t.deepEqual(seen, []);
-  // And the search finds what stands there in clear
+  // and the search finds a value that is stored in clear
   t.true(lines.some((line) => line.includes('/api/v1/shares/:token/verify')));
   const inClear = await findCanariesInFiles({ share: Buffer.from(id) }, directory.path);
   t.true(inClear.some(({ place }) => place.startsWith('events.db')));

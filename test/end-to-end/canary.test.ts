@@ -3,8 +3,13 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { type Canaries, findCanaries, findCanariesInFiles, type Sighting } from '../support/canaries.js';
-import { openStores } from '../support/embedded-directory.js';
+import {
+  type Canaries,
+  findCanaries,
+  findCanariesInFiles,
+  type Sighting,
+} from '../support/examples/canaries.js';
+import { openStores } from '../support/servers/embedded-directory.js';
 import {
   asObject,
   makeServiceClient,
@@ -13,12 +18,12 @@ import {
   type ServiceReply,
   storageRequest,
   textOf,
-} from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
-/** Secrets and personal data, as whoever uses the service might give them, rightly or wrongly. */
+/** Secrets and personal data as users send them, in right and wrong places. */
 const given = {
   email: 'canary.mail@example.org',
   nickname: 'CanaryNickname',
@@ -33,10 +38,10 @@ const given = {
   wrongApiKey: 'stw_canarywrongapikey',
   clientAddress: '198.51.100.77',
 };
-/** Found where the service does keep things in clear: the search would find the others there too. */
+/** Values that the service stores in clear: the search must find them, or it would miss the others too. */
 const control: Canaries = { 'project name': Buffer.from('canary project name') };
 
-test('secrets and personal data stand in no reply, log line or file but sealed', async (t) => {
+test('Secrets and personal data stand in replies, log lines and files only sealed', async (t) => {
   // Given a served process that can send mail
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
@@ -57,7 +62,7 @@ test('secrets and personal data stand in no reply, log line or file but sealed',
   const replies: { readonly place: string; readonly bytes: Buffer }[] = [];
   const client = recordReplies(makeServiceClient(service.url), replies);
 
-  // When the whole path is gone, with every kind of mistake on the way
+  // When a client goes through the whole path and makes every kind of mistake
   const tokens = await goWholePath(t, client, directory.path);
   const apiKey = await inviteAndIssue(t, makeServiceClient(service.url), tokens);
   await smtp.received(1);
@@ -73,16 +78,16 @@ test('secrets and personal data stand in no reply, log line or file but sealed',
     ...(await keysOf(directory.path)),
   };
 
-  // Then none of it is in a reply that is not its owner's own, in the log, or in a file
+  // Then no reply to another caller, log line or file contains one
   const seen: Sighting[] = replies.flatMap(({ place, bytes }) => findCanaries(secrets, place, bytes));
   seen.push(...findCanaries(secrets, 'log', Buffer.from(service.output())));
   seen.push(...(await findCanariesInFiles(secrets, directory.path, ['keys.json'])));
   t.deepEqual(seen, []);
-  // and the search is able to find what stands there in clear, also before it was copied out of the write-ahead log
+  // and the search finds values that are stored in clear, also before SQLite copies them out of the write-ahead log
   const found = await findCanariesInFiles(control, directory.path);
   t.true(found.some(({ place }) => place.startsWith('events.db')));
 
-  // Nor after another start and an ordinary end
+  // and the same holds after another start and an ordinary shutdown
   const again = await startService(start);
   t.teardown(() => again.kill());
   const me = await makeServiceClient(again.url).get('/api/v1/auth/me', {
@@ -94,8 +99,8 @@ test('secrets and personal data stand in no reply, log line or file but sealed',
   t.deepEqual(await findCanariesInFiles(secrets, directory.path, ['keys.json']), []);
 });
 
-test('what a failure deep inside says stays there: a bland 500, and a log line without its message', async (t) => {
-  // Given a service whose state store fails in a way that nobody foresaw, with a secret in its message
+test('An unexpected failure answers 500 without detail and logs a line without the message', async (t) => {
+  // Given a service whose state store fails unexpectedly, with a secret in the message of the error
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const stores = { ...(await openStores(directory.path)), allEmbedded: true };
@@ -109,7 +114,7 @@ test('what a failure deep inside says stays there: a bland 500, and a log line w
     log: { logger, flush: () => Promise.resolve() },
   });
   t.teardown(() => service.close());
-  // When somebody registers
+  // When a client registers
   const { email, password } = given;
   const reply = await makeServiceClient(service.url).post('/api/v1/auth/register', { email, password });
   // Then
@@ -120,8 +125,8 @@ test('what a failure deep inside says stays there: a bland 500, and a log line w
   t.deepEqual(findCanaries(secrets, 'log', Buffer.from(lines.join(''))), []);
 });
 
-test('nor does what a failure of the documents says, of which a reply and a reaction go on without', async (t) => {
-  // Given a service whose documents cannot be written for a reason with a secret in it
+test('A failed write-through logs no message of the error, and the reply and the reactions go on', async (t) => {
+  // Given a service whose documents cannot be written, with a secret in the message of the error
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const stores = { ...(await openStores(directory.path)), allEmbedded: true };
@@ -145,7 +150,7 @@ test('nor does what a failure of the documents says, of which a reply and a reac
   // When a project is created
   broken = true;
   t.is((await client.post('/api/v1/projects', { name: 'Film' }, owner.headers)).status, 201);
-  // Then the log tells where it failed, and not the message
+  // Then the log names the place of the failure and not its message
   const line = lines.find((one) => one.includes('documents were not written through')) ?? '';
   t.regex(line, /SyntaxError at /);
   t.deepEqual(
@@ -187,7 +192,7 @@ async function goWholePath(t: ExecutionContext, client: ServiceClient, directory
   return { accessToken: owner.accessToken, refreshToken: owner.refreshToken, storages };
 }
 
-/** Invites somebody and issues an API key, with replies that may show address and key. @returns the key */
+/** Invites a person and issues an API key; these replies may show the address and the key. @returns the key */
 async function inviteAndIssue(
   t: ExecutionContext,
   client: ServiceClient,
@@ -208,7 +213,7 @@ async function inviteAndIssue(
   return key;
 }
 
-/** Requests that must fail, each with something in it that must not come back. */
+/** Requests that must fail. Each contains a value that the reply must not repeat. */
 async function makeMistakes(client: ServiceClient, accessToken: string, storages: string): Promise<void> {
   const register = '/api/v1/auth/register';
   const { email, password, nickname } = given;
@@ -220,7 +225,7 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
   };
   const text = JSON.stringify(account);
   await Promise.all([
-    // The address is taken; the password is refused; values have the wrong type or stand in the wrong place
+    // The address is taken, the password is refused, values have a wrong type or stand in a wrong place
     client.post(register, account, { 'x-forwarded-for': given.clientAddress }),
     client.post(register, { ...account, password: given.weakPassword }),
     client.post(register, { ...account, password: [password] }),
@@ -228,7 +233,7 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
     client.post(register, { ...account, email: `${email} ${email}` }),
     client.post(register, { ...account, secret: given.secretKey }),
     client.post(register, { ...account, nickname: nickname.repeat(20) }),
-    // The body is not JSON, not whole, twice, too large, of another type
+    // The body is not JSON, incomplete, has a repeated key, is too large or has another type
     client.send(register, raw(text.slice(0, -1))),
     client.send(register, raw(`${text}${text}`)),
     client.send(register, raw(`{"password":"${password}","password":"${password}"}`)),
@@ -236,7 +241,7 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
     client.send(register, raw(`${text}${' '.repeat(70_000)}`)),
     client.send(register, raw(text, { 'content-type': 'text/plain' })),
     client.send(register, raw(`email=${email}&password=${password}`, { 'content-type': email })),
-    // Whoever asks shows the wrong thing, or the right thing in the wrong place
+    // The caller sends a wrong credential, or a right one in a wrong place
     client.get('/api/v1/auth/me', { authorization: `Bearer ${given.wrongToken}` }),
     client.get('/api/v1/auth/me', { authorization: `Basic ${given.wrongToken}` }),
     client.get('/api/v1/auth/me', { authorization: accessToken }),
@@ -248,7 +253,7 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
     client.get(`/api/v1/internal/peer-list?node_id=${given.agentSecret}`, {
       'x-agent-secret': given.agentSecret,
     }),
-    // Storages that cannot be bound, and a key that is used for two
+    // Storages that cannot be bound, and one Idempotency-Key for two bodies
     client.post(storages, { ...storage(), provider: given.secretKey }, session),
     client.post(storages, { ...storage(), name: '' }, session),
     client.post(storages, { ...storage(), bucket: given.secretKey }, session),
@@ -261,7 +266,7 @@ async function makeMistakes(client: ServiceClient, accessToken: string, storages
     ),
     client.post(storages, { ...storage(), name: 'other' }, { ...session, 'idempotency-key': 'canary-key' }),
     client.post(storages, storage(), { 'x-api-key': given.wrongApiKey, ...session }),
-    // An invitation, and an API key, with what is none of theirs
+    // An invitation and an API key with unknown fields
     client.post(`${storages}/../members`, { email: given.invitedEmail, role: given.secretKey }, session),
     client.post(`${storages}/../members`, { email: given.invitedEmail, role: 'viewer', password }, session),
     client.post(`${storages}/../api-keys`, { name: given.secretKey, scopes: [given.secretKey] }, session),
@@ -276,7 +281,7 @@ function storage() {
   return { ...storageRequest('Rushes'), credentials };
 }
 
-/** What is no HTTP at all, or none that we speak. */
+/** Bytes that are not HTTP, or a version of HTTP that the service does not speak. */
 function sendBroken(port: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 type Json = Record<string, unknown>;
 
@@ -7,7 +7,7 @@ const agentSecret = 'the-agents-secret';
 const secretKey = 'canary-secret-key-7f3a';
 const password = 'canary-Password-41';
 
-test('register, create a project, be granted allow_s3, bind a storage, list peers; and read again after kill -9', async (t) => {
+test('A user registers, creates a project, binds a storage and reads it again after kill -9', async (t) => {
   // Given a served process on an empty data directory
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -22,7 +22,7 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
       body: JSON.stringify(body),
     });
 
-  // When somebody registers
+  // When a user registers
   const registered = await post('/auth/register', { email: 'Ada@Example.org', password });
   t.is(registered.status, 201);
   const { data } = (await registered.json()) as { data: { user: Json; tokens: { access_token: string } } };
@@ -46,7 +46,7 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
     credentials: { access_key: 'AKIAEXAMPLE', secret_key: secretKey },
   };
 
-  // Then storages need the entitlement, which the operator grants while the service runs
+  // Then a storage needs the entitlement, which the operator grants while the service runs
   const refused = await post(storages, storage, session);
   t.is(refused.status, 403);
   t.is(((await refused.json()) as Json)['code'], 'entitlement_required');
@@ -60,7 +60,7 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
   t.is(configuration['status'], 'pending');
   t.true(configuration['has_credentials']);
 
-  // until the operator takes it back; what was bound stays
+  // until the operator revokes it; bound storages stay
   const revoke = ['project', 'revoke', project.id, 'allow_s3'];
   const revoked = await runCli(directory.path, revoke);
   t.deepEqual(
@@ -70,7 +70,7 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
   );
   t.is((await post(storages, storage, session)).status, 403);
 
-  // and what was bound is read, and agents see their peers
+  // and the storage is read, and agents list their peers
   const added = await runCli(directory.path, ['node', 'add', '--name', 'edge-1', '--address', '192.0.2.10']);
   t.is(added.code, 0, `the command line said: ${added.stderr}`);
   const readAll = async (): Promise<{ readonly storage: unknown; readonly peers: unknown }> => {
@@ -83,7 +83,7 @@ test('register, create a project, be granted allow_s3, bind a storage, list peer
   t.deepEqual(before.storage, configuration);
   t.like(before.peers, { items: [{ name: 'edge-1', ip_address: '192.0.2.10', node_type: 'normal' }] });
 
-  // When the process is killed and started again, then the same is read
+  // When the process is killed and started again, then the reads return the same
   await service.kill();
   const again = await startService({ directory: directory.path, port, environment });
   t.deepEqual(await readAll(), before);

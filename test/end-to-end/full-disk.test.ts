@@ -1,14 +1,19 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { openStores } from '../support/embedded-directory.js';
-import { makeServiceClient, type ServiceClient, type SignedIn, textOf } from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+import { openStores } from '../support/servers/embedded-directory.js';
+import {
+  makeServiceClient,
+  type ServiceClient,
+  type SignedIn,
+  textOf,
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
-test('a full disk: writes are 503, reads go on, and what was acknowledged is there when there is room again', async (t) => {
-  // Given a service on a disk that is soon full
+test('A full disk answers writes with 503, serves reads, and keeps acknowledged writes', async (t) => {
+  // Given a service on a small disk
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const small = { ...(await openStores(directory.path, { pageCountMax: 14 })), allEmbedded: true };
@@ -22,9 +27,9 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   t.teardown(() => service.close());
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
-  // When it is written to until it is full
+  // When clients write until it is full
   const { acknowledged, refusal } = await createUntilRefused(client, owner);
-  // Then that is said as 503, and reads are answered
+  // Then writes answer 503, and reads succeed
   t.like(refusal, { status: 503 });
   t.regex(refusal.headers.get('retry-after') ?? '', /^\d+$/);
   t.like(refusal.json(), { code: 'store_unavailable' });
@@ -32,7 +37,7 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   t.true(failed.length > 0 && failed.every((line) => /the disk of \S+ is full; make room on it/.test(line)));
   await assertReadable(t, client, owner, acknowledged);
 
-  // When there is room again, then everything goes on
+  // When there is room again, then writes succeed
   await service.close();
   await small.close();
   const again = await startInProcess({ directory: directory.path });
@@ -42,8 +47,8 @@ test('a full disk: writes are 503, reads go on, and what was acknowledged is the
   t.is((await after.post('/api/v1/projects', { name: 'Next' }, owner.headers)).status, 201);
 });
 
-test('a file that cannot be written: the service ends with a sentence, and nothing acknowledged is lost', async (t) => {
-  // Given a process whose files cannot grow far
+test('A file that cannot grow ends the service with a sentence and loses no acknowledged write', async (t) => {
+  // Given a process with a small limit for the size of its files
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const start = { directory: directory.path, port: await freePort() };
@@ -51,13 +56,13 @@ test('a file that cannot be written: the service ends with a sentence, and nothi
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
-  // When it is written to until it cannot be
+  // When clients write until a write fails
   const { acknowledged } = await createUntilRefused(client, owner);
-  // Then it ends and says what to do
+  // Then the process ends and says what to do
   t.is(await service.exited, 1);
   t.regex(service.output(), /cannot be read or written .* Check the disk, then start the service again/);
   t.notRegex(service.output(), /^\s+at /m, 'a stack trace');
-  // and with room again all is there
+  // and a start with enough room finds every acknowledged project
   const again = await startService(start);
   t.teardown(() => again.kill());
   await assertReadable(t, client, owner, acknowledged);
@@ -70,7 +75,7 @@ interface Refused {
   json(): object;
 }
 
-/** Creates projects until the answer is another one than 201, or none. */
+/** Creates projects until a reply is not 201, or none comes. */
 async function createUntilRefused(
   client: ServiceClient,
   owner: SignedIn,

@@ -7,10 +7,10 @@ import {
   type SignedIn,
   signedIn,
   textOf,
-} from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js';
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
 
 const password = 'Correct-Horse-9';
 const email = 'bob@example.com';
@@ -42,7 +42,7 @@ async function given(t: ExecutionContext, limits: Limits = {}) {
       const { items } = (await client.get(`${url}/members`, headers)).json();
       return Array.isArray(items) ? items.map((item) => asObject(item)) : [];
     },
-    /** Whether the address of the invitation can still be read. */
+    /** Whether the address of the invitation can still be opened. */
     isKnown: async (invitationId: string) => {
       const scope = { kind: 'invitation', projectId: url.split('/').at(-1) ?? '', invitationId } as const;
       return service.services.sealer.seal(scope, 'email', 'x').then(
@@ -53,7 +53,7 @@ async function given(t: ExecutionContext, limits: Limits = {}) {
   };
 }
 
-/** Signs in by a mailed code, which proves the address and ends the sessions of before. */
+/** Signs in by a mailed code, which proves the address and ends the earlier sessions. */
 async function proveAddress(
   t: ExecutionContext,
   client: ServiceClient,
@@ -61,7 +61,7 @@ async function proveAddress(
 ): Promise<SignedIn> {
   t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
   let code = '';
-  // Among the mails there may be an invitation, which has none.
+  // An invitation mail has no code.
   await eventually(t, () => {
     const codes = smtp.mails.map(({ email: { text } }) => /\b[0-9]{6}\b/.exec(text ?? '')?.[0]);
     code = codes.find((found) => found !== undefined) ?? '';
@@ -83,7 +83,7 @@ async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): P
   }
 }
 
-test('an invited address is mailed, and its owner a member from the moment they prove it', async (t) => {
+test('An invited address receives a mail, and its owner becomes a member by proving it', async (t) => {
   // Given an invitation
   const { client, smtp, url, invite, membersOf, owner, isKnown } = await given(t);
   const invited = await invite();
@@ -92,11 +92,11 @@ test('an invited address is mailed, and its owner a member from the moment they 
   const [mail] = await smtp.received(1);
   t.deepEqual(mail?.to, [email]);
   t.regex(mail?.email.text ?? '', /Rivers/);
-  // When an account registers with the address, then it is no member yet
+  // When an account registers with the address, then it is not a member yet
   const registered = await client.register(email, password);
   t.is((await client.get(url, registered.headers)).status, 404);
   t.true(await isKnown(invitationId));
-  // When it proves the address, then it is, and the invitation is forgotten
+  // When the account proves the address, then it is a member, and the address of the invitation is destroyed
   const bob = await proveAddress(t, client, smtp);
   await eventually(t, async () => (await client.get(url, bob.headers)).status === 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
@@ -108,7 +108,7 @@ test('an invited address is mailed, and its owner a member from the moment they 
   await eventually(t, async () => !(await isKnown(invitationId)));
 });
 
-test('a withdrawn invitation is forgotten and makes nobody a member', async (t) => {
+test('A withdrawn invitation is forgotten and makes no account a member', async (t) => {
   const { client, smtp, url, invite, remove, owner, isKnown } = await given(t);
   const invitationId = textOf((await invite()).json(), 'id');
   t.is((await remove(invitationId, owner.headers)).status, 204);
@@ -116,7 +116,7 @@ test('a withdrawn invitation is forgotten and makes nobody a member', async (t) 
   const bob = await proveAddress(t, client, smtp);
   await eventually(t, async () => !(await isKnown(invitationId)));
   t.is((await client.get(url, bob.headers)).status, 404);
-  // When they are added now, then at once and without mail
+  // When the account is added now, then it is a member at once, without a mail
   const mails = smtp.mails.length;
   t.like((await client.post(`${url}/members`, { email, role: 'viewer' }, owner.headers)).json(), {
     id: bob.userId,
@@ -126,7 +126,7 @@ test('a withdrawn invitation is forgotten and makes nobody a member', async (t) 
   t.is(smtp.mails.length, mails);
 });
 
-test('with its project an invitation is forgotten', async (t) => {
+test('The deletion of a project destroys the addresses of its invitations', async (t) => {
   const { client, url, invite, owner, isKnown } = await given(t);
   const invitationId = textOf((await invite()).json(), 'id');
   const deleted = await client.send(url, { method: 'DELETE', headers: { ...owner.headers } });
@@ -134,7 +134,7 @@ test('with its project an invitation is forgotten', async (t) => {
   await eventually(t, async () => !(await isKnown(invitationId)));
 });
 
-test('of two owners who leave at once over HTTP, one stays', async (t) => {
+test('One of two owners stays when both leave at once over HTTP', async (t) => {
   const { client, smtp, url, owner, remove } = await given(t);
   await client.register(email, password);
   const bob = await proveAddress(t, client, smtp);
@@ -144,7 +144,7 @@ test('of two owners who leave at once over HTTP, one stays', async (t) => {
   t.deepEqual(outcomes.map(({ status }) => status).sort(), [204, 409]);
 });
 
-test('an address that is invited again and again is mailed as often as the limit says', async (t) => {
+test('An address that is invited repeatedly receives as many mails as the limit allows', async (t) => {
   const limits = { invitation_address: { limit: 2, seconds: 86_400 } };
   const { smtp, owner, invite, remove } = await given(t, limits);
   for (let n = 0; n < 2; n += 1) {

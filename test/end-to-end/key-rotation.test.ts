@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeOperations } from '../../src/composition/operations.js';
+import { makeOperations } from '../../src/control/operations/index.js';
 import type { Services } from '../../src/composition/services.js';
-import { makeOperationRunner } from '../../src/control/operations.js';
+import { makeOperationRunner } from '../../src/control/operation.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
 import {
   asObject,
@@ -16,17 +16,17 @@ import {
   type ServiceReply,
   type SignedIn,
   textOf,
-} from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
-import { settableClock } from '../support/settable-clock.js';
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 
 const password = 'Correct-Horse-7';
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-test('while every ring is rotated nobody is signed out and nothing that is sealed is lost', async (t) => {
-  // Given people who have signed in, one of whom never heard the answer to her last refreshing
+test('The rotation of every ring signs no user out and loses no sealed value', async (t) => {
+  // Given signed-in users, one of whom lost the reply to her last refresh
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const clock = settableClock();
@@ -39,7 +39,7 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
   const lost = await refresh(client, ada.refreshToken);
   const before = kidsOf(services);
 
-  // When every ring is rotated
+  // When an operator rotates every ring
   for (const ring of ringNames) {
     const kid = textOf(await operateOn(services, 'keys add', { ring }), 'kid');
     await operateOn(services, 'keys promote', { ring, kid, now: true });
@@ -47,20 +47,20 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
   const after = kidsOf(services);
   for (const ring of ringNames) t.not(after[ring], before[ring]);
 
-  // Then access tokens of before are good, and what is sealed opens
+  // Then earlier access tokens are valid, and sealed values open
   for (const [somebody, email] of [
     [ada, 'ada@example.org'],
     [bea, 'bea@example.org'],
   ] as const) {
     t.like((await client.get('/api/v1/auth/me', somebody.headers)).json(), { data: { email } });
   }
-  // and the answer that was lost is given again, with the key that made it; the next one has the new key
+  // and the lost reply is repeated with the key that made it; the next one has the new key
   const again = await refresh(client, ada.refreshToken);
   t.is(again.refreshToken, lost.refreshToken);
   t.is(again.accessKid, after.jwt);
   const next = await refresh(client, again.refreshToken);
   t.deepEqual([refreshKidOf(again), refreshKidOf(next)], [before.refresh, after.refresh]);
-  // and a password that was hashed with the old pepper signs in, and is hashed with the new one
+  // and a password that was hashed with the old pepper signs in and is hashed again with the new one
   t.is(await pepperOf(services, ada.userId), before.pepper);
   await client.login('ada@example.org', password);
   t.is(await pepperOf(services, ada.userId), after.pepper);
@@ -70,7 +70,7 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
     401,
   );
 
-  // When the data keys are wrapped anew, and the old keys retired as soon as that is allowed
+  // When the data keys are rewrapped, and the old keys are retired as soon as that is allowed
   t.like(await operateOn(services, 'keys rewrap', { after: null }), {
     rewrapped: 2,
     data_keys: { [after.master]: 2 },
@@ -84,7 +84,7 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
     );
   }
 
-  // Then those who come back after a day are still signed in, in a process that has just started too
+  // Then users who come back after a day are still signed in, also in a process that has just started
   const restarted = await startInProcess({ directory: directory.path, clock, stores: services.stores });
   t.teardown(() => restarted.close());
   const other = makeServiceClient(restarted.url);
@@ -95,8 +95,8 @@ test('while every ring is rotated nobody is signed out and nothing that is seale
   t.is(await pepperOf(restarted.services, bea.userId), after.pepper);
 });
 
-test('a code that was mailed before the rotation signs in after it, and the next one is made with the new key', async (t) => {
-  // Given a code in somebody's mailbox
+test('A code that was mailed before a rotation signs in after it, and the next code has the new key', async (t) => {
+  // Given a mailed code
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const smtp = await startSmtpServer();
@@ -126,16 +126,16 @@ test('a code that was mailed before the rotation signs in after it, and the next
   const before = kidsOf(services).code;
   t.is(await issuedWith(), before);
 
-  // When the ring of codes is rotated
+  // When an operator rotates the ring of codes
   const kid = textOf(await operateOn(services, 'keys add', { ring: 'code' }), 'kid');
   await operateOn(services, 'keys promote', { ring: 'code', kid, now: true });
 
   // Then the code signs in, once
   t.is((await signIn(mailed)).status, 200);
   t.is((await signIn(mailed)).status, 401);
-  // and the next one is made with the new key; the old one goes when no code of it is valid any more
+  // and the next code has the new key; the old key is retired when none of its codes is valid any more
   clock.advance(11 * minuteMs);
-  // A second later it would have been read by itself.
+  // A second later the watch would have read it without SIGHUP.
   await services.generations.refresh();
   await operateOn(services, 'keys retire', { ring: 'code', kid: before, force: false });
   const next = await mailCode();
@@ -180,7 +180,7 @@ function kidsOf({ keyRings }: Services): Readonly<Record<RingName, string>> {
   };
 }
 
-/** The pepper that a user's stored password hash names. */
+/** Returns the pepper that a user's stored password hash names. */
 async function pepperOf({ handler, sealer }: Services, userId: string): Promise<string> {
   const { state } = await handler.load(userAggregate, userId);
   if (state.status !== 'registered') throw new Error(`${userId} is ${state.status}`);
@@ -189,7 +189,7 @@ async function pepperOf({ handler, sealer }: Services, userId: string): Promise<
   return /keyid=([^$]+)\$/.exec(String(hash))?.[1] ?? '';
 }
 
-/** As an operator's command reaches the service. */
+/** Runs an operation as an operator's command does. */
 async function operateOn(services: Services, operation: string, input: JsonObject): Promise<JsonObject> {
   const run = makeOperationRunner(makeOperations(services), (_operation, error) => {
     throw error;
@@ -199,14 +199,14 @@ async function operateOn(services: Services, operation: string, input: JsonObjec
   return asObject(reply.result);
 }
 
-/** The id of the key that a token was signed with. */
+/** Returns the id of the key that signed a token. */
 function kidOf(token: string): string {
   const header = Buffer.from(token.split('.')[0] ?? '', 'base64url').toString();
   return textOf(asObject(JSON.parse(header)), 'kid');
 }
 
-test('keys are rotated on the command line while the service runs, and are at work at once', async (t) => {
-  // Given a service with somebody signed in
+test('Commands rotate keys while the service runs, and take effect at once', async (t) => {
+  // Given a service with a signed-in user
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const service = await startService({ directory: directory.path, port: await freePort() });
@@ -226,7 +226,7 @@ test('keys are rotated on the command line while the service runs, and are at wo
   };
   const kidIn = (output: string): string => textOf(asObject(JSON.parse(output)), 'kid');
 
-  // When a key is added, then it is published at once, for less time than it waits to sign
+  // When a key is added, then the service publishes it at once, well before it signs
   const jwt = kidIn((await run('add', 'jwt')).stdout);
   const published = await client.get('/.well-known/jwks.json');
   t.is(published.headers.get('cache-control'), 'public, max-age=30');
@@ -238,7 +238,7 @@ test('keys are rotated on the command line while the service runs, and are at wo
   t.is(early.code, 1);
   t.regex(early.stderr, /^stowage: it was added \d s ago; .*--now promotes it all the same \(too_early\)\n$/);
 
-  // When it is promoted, then it signs, and tokens of before are still good
+  // When it is promoted, then it signs, and earlier tokens are still valid
   t.is((await run('promote', 'jwt', '--now')).code, 0);
   const bea = await client.register('bea@example.org', 'Correct-Horse-7');
   t.is(kidOf(bea.accessToken), jwt);
@@ -254,14 +254,14 @@ test('keys are rotated on the command line while the service runs, and are at wo
   });
   t.like((await client.get('/api/v1/auth/me', ada.headers)).json(), { data: { email: 'ada@example.org' } });
 
-  // When the old key is retired, then only by force, and its tokens are good no more
+  // When the old key is retired, which needs --force, then its tokens are invalid
   const needed = await run('retire', 'jwt', kidOf(ada.accessToken));
   t.regex(needed.stderr, /is still needed: .*10 minutes; --force retires it \(still_needed\)\n$/);
   t.is((await run('retire', 'jwt', kidOf(ada.accessToken), '--force')).code, 0);
   t.is((await client.get('/api/v1/auth/me', ada.headers)).status, 401);
   t.is((await client.get('/api/v1/auth/me', bea.headers)).status, 200);
 
-  // Then the overview names rings and ids, the log every change, and neither any key
+  // Then the overview names rings and ids, the log names every change, and neither contains a key
   const listed = asObject(JSON.parse((await run('list')).stdout))['items'];
   t.deepEqual(
     (listed as { ring: string; keys: { active: boolean }[] }[]).map(({ ring, keys }) => [
@@ -284,7 +284,7 @@ test('keys are rotated on the command line while the service runs, and are at wo
     `"ring":"jwt","kid":"${kidOf(ada.accessToken)}","msg":"a key was retired"`,
   ]);
 
-  // Nor when no service runs and the command opens the stores itself, whose output is its result alone
+  // and the same holds when no service runs and the command opens the stores: its output is its result alone
   t.like(JSON.parse((await run('rewrap')).stdout), { rewrapped: 0, data_keys: { [master]: 2 } });
   t.is(everyKey.size, 9);
   for (const key of everyKey) {

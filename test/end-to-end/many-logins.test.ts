@@ -1,18 +1,18 @@
 import test from 'ava';
 import { type HashPool, makeHashPool } from '../../src/security/hash-pool.js';
-import { makeServiceClient, type ServiceReply } from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
+import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-9';
 const clients = 200;
-/** About 20 ms a hash: long enough that the queue fills. */
+/** A hash takes about 20 ms, so that the queue fills. */
 const passwordScrypt = { N: 2 ** 13, r: 8, p: 1 };
 
 const countBy = (replies: readonly ServiceReply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
 
-/** A pool that tells how many hashes are in it, and how many were made. */
+/** A pool that counts the hashes that are in it and the hashes that it has made. */
 function watched(pool: HashPool): { readonly pool: HashPool; pending: number; made: number } {
   const watch = {
     pool: {
@@ -34,9 +34,9 @@ function watched(pool: HashPool): { readonly pool: HashPool; pending: number; ma
   return watch;
 }
 
-test('Given 200 clients that sign in at once, then others are served meanwhile, and what is too much is told to wait', async (t) => {
+test('A service under 200 sign-ins at once serves other requests and answers 429 beyond its queue', async (t) => {
   const data = await makeDataDirectory();
-  // Machines that run tests are busy: no hash may be given up because of that.
+  // Test machines are busy: no hash may be given up for that reason.
   const hashes = watched(makeHashPool({ timeLimitMs: 50_000 }));
   const service = await startInProcess({ directory: data.path, passwordScrypt, hashPool: hashes.pool });
   t.teardown(async () => {
@@ -44,13 +44,13 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
     await data.remove();
   });
   const client = makeServiceClient(service.url);
-  // One after another: of those at once, a busy machine refuses some.
+  // One after another: a busy machine refuses some of several at once.
   const ada = await client.register('user-0@example.com', password);
   for (let n = 1; n < 20; n += 1) await client.register(`user-${n}@example.com`, password);
 
   const madeBefore = hashes.made;
   let ended = false;
-  /** Asks again and again; how many of the replies came while hashes were being made. */
+  /** Repeats a request; counts the replies that arrive while hashes are being made. */
   const served = { health: 0, appends: 0 };
   const keepAsking = async (kind: keyof typeof served, ask: () => Promise<ServiceReply>, status: number) => {
     while (!ended) {
@@ -63,7 +63,7 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
     keepAsking('appends', () => client.post('/api/v1/projects', { name: 'Film' }, ada.headers), 201),
   ];
   const replies: ServiceReply[] = [];
-  // A disk may be slow: clients sign in until it has had the time for three appends.
+  // A disk may be slow: clients sign in until it has had time for three appends.
   for (let wave = 0; wave === 0 || (wave < 5 && served.appends < 3); wave += 1) {
     const logins = Array.from({ length: clients }, (_, n) =>
       client.post('/api/v1/auth/login', { email: `user-${n % 20}@example.com`, password }),
@@ -75,13 +75,13 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
 
   const made = hashes.made - madeBefore;
   t.true(served.appends >= 3, `${served.appends} appends were acknowledged while hashes were being made`);
-  // A thread that hashes itself answers a check only between hashes, and each check takes several turns of its loop.
+  // A thread that hashes answers a check only between hashes, and each check takes several turns of its event loop.
   t.true(
     served.health >= made / 6,
     `${served.health} health checks were answered in the time of ${made} hashes`,
   );
   const [passed, overloaded] = [countBy(replies, 200), countBy(replies, 503)];
-  // Of one account's ten, more than the five tries that are free may come to be hashed together: those wait, too.
+  // More than the five free tries of one account may be hashed together out of its ten: those wait too.
   const putOff = countBy(replies, 429);
   t.is(passed + overloaded + putOff, replies.length);
   t.true(passed >= 34, `the pool takes 34, and ${passed} have signed in`);
@@ -90,11 +90,11 @@ test('Given 200 clients that sign in at once, then others are served meanwhile, 
     t.is(reply.headers.get('retry-after'), '1');
     t.like(reply.json(), { code: 'overloaded' });
   }
-  // Whoever was told to wait gets in afterwards.
+  // A client that received 429 signs in afterwards.
   t.is((await client.post('/api/v1/auth/login', { email: 'user-0@example.com', password })).status, 200);
 });
 
-test('Given 60 sign-ins at once from one address, then 20 are looked at', async (t) => {
+test('The service checks 20 of 60 sign-ins at once from one address', async (t) => {
   const data = await makeDataDirectory();
   const service = await startInProcess({
     directory: data.path,

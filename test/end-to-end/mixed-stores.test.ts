@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   addNode,
   grantStorage,
@@ -8,17 +8,17 @@ import {
   type ServiceReply,
   storageRequest,
   textOf,
-} from '../support/service-client.js';
-import { keyEnvironment } from '../support/service-keys.js';
-import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
-import { tellAccountsStory } from '../support/accounts-story.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
+} from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { tellAccountsStory } from '../support/given/accounts-story.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const agentSecret = 'the-agents-secret';
 
-test('with the log in EventStoreDB and documents embedded the whole path works, and outlives a server that is away', async (t) => {
-  // Given a served process whose log is a server's
+test('The whole path works with the log in EventStoreDB and embedded documents, and survives an absent server', async (t) => {
+  // Given a served process whose log is in EventStoreDB
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
   const directory = await makeDataDirectory();
@@ -32,7 +32,7 @@ test('with the log in EventStoreDB and documents embedded the whole path works, 
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
 
-  // When the path is gone from registration to peers
+  // When a client goes the path from registration to peers
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
   const createProject = (): Promise<ServiceReply> =>
     client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
@@ -52,12 +52,12 @@ test('with the log in EventStoreDB and documents embedded the whole path works, 
     );
     return replies.map(({ text }) => text);
   };
-  // Then all of it is read, and it stands in the server's log
+  // Then every resource is read, and its events stand in the server's log
   const before = await readAll();
   t.deepEqual(JSON.parse(before[1] ?? ''), bound.json());
   t.true(server.log.records.some(({ type }) => type === 'StorageCreated'));
 
-  // When the server is away, then reads go on and writes say so
+  // When the server is away, then reads succeed and writes answer 503
   await server.network.refuse();
   const refused = await createProject();
   t.is(refused.status, 503, refused.text);
@@ -65,7 +65,7 @@ test('with the log in EventStoreDB and documents embedded the whole path works, 
   t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   t.deepEqual(await readAll(), before);
 
-  // When it is back, then writes go on without a restart
+  // When the server is back, then writes succeed without a restart
   await server.network.accept();
   const deadline = Date.now() + 20_000;
   let reply = await createProject();
@@ -75,7 +75,7 @@ test('with the log in EventStoreDB and documents embedded the whole path works, 
   }
   t.is(reply.status, 201, reply.text);
 
-  // and nothing depends on the process
+  // and another process reads the same
   await service.kill();
   const again = await startService(start);
   t.teardown(() => again.kill());
@@ -83,7 +83,7 @@ test('with the log in EventStoreDB and documents embedded the whole path works, 
   t.is(await again.stop(), 0);
 });
 
-test('two services with the log in EventStoreDB and documents embedded, started again in between, tell the whole story of two accounts', async (t) => {
+test('Two services over EventStoreDB and embedded documents serve the story of two accounts across restarts', async (t) => {
   const server = await startEventStoreDbServer();
   const smtp = await startSmtpServer();
   const data = await makeDataDirectory();

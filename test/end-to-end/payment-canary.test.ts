@@ -1,10 +1,10 @@
 import test from 'ava';
 import { userAggregate } from '../../src/domain/user/user.js';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
-import { appendEvents } from '../support/append-events.js';
-import { canariesOf, startCanaryService } from '../support/canary-service.js';
-import { asObject, textOf } from '../support/service-client.js';
-import { type SentCallback, signEpay, signStandard, signStripe } from '../support/sign-callbacks.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { appendEvents } from '../support/given/append-events.js';
+import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
+import { type SentCallback, signEpay, signStandard, signStripe } from '../support/clients/sign-callbacks.js';
 
 const secrets = {
   stripe: 'whsec_CanaryStripeSecret00000001',
@@ -16,8 +16,8 @@ const payer = { email: 'canary.payer@example.org', name: 'CanaryPayer', phone: '
 const clientAddress = '198.51.100.79';
 const notes = { held: 'CanaryNoteOne: Ada has called', review: 'CanaryNoteTwo: Ada has paid less' };
 
-test('secrets of payment platforms, signatures and payers stand nowhere in clear', async (t) => {
-  // Given a service that knows three platforms, and an order with each
+test('Secrets of payment platforms, signatures and payers stand nowhere in clear', async (t) => {
+  // Given a service with three platforms, and an order with each
   const { service, client, watched, sightings } = await startCanaryService(t, {
     PAYMENT_STRIPE_WEBHOOK_SECRETS: secrets.stripe,
     PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,
@@ -38,7 +38,7 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
     epay: await place('epay'),
   };
 
-  // When each says that it is paid, and by whom; and says it wrongly, broken, of nobody's order, and under a wrong secret
+  // When each platform reports a payment and its payer, also wrongly, broken, for an unknown order and with a wrong secret
   const at = new Date();
   const stripe = (number: string, secret = secrets.stripe): SentCallback =>
     signStripe(
@@ -122,7 +122,7 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
   }
   await watched.get('/api/v1/orders', headers);
 
-  // And an operator decides on what waits, and says why, which nothing shows but what is for that
+  // and an operator decides on waiting payments with notes, which only the operators' replies show
   const { userId: operatorId, headers: operator } = await client.register(
     'eve@example.org',
     'Correct-Horse-7',
@@ -151,7 +151,7 @@ test('secrets of payment platforms, signatures and payers stand nowhere in clear
   for (const list of ['unmatched', 'review']) await watched.get(`/api/v1/admin/payments/${list}`, operator);
   await watched.get('/api/v1/orders', headers);
 
-  // Then what was accepted is there, and none of the rest
+  // Then accepted facts are stored, and nothing else
   const { events } = await service.services.eventStore.readAll({ after: null, limit: 500 });
   t.true(events.filter(({ type }) => type === 'PaymentCallbackReceived').length >= 6);
   const seen = await sightings(

@@ -1,16 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import {
   asObject,
   makeServiceClient,
   type ServiceReply,
   storageRequest,
   textOf,
-} from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/service-process.js';
-import { signStandard } from '../support/sign-callbacks.js';
+} from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { signStandard } from '../support/clients/sign-callbacks.js';
 
 const secretOf = (name: string): string =>
   `whsec_${Buffer.from(`test only, the ${name} secret of the platform`).toString('base64')}`;
@@ -25,7 +25,7 @@ interface Sent {
   readonly secret?: string;
 }
 
-/** A service that knows two secrets of the platform, as while they are rotated. */
+/** A service with two secrets of the platform, as during a rotation. */
 const directory = makeDataDirectory();
 const lines: string[] = [];
 const opened = openService();
@@ -43,7 +43,7 @@ async function openService() {
   });
 }
 
-/** Somebody who is signed in, and the platform. */
+/** A signed-in user, and the platform. */
 async function givenBuyer(t: ExecutionContext, email: string) {
   const client = makeServiceClient((await opened).url);
   const { headers } = await client.register(email, 'Correct-Horse-7');
@@ -75,7 +75,7 @@ async function givenBuyer(t: ExecutionContext, email: string) {
   };
 }
 
-/** Views and reactions follow the log a moment later. */
+/** Views and reactions follow the log with a short lag. */
 async function until<Value>(read: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
   const deadline = Date.now() + 10_000;
   for (;;) {
@@ -85,7 +85,7 @@ async function until<Value>(read: () => Promise<Value>, isSo: (value: Value) => 
   }
 }
 
-test('an order is paid by a signed callback and gives its capacity; a refund takes it back', async (t) => {
+test('A signed callback pays an order and grants its capacity, and a refund revokes it', async (t) => {
   // Given an order for capacity
   const { send, read, order: place, capacity } = await givenBuyer(t, 'ada@example.org');
   const granted = Number(await capacity());
@@ -98,13 +98,13 @@ test('an order is paid by a signed callback and gives its capacity; a refund tak
       (one) => one['status'] === status,
     );
 
-  // When somebody else signs that it is paid, then nothing is
+  // When a stranger signs a payment, then the order does not change
   const forged = await send({ id: 'msg-1', type: 'payment.paid', data, secret: strangersSecret });
   t.is(forged.status, 401);
   t.is(forged.json()['code'], 'invalid_signature');
   t.deepEqual(await read(path), order);
 
-  // When the platform says so under its old secret, then it is acknowledged, and what was bought is granted
+  // When the platform signs with its old secret, then the service acknowledges and grants the capacity
   const paid = await send({ id: 'msg-1', type: 'payment.paid', data, secret: oldSecret });
   t.deepEqual([paid.status, paid.text], [200, acknowledgement]);
   const fulfilled = await withStatus('fulfilled');
@@ -118,7 +118,7 @@ test('an order is paid by a signed callback and gives its capacity; a refund tak
   });
   t.is(await until(capacity, (bytes) => bytes !== granted), granted + planBytes);
 
-  // When it repeats itself under its new secret, or a stranger asks for the money back, then nothing changes
+  // When the platform repeats itself with its new secret, or a stranger reports a refund, then nothing changes
   const again = await send({ id: 'msg-1', type: 'payment.paid', data });
   t.deepEqual([again.status, again.text], [200, acknowledgement]);
   t.is((await send({ id: 'msg-2', type: 'payment.refunded', data, secret: strangersSecret })).status, 401);
@@ -131,7 +131,7 @@ test('an order is paid by a signed callback and gives its capacity; a refund tak
   t.like(await withStatus('partially_refunded'), { status: 'partially_refunded', refunded_amount: 400 });
   t.is(await capacity(), granted + planBytes);
 
-  // When the rest is, then it is taken back; and the order tells all that was reported
+  // When the rest is refunded, then the grant ends, and the order lists all reports
   t.is((await refund('msg-4', 999)).status, 200);
   const refunded = await withStatus('refunded');
   t.like(refunded, { status: 'refunded', refunded_amount: 999, paid_at: at });
@@ -145,14 +145,14 @@ test('an order is paid by a signed callback and gives its capacity; a refund tak
   const last = await read(path);
   t.deepEqual([last['status'], last['payments']], ['refunded', refunded['payments']]);
 
-  // and no secret or signature is in the service's log
+  // and the service's log contains no secret and no signature
   const said = lines.join('');
   t.true(said.length > 0);
   for (const secret of [oldSecret, newSecret, strangersSecret]) t.false(said.includes(secret.slice(6)));
 });
 
-test('a paid order lets a project bind storages, until all of it is refunded', async (t) => {
-  // Given a project that may not bind any, and an order for it
+test('A paid order lets a project bind storages until the whole amount is refunded', async (t) => {
+  // Given a project without the entitlement, and an order for it
   const { client, headers, send, order: place } = await givenBuyer(t, 'bea@example.org');
   const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
   const bind = (name: string) =>
@@ -161,7 +161,7 @@ test('a paid order lets a project bind storages, until all of it is refunded', a
   const { number, path } = await place({ plan_id: 'project-s3', project_id: project });
   const data = { order_number: number, transaction_id: 'tx-2', amount: 1_900, currency: 'USD' };
 
-  // When it is paid, then one is bound
+  // When the order is paid, then the project binds a storage
   t.is((await send({ id: 'msg-5', type: 'payment.paid', data })).status, 200);
   const bound = await until(
     () => bind('second'),
@@ -169,7 +169,7 @@ test('a paid order lets a project bind storages, until all of it is refunded', a
   );
   t.is(bound.status, 201, bound.text);
 
-  // When the payment is refunded, then no other is, and the one that is there stays
+  // When the payment is refunded, then the project binds no other storage, and the bound one stays
   const back = await send({
     id: 'msg-6',
     type: 'payment.refunded',
@@ -192,8 +192,8 @@ test('a paid order lets a project bind storages, until all of it is refunded', a
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const note = 'canary: Ada has sent the receipt';
 
-test('payments that wait are decided on at the command line, while the service runs and while it does not', async (t) => {
-  // Given a payment that names no order, and one that is not what was ordered
+test('Operators decide on waiting payments at the command line, with and without a running service', async (t) => {
+  // Given a payment that names no order, and one with a wrong amount
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const environment = { PAYMENT_STANDARD_WEBHOOK_SECRETS: secret };
@@ -237,7 +237,7 @@ test('payments that wait are decided on at the command line, while the service r
     return items[0] ?? {};
   };
 
-  // When the service runs, then they are listed, and the first is applied to an order
+  // When the service runs, then the command lists them and applies the first to an order
   const unmatched = await onlyItem('unmatched');
   t.like(unmatched, { provider: 'standard', reason: 'unknown_order' });
   const held = textOf(unmatched, 'id');
@@ -253,7 +253,7 @@ test('payments that wait are decided on at the command line, while the service r
   const paid = (await client.get(`/api/v1/orders/${order}`, headers)).json();
   t.like(paid, { payments: [{ kind: 'paid', transaction_id: 'tx-1', amount: 999, currency: 'USD' }] });
 
-  // And both it and the order tell why
+  // and both the payment and the order give the reason
   for (const [command, id] of [
     ['show', held],
     ['order', textOf(first, 'number')],
@@ -266,7 +266,7 @@ test('payments that wait are decided on at the command line, while the service r
     t.is(shown.decisions.length, 1);
     t.like(shown.decisions[0], { payment_id: held, action: 'apply', note, decided_by: 'operator' });
   }
-  // And what is of other shops is dismissed at once
+  // and the command dismisses the payments of other shops together
   await pay('msg-3', { order_number: 'theirs', transaction_id: 'tx-3', amount: 999 });
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   const older = ['--reason', 'unknown_order', '--received-before', tomorrow, '--note', note];
@@ -274,14 +274,14 @@ test('payments that wait are decided on at the command line, while the service r
   t.deepEqual(JSON.parse((await run('unmatched')).stdout), { items: [], next_cursor: null });
   t.regex((await run('resolve', held, '--action', 'refund', '--note', note)).stderr, /apply, dismiss/);
 
-  // When it does not, then the second is applied to its own
+  // When the service does not run, then the command applies the second to its own order
   await service.stop();
   const review = await onlyItem('review');
   t.like(review, { order_id: textOf(second, 'id'), reason: 'amount', amount: 500, expected_amount: 999 });
   const mismatch = textOf(review, 'id');
   t.is((await run('resolve', mismatch, '--action', 'apply', '--note', note)).code, 0);
 
-  // And it is granted as soon as the service is there again
+  // and the grant follows as soon as the service runs again
   const again = await start();
   const read = async () => (await again.client.get(`/api/v1/orders/${textOf(second, 'id')}`, headers)).json();
   const deadline = Date.now() + 10_000;
@@ -295,6 +295,6 @@ test('payments that wait are decided on at the command line, while the service r
   const late = await run('resolve', mismatch, '--action', 'dismiss', '--note', note);
   t.regex(late.stderr, /\(review_resolved\)/);
 
-  // And what operators wrote stands nowhere in clear
+  // and the operators' notes stand nowhere in clear
   t.notRegex([...outputs, service.output(), again.service.output()].join(), /canary/);
 });

@@ -1,16 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeOperations } from '../../src/composition/operations.js';
-import { makeOperationRunner } from '../../src/control/operations.js';
-import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given-share.js';
-import { makeServiceClient } from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { settableClock } from '../support/settable-clock.js';
+import { makeOperations } from '../../src/control/operations/index.js';
+import { makeOperationRunner } from '../../src/control/operation.js';
+import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 
 const password = 'Correct-Horse-7';
 const email = 'ada@example.org';
 
-/** A service in which somebody has registered and something is shared, and whose pepper was then replaced. */
+/** A service with a registered user and a share, whose pepper is then replaced. */
 async function given(t: ExecutionContext) {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -47,12 +47,11 @@ async function given(t: ExecutionContext) {
   };
 }
 
-test('a pepper is retired once no user and no share needs it any more, and nobody notices', async (t) => {
-  // Given
+test('A pepper is retired once no password of a user or a share needs it', async (t) => {
   const { services, place, share, verify, login, retire } = await given(t);
-  // When it is retired, then those who need it are told
+  // When it is retired early, then the reply names the passwords that need it
   t.regex(await retire(), /password of 1 user is .*password of 1 share is .*\(still_needed\)$/);
-  // When she signs in, and the share's password is set again
+  // When the user signs in, and the share's password is set again
   t.is((await login()).status, 200);
   t.regex(await retire(), new RegExp(`needed: the password of 1 share is .*\\(${share.id} of project`));
   t.is((await verify(sharePassword)).status, 200, 'and it opens as long as it is needed');
@@ -60,13 +59,13 @@ test('a pepper is retired once no user and no share needs it any more, and nobod
     { projectId: place.projectId, shareId: share.id, changes: { password: 'sesame, open' } },
     nextContext(services),
   );
-  // Then it goes
+  // Then the pepper is retired
   t.is(await retire(), 'retired');
   t.is((await login()).status, 200);
   t.is((await verify('sesame, open')).status, 200);
 });
 
-test('a pepper that was retired by force leaves specified replies', async (t) => {
+test('A pepper that is retired by force leads to the documented replies', async (t) => {
   const { client, ada, verify, login, retire } = await given(t);
   t.is(await retire(true), 'retired');
   for (const tried of [sharePassword, 'a guess']) {

@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { dataKeyRecord, type LastingScope } from '../../src/keys/key-scope.js';
-import { openStores } from '../support/embedded-directory.js';
-import { givenAsset, givenShare, nextContext } from '../support/given-share.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
+import { openStores } from '../support/servers/embedded-directory.js';
+import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
 
-test('with a project go the keys of all that it kept, also of what comes late from another process', async (t) => {
+test('The deletion of a project destroys the keys of all its resources, also of late ones of another process', async (t) => {
   // Given two services over the same stores, and a project with a storage and two shares
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -38,7 +38,7 @@ test('with a project go the keys of all that it kept, also of what comes late fr
   ];
   await eventually(t, async () => (await Promise.all(scopes.map(isDestroyed))).every(Boolean));
 
-  // When the other process appends a storage that it decided before, then that one's key is destroyed too
+  // When the other process appends a storage that it decided on earlier, then its key is destroyed too
   const late = '019b7d00-0000-7000-8000-00000000f002';
   const { handler, sealer } = other.services;
   const sealed = { access_key: await sealer.seal(keyOf(late), 'access_key', 'AKIAEXAMPLE') };

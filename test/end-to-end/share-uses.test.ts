@@ -1,9 +1,9 @@
 import test from 'ava';
-import { openStores } from '../support/embedded-directory.js';
-import { givenAsset, givenShare, sharePassword } from '../support/given-share.js';
-import { makeServiceClient, textOf } from '../support/service-client.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
+import { openStores } from '../support/servers/embedded-directory.js';
+import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
+import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
 
 // Two services, each with its own queues and caches, over the same stores
 const directory = makeDataDirectory();
@@ -26,12 +26,12 @@ for (const [whence, addressOf] of [
   ['50 addresses', (index: number) => `198.51.100.${index}`],
   ['one address', () => '198.51.100.200'],
 ] as const) {
-  test(`of 50 who open a share of 20 uses at once, from ${whence}, on two services, 20 do`, async (t) => {
+  test(`A share of 20 uses opens for 20 of 50 visitors at once, from ${whence}, on two services`, async (t) => {
     // Given a share
     const { one, other, stores } = await world;
     const asset = await givenAsset(one.services);
     const { id, token } = await givenShare(one.services, asset, { maxUses: 20 });
-    // When 50 give the password at once
+    // When 50 visitors give the password at once
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
         const client = makeServiceClient(index % 2 === 0 ? one.url : other.url);
@@ -39,7 +39,7 @@ for (const [whence, addressOf] of [
         return client.post(`/api/v1/shares/${token}/verify`, { password: sharePassword }, headers);
       }),
     );
-    // Then as many as may come in, each with a number of its own, and each is recorded once
+    // Then 20 open it, each with a distinct number, and each access is recorded once
     const opened = replies.filter(({ status }) => status === 200);
     t.is(opened.length, 20, replies.map(({ status }) => status).join(' '));
     t.is(replies.filter(({ status }) => status === 404).length, 30);

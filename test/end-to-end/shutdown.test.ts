@@ -7,12 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { addKey } from '../../src/keys/key-changes.js';
 import { changeKeyFile } from '../../src/keys/key-file.js';
-import { addNode, makeServiceClient, signedIn } from '../support/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
+import { addNode, makeServiceClient, signedIn } from '../support/clients/service-client.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
-test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, and leaves nothing behind', async (t) => {
+test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves no process behind', async (t) => {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const start = { directory: directory.path, port: await freePort() };
@@ -24,7 +24,7 @@ test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, a
     return Array.isArray(keys) ? keys.length : 0;
   };
 
-  // Given a key that was added to the file, when the service is told, then it knows the key, long before the 30 s
+  // Given a key that was added to the file, when SIGHUP arrives, then the service knows the key well before the 30 s
   changeKeyFile(join(directory.path, 'keys.json'), (file) => {
     return addKey(file, 'jwt', { randomBytes, now: new Date() }).file;
   });
@@ -32,17 +32,17 @@ test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, a
   service.signal('SIGHUP');
   await until(t, async () => (await countKeys()) === 2);
 
-  // Given registrations whose passwords are being hashed, when the service is asked to end
+  // Given registrations whose passwords are being hashed, when SIGTERM arrives
   const slow = Array.from({ length: 6 }, (_, index) =>
     client.post('/api/v1/auth/register', { email: `ada${index}@example.org`, password }),
   );
   const first = await Promise.race(slow);
   t.is(first.status, 201);
   const exit = service.stop();
-  // Then they are all answered, and the process ends well
+  // Then all are answered, and the process ends with exit code 0
   const replies = await Promise.all(slow);
   const registered = replies.filter(({ status }) => status === 201);
-  // On a busy machine some may wait for their hash for longer than any may.
+  // On a busy machine some may wait for their hash beyond the time limit.
   for (const reply of replies) if (reply.status !== 201) t.like(reply.json(), { code: 'overloaded' });
   t.is(await exit, 0);
   t.true(replies.some(({ headers }) => headers.get('connection') === 'close'));
@@ -50,13 +50,13 @@ test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, a
   t.false(existsSync(join(directory.path, 'events.db-wal')), 'the write-ahead log was copied and emptied');
   await t.throwsAsync(client.get('/healthz'));
 
-  // and what was answered is there after the next start
+  // and the answered registrations exist after the next start
   const again = await startService(start);
   t.teardown(() => again.kill());
   for (const reply of registered) {
     t.is((await client.get('/api/v1/auth/me', signedIn(reply.json()).headers)).status, 200);
   }
-  // which an unclean end does not prevent either, though it leaves its socket
+  // and a kill does not prevent that start, although it leaves the socket behind
   await again.kill();
   t.true(existsSync(join(directory.path, 'control.sock')));
   const third = await startService(start);
@@ -65,8 +65,8 @@ test('SIGHUP reads the keys anew; SIGTERM lets requests finish, takes no more, a
   t.is(await third.stop(), 0);
 });
 
-test('a second signal ends the service at once', async (t) => {
-  // Given a service that is asked to end while a request is still arriving
+test('A second signal ends the service at once', async (t) => {
+  // Given a service that shuts down while a request is still arriving
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const service = await startService({ directory: directory.path, port: await freePort() });
@@ -77,7 +77,7 @@ test('a second signal ends the service at once', async (t) => {
   await once(socket, 'connect');
   const head = 'POST /api/v1/auth/register HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n';
   socket.write(`${head}content-length: 100\r\n\r\n{`);
-  // The request is there before the signal: a later one on another connection is answered.
+  // The request arrives before the signal: a later one on another connection is answered.
   await makeServiceClient(service.url).get('/healthz');
   service.signal('SIGTERM');
   await until(t, () =>
@@ -89,9 +89,9 @@ test('a second signal ends the service at once', async (t) => {
       ),
   );
   t.is(await Promise.race([service.exited, wait(300, 'waiting')]), 'waiting');
-  // When it is asked again, in whatever way
+  // When a second signal of any kind arrives
   service.signal('SIGINT');
-  // Then it ends at once
+  // Then the service ends at once
   t.is(await Promise.race([service.exited, wait(3_000, 'waiting')]), 130);
 });
 

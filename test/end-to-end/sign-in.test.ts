@@ -1,17 +1,17 @@
 import test, { type ExecutionContext } from 'ava';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   asObject,
   makeServiceClient,
   type ServiceReply,
   signedIn,
   textOf,
-} from '../support/service-client.js';
-import { type ServiceInProcess, startInProcess } from '../support/service-in-process.js';
-import { keyEnvironment } from '../support/service-keys.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
+} from '../support/clients/service-client.js';
+import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const password = 'Correct-Horse-9';
 const refreshTokenOf = (reply: ServiceReply) =>
@@ -31,7 +31,7 @@ async function givenEmbedded(t: ExecutionContext): Promise<Services> {
   return [one, two];
 }
 
-/** The same with the log in EventStoreDB, to which each has a connection of its own. */
+/** The same with the log in EventStoreDB. Each service has a separate connection. */
 async function givenEventStoreDb(t: ExecutionContext): Promise<Services> {
   const server = await startEventStoreDbServer();
   const { path: directory } = await givenDirectory(t);
@@ -64,7 +64,7 @@ const stores = [
 ] as const;
 
 for (const [what, given] of stores) {
-  test(`Given two services over ${what}, when one token is used many times at once, then all get one successor`, async (t) => {
+  test(`One refresh token that is used many times at once over ${what} leads to one successor`, async (t) => {
     const [one, two] = await given(t);
     const clients = [makeServiceClient(one.url), makeServiceClient(two.url)];
     const [first, second] = clients;
@@ -86,7 +86,7 @@ for (const [what, given] of stores) {
     const { events } = await one.services.eventStore.readAll({ after: null, limit: 500 });
     t.is(events.filter(({ type }) => type === 'RefreshTokenRotated').length, 5);
 
-    // What one service has ended, the other refuses at once.
+    // A session that one service ends is refused by the other at once.
     t.is((await second.post('/api/v1/auth/logout', {}, ada.headers)).status, 204);
     t.is((await first.get('/api/v1/auth/me', ada.headers)).status, 401);
     t.is((await first.post('/api/v1/auth/refresh', { refresh_token: token })).status, 401);
@@ -99,7 +99,7 @@ for (const [what, given] of stores) {
 
 const email = 'ada@example.com';
 
-test('Given mail, when a code is asked for, then it arrives and signs in; the reply comes no earlier than 300 ms', async (t) => {
+test('A requested code arrives by mail and signs in, and the reply takes at least 300 ms', async (t) => {
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
   const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });

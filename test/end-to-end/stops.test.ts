@@ -7,9 +7,9 @@ import test, { type ExecutionContext } from 'ava';
 import { isExplained } from '../../src/cli/explained.js';
 import { openConnection } from '../../src/stores/embedded/database.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
-import { openLog } from '../support/embedded-directory.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { keyEnvironment } from '../support/service-keys.js';
+import { openLog } from '../support/servers/embedded-directory.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
 import {
   type Environment,
   freePort,
@@ -17,15 +17,15 @@ import {
   runCli,
   type ServiceProcess,
   spawnService,
-} from '../support/service-process.js';
-import { makeUnwritableDirectory } from '../support/unwritable-directory.js';
+} from '../support/servers/service-process.js';
+import { makeUnwritableDirectory } from '../support/servers/unwritable-directory.js';
 
 /** A start that must fail. */
 interface Stop {
-  /** Changes the data directory, which holds a small log, its views and keys; none: an empty directory. */
+  /** Changes the data directory, which holds a small log, its views and keys. Without it the directory is empty. */
   readonly given?: (t: ExecutionContext, directory: string) => Promise<unknown>;
   readonly environment?: Environment;
-  /** What the sentences must name: what is wrong, and what to do. */
+  /** The words that the sentences must contain: the problem, and the remedy. */
   readonly says: readonly RegExp[];
 }
 
@@ -43,7 +43,7 @@ test.after.always(async () => {
   for (const directory of [await template, await empty]) await directory.remove();
 });
 
-/** Starts that fail while the stores and the keys are opened: seen here as what the start throws, whose message is the sentence. */
+/** Starts that fail while the stores and the keys are opened. The tests see the error that the start throws. */
 const refusals: Readonly<Record<string, Stop>> = {
   'a log whose header is damaged': {
     given: (_, directory) => overwrite(directory, 'events.db', () => 0, 0xff),
@@ -111,20 +111,20 @@ const stops: Readonly<Record<string, Stop>> = {
 };
 
 for (const [title, { given, environment = {}, says }] of Object.entries(refusals)) {
-  test.serial(`the start is refused with a sentence: ${title}`, async (t) => {
+  test.serial(`The start refuses with a sentence: ${title}`, async (t) => {
     const directory = await givenDirectory(t, given);
     assertExplains(t, await refusalOf(directory, environment), says);
   });
 }
 
 for (const [title, { given, environment = {}, says }] of Object.entries(stops)) {
-  test.serial(`serve stops with a sentence: ${title}`, async (t) => {
+  test.serial(`The command serve stops with a sentence: ${title}`, async (t) => {
     const directory = await givenDirectory(t, given);
     await assertStops(t, { directory, environment, says });
   });
 }
 
-/** An empty directory, or a copy of the template that was tampered with. */
+/** An empty directory, or a damaged copy of the template. */
 async function givenDirectory(t: ExecutionContext, given: Stop['given']): Promise<string> {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -135,7 +135,7 @@ async function givenDirectory(t: ExecutionContext, given: Stop['given']): Promis
   return directory.path;
 }
 
-test.serial('serve stops with a sentence: a port that is in use', async (t) => {
+test.serial('The command serve stops with a sentence: a port that is in use', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.teardown(() => taken.close());
   await once(taken, 'listening');
@@ -147,7 +147,7 @@ test.serial('serve stops with a sentence: a port that is in use', async (t) => {
   await assertStops(t, { directory: directory.path, port: address.port, says });
 });
 
-test.serial('the start is refused with a sentence: a data directory that cannot be written', async (t) => {
+test.serial('The start refuses with a sentence: a data directory that cannot be written', async (t) => {
   const directory = await makeUnwritableDirectory();
   t.teardown(() => directory.remove());
   const says = [/cannot be (made|opened)/, /check the .*permissions/];
@@ -155,7 +155,7 @@ test.serial('the start is refused with a sentence: a data directory that cannot 
 });
 
 test.serial(
-  'serve stops with a sentence: a data directory whose path is too long for a socket',
+  'The command serve stops with a sentence: a data directory whose path is too long for a socket',
   async (t) => {
     const directory = await makeDataDirectory();
     t.teardown(() => directory.remove());
@@ -166,7 +166,7 @@ test.serial(
   },
 );
 
-test.serial('serve stops with a sentence: limits that do not exist', async (t) => {
+test.serial('The command serve stops with a sentence: limits that do not exist', async (t) => {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const file = join(directory.path, 'limits.json');
@@ -179,36 +179,36 @@ test.serial('serve stops with a sentence: limits that do not exist', async (t) =
 });
 
 test.serial(
-  'serve stops with a sentence: a directory that another service owns; and so does a command that finds no socket',
+  'A second service and a command without a socket stop with a sentence when another process owns the directory',
   async (t) => {
     // Given a process that owns the directory and has no control socket
     const directory = await makeDataDirectory();
     t.teardown(() => directory.remove());
     const owner = await startInProcess({ directory: directory.path });
     t.teardown(() => owner.close());
-    // When a second service and a command want it too
+    // When a second service and a command open it too
     const says = [/in use by another process/, /Stop that one first/];
     await assertStops(t, { directory: directory.path, says });
     const command = await runCli(directory.path, ['node', 'list']);
     t.is(command.code, 1);
     t.regex(command.stderr, /in use by another process/);
-    // Then the first goes on
+    // Then the first process goes on
     t.is((await fetch(`${owner.url}/healthz`)).status, 200);
   },
 );
 
-test.serial('the start is refused with a sentence: a MongoDB that does not answer', async (t) => {
+test.serial('The start refuses with a sentence: a MongoDB that does not answer', async (t) => {
   const says = [/the server that MONGODB_URL names cannot be reached/, /check that it runs/];
   assertExplains(t, await unreachable, says);
 });
 
-/** A start that fails after some ten seconds: begun with the first test, looked at in the last. */
+/** A start that fails after about ten seconds. It begins with the first test, and the last test checks it. */
 async function startWithoutMongoDb(): Promise<unknown> {
   const environment = { ...keyEnvironment, MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' };
   return refusalOf((await empty).path, environment);
 }
 
-/** What a start within this process throws; null when it succeeds. */
+/** Returns what a start within this process throws, or null when it succeeds. */
 async function refusalOf(directory: string, environment: Environment = {}): Promise<unknown> {
   try {
     const service = await startInProcess({ directory, environment });
@@ -256,7 +256,7 @@ async function assertStopped(
   t.false(said.includes('canary'));
 }
 
-/** Makes some of the checkpoints those of a log that is not this one. */
+/** Gives some checkpoints the id of another log. */
 function nameAnotherLog(directory: string, names: string): Promise<void> {
   const connection = openConnection(join(directory, 'read-models.db'));
   connection.execute(
@@ -266,7 +266,7 @@ function nameAnotherLog(directory: string, names: string): Promise<void> {
   return Promise.resolve();
 }
 
-/** Lets the views follow a second event, then puts the log of before it back and adds others to that. */
+/** Lets the views follow a second event, then restores the earlier log and appends other events to it. */
 async function restoreOlderLog(_: ExecutionContext, directory: string): Promise<void> {
   const [log, backup] = [join(directory, 'events.db'), join(directory, 'events.db.backup')];
   await cp(log, backup);
@@ -302,7 +302,7 @@ async function fill(directory: string, name = 'node-one'): Promise<void> {
   await service.close();
 }
 
-/** Writes one byte at a place in a file. */
+/** Writes one byte at an offset of a file. */
 async function overwrite(
   directory: string,
   name: string,

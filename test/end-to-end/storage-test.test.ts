@@ -1,7 +1,7 @@
 import test from 'ava';
-import { givenFakeStorage, type FakeOperation, type Fault } from '../support/fake-storage.js';
-import { textOf } from '../support/service-client.js';
-import { startStorageService } from '../support/storage-project.js';
+import { givenFakeStorage, type FakeOperation, type Fault } from '../support/fakes/fake-storage.js';
+import { textOf } from '../support/clients/service-client.js';
+import { startStorageService } from '../support/given/storage-project.js';
 
 /** The configuration of a bucket on this machine. */
 const onThisMachine = (port: number) => ({ endpoint: `http://127.0.0.1:${port}` });
@@ -13,14 +13,14 @@ const refusing = (operation: FakeOperation, code: string): Partial<Record<FakeOp
 const service = startStorageService();
 test.after.always(async () => (await service).close());
 
-test('Given a storage that works, a test makes it active, and the first one the default', async (t) => {
+test('A test makes a working storage active, and the first one becomes the default', async (t) => {
   const storage = await givenFakeStorage(t);
   const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
   const started = await send('POST', `${at}/test`);
   t.is(started.status, 202, started.text);
   t.is(started.json()['status'], 'testing');
-  // The default is a fact of the project, which follows the storage's success.
+  // The default is a fact of the project. A reaction sets it after the storage's success.
   const active = await until(at, 'active', ({ is_default: isDefault }) => isDefault === true);
   t.is(active['last_error'], '');
   t.truthy(active['last_test_at']);
@@ -33,7 +33,7 @@ test('Given a storage that works, a test makes it active, and the first one the 
   t.false((await until(at, 'active'))['is_default']);
 });
 
-test('Given a storage that refuses, the test says why and nothing of what the provider wrote', async (t) => {
+test("A test of a storage that refuses reports the reason without the provider's own words", async (t) => {
   const storage = await givenFakeStorage(t, refusing('put', 'AccessDenied'));
   const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
@@ -44,7 +44,7 @@ test('Given a storage that refuses, the test says why and nothing of what the pr
   t.like((await send('POST', `${at}/default`)).json(), { code: 'conflict' });
 });
 
-test('Given an active storage, another bucket takes over only once it has passed', async (t) => {
+test('Another bucket of an active storage takes effect only after its test', async (t) => {
   const storage = await givenFakeStorage(t);
   const refuses = await givenFakeStorage(t, refusing('list', 'NoSuchBucket'));
   const { bind, send, until, get } = await (await service).project(t);
@@ -69,11 +69,11 @@ test('Given an active storage, another bucket takes over only once it has passed
   t.is((await send('PATCH', at, { bucket: 'lakes', name: 'Lakes', base_path: 'deep' })).status, 202);
   const moved = await until(at, 'active', ({ bucket }) => bucket === 'lakes');
   t.like(moved, { name: 'Lakes', base_path: 'deep', last_error: '' });
-  // It was tested where it is to be.
+  // The test used the new bucket.
   t.true(storage.requests.some((request) => request.startsWith('PUT /lakes/deep/.stowage-probe-')));
 });
 
-test('Given an active storage, new credentials are proven before the old ones go', async (t) => {
+test('New credentials of an active storage take effect only after their test', async (t) => {
   const storage = await givenFakeStorage(t);
   const { bind, send, until } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
@@ -98,7 +98,7 @@ test('A storage is disabled, enabled and deleted', async (t) => {
   await send('POST', `${at}/test`);
   await until(at, 'active', ({ is_default: isDefault }) => isDefault === true);
   const other = await bind(onThisMachine(storage.port));
-  // The default goes last.
+  // The default is deleted last.
   t.is((await send('DELETE', at)).status, 409);
   t.is((await send('DELETE', other)).status, 204);
   t.is((await send('DELETE', at)).status, 204);
@@ -106,7 +106,7 @@ test('A storage is disabled, enabled and deleted', async (t) => {
   t.is((await send('POST', `${at}/test`)).status, 404);
 });
 
-test('A storage that keeps assets is not deleted, whichever it is', async (t) => {
+test('A storage that keeps assets cannot be deleted', async (t) => {
   const storage = await givenFakeStorage(t);
   const { path, bind, send } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));
@@ -122,7 +122,7 @@ test('A storage that keeps assets is not deleted, whichever it is', async (t) =>
   t.is((await send('DELETE', at)).status, 204);
 });
 
-test('How cdn_domain is used can be read and changed', async (t) => {
+test('A member reads and changes how cdn_domain is used', async (t) => {
   const storage = await givenFakeStorage(t);
   const { bind, send, get } = await (await service).project(t);
   const at = await bind(onThisMachine(storage.port));

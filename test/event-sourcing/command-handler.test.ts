@@ -1,29 +1,32 @@
 import test from 'ava';
-import type { CommandHandler, Loaded } from '../../src/event-sourcing/command-handler.js';
-import type { Aggregate } from '../../src/event-sourcing/decider.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
 import {
   CommandRejected,
   OutcomeUnknown,
-  Overloaded,
   PreconditionFailed,
+  StoreDamaged,
+  StoreUnavailable,
+  TargetNotFound,
   UndecodableEvent,
-} from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import { eventId } from '../../src/event-sourcing/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import { makeSeededRandom } from '../support/clock.js';
+} from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { eventId } from '../../src/event-sourcing/deciding/ids.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import {
   counterAggregate,
   type CounterCommand,
   type CounterEvent,
-  type CounterState,
-} from '../support/counter-aggregate.js';
-import { makeMemoryEventStore } from '../support/memory-event-store.js';
-import { failNth, type FaultPlan, noFaults } from './support/faults.js';
-import { faultyEventStore } from './support/faulty-stores.js';
-import { contextOf, sendToCounter } from './support/given-process.js';
-import { type Recording, recording } from './support/recording.js';
-import { makeVirtualClock, type VirtualClock } from './support/virtual-clock.js';
+} from '../support/examples/counter-aggregate.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { withDecide } from '../support/given/with-decide.js';
+import { failNth, type FaultPlan, noFaults } from '../support/simulation/kernel/faults.js';
+import { faultyEventStore } from '../support/simulation/kernel/faulty-stores.js';
+import { contextOf, sendToCounter } from '../support/simulation/kernel/given-process.js';
+import { type Recording, recording } from '../support/simulation/kernel/recording.js';
+import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const add = (n: number, ...amounts: readonly number[]): CounterCommand => ({
@@ -35,7 +38,7 @@ const add = (n: number, ...amounts: readonly number[]): CounterCommand => ({
 interface Scene extends Recording {
   readonly clock: VirtualClock;
   readonly handler: CommandHandler;
-  /** The log itself, as another process sees it. */
+  /** The log itself, as another process reads it. */
   readonly log: EventStore;
   readonly makeHandler: (options?: {
     readonly cachedStreamsMax?: number;
@@ -43,7 +46,7 @@ interface Scene extends Recording {
   }) => CommandHandler;
 }
 
-/** Handlers without views over one log; `store` sees what they ask of it. */
+/** Given handlers without views over one log. The scene records the calls of the store. */
 function given({ plan = noFaults }: { plan?: FaultPlan } = {}): Scene {
   const clock = makeVirtualClock();
   const random = makeSeededRandom(1);
@@ -60,7 +63,7 @@ function given({ plan = noFaults }: { plan?: FaultPlan } = {}): Scene {
 
 const target = { aggregate: counterAggregate, id: 'c1' };
 
-test('a command appends what it decides, with ids made from its own and with who, why and when', async (t) => {
+test('A command appends its events, with ids made from its id, and with actor, cause and time', async (t) => {
   const { handler, log } = given();
   await sendToCounter(handler, 'c1', open, 1);
   const handled = await sendToCounter(handler, 'c1', add(2, 5, 7), 2);
@@ -76,7 +79,7 @@ test('a command appends what it decides, with ids made from its own and with who
   const { commandId, causationId, correlationId, actor, time } = contextOf(2);
   t.deepEqual(
     stored.map(({ id }) => id),
-    [eventId(commandId, 'counter-c1', 0), eventId(commandId, 'counter-c1', 1)],
+    stored.map((event, index) => eventId(commandId, 'counter-c1', index, event)),
   );
   t.deepEqual(stored[0]?.metadata, {
     command_id: commandId,
@@ -87,7 +90,7 @@ test('a command appends what it decides, with ids made from its own and with who
   });
 });
 
-test('a repeated command decides nothing, appends nothing and tells where the stream stands', async (t) => {
+test('A repeated command decides nothing, appends nothing and returns the revision of the stream', async (t) => {
   const { handler, makeHandler, appends } = given();
   await sendToCounter(handler, 'c1', open, 1);
   await sendToCounter(handler, 'c1', add(2), 2);
@@ -100,7 +103,7 @@ test('a repeated command decides nothing, appends nothing and tells where the st
   t.is(appends.length, before);
 });
 
-test('a stream that does not exist loads as the initial state at no revision', async (t) => {
+test('A stream that does not exist loads as the initial state without a revision', async (t) => {
   const { handler } = given();
   t.deepEqual(await handler.load(counterAggregate, 'c1'), {
     state: counterAggregate.decider.initialState,
@@ -110,7 +113,7 @@ test('a stream that does not exist loads as the initial state at no revision', a
   t.deepEqual([nothing.events, nothing.revision], [[], null]);
 });
 
-test('a refused command appends nothing and holds up nobody', async (t) => {
+test('A rejected command appends nothing and delays no other command', async (t) => {
   const { handler, log } = given();
   const refused = sendToCounter(handler, 'c1', add(1), 1);
   const opened = sendToCounter(handler, 'c1', open, 2);
@@ -120,7 +123,7 @@ test('a refused command appends nothing and holds up nobody', async (t) => {
   t.is((await log.read('counter-c1')).length, 1);
 });
 
-test('commands on one stream queue in a process, so they lose no race with each other', async (t) => {
+test('Commands on one stream queue in a process, so they do not race with each other', async (t) => {
   const plan: FaultPlan = () => ({ fault: null, delayMs: 10, lateMs: 0 });
   const { handler, clock, appends } = given({ plan });
   await clock.run(sendToCounter(handler, 'c1', open, 0));
@@ -133,7 +136,7 @@ test('commands on one stream queue in a process, so they lose no race with each 
   t.is(appends.length, 51);
 });
 
-test('commands on different streams do not wait for each other', async (t) => {
+test('Commands on different streams do not wait for each other', async (t) => {
   const plan: FaultPlan = () => ({ fault: null, delayMs: 10, lateMs: 0 });
   const { handler, clock } = given({ plan });
   const startMs = clock.now().getTime();
@@ -142,7 +145,7 @@ test('commands on different streams do not wait for each other', async (t) => {
   t.is(clock.now().getTime() - startMs, 20, 'one read and one append');
 });
 
-test('more than a thousand waiting for one stream are Overloaded', async (t) => {
+test('More than a thousand commands that wait for one stream are Overloaded', async (t) => {
   const { handler, clock } = given({ plan: () => ({ fault: null, delayMs: 2, lateMs: 0 }) });
   const all = Array.from({ length: 1_001 }, () => sendToCounter(handler, 'c1', open, 1));
   const outcomes = await clock.run(Promise.allSettled(all));
@@ -154,11 +157,11 @@ test('more than a thousand waiting for one stream are Overloaded', async (t) => 
   );
 });
 
-test('whoever loses a race loads and decides again', async (t) => {
+test('A command that loses a race loads and decides again', async (t) => {
   const { makeHandler, log, clock } = given({ plan: () => ({ fault: null, delayMs: 5, lateMs: 0 }) });
   const processes = Array.from({ length: 5 }, () => makeHandler());
   const [first] = processes;
-  if (first === undefined) throw new Error('there are processes');
+  if (first === undefined) throw new Error('there is no process');
   await clock.run(sendToCounter(first, 'c1', open, 0));
   const all = processes.map((process, n) => sendToCounter(process, 'c1', add(n, 1, 1), n + 1));
   await clock.run(Promise.all(all));
@@ -167,7 +170,7 @@ test('whoever loses a race loads and decides again', async (t) => {
   t.is((await log.read('counter-c1')).length, 11);
 });
 
-/** A store in which somebody else is always a little faster. */
+/** Returns a store in which another writer is always a little faster. */
 function overtaken(store: EventStore, log: EventStore): EventStore {
   let n = 0;
   return {
@@ -186,7 +189,7 @@ function overtaken(store: EventStore, log: EventStore): EventStore {
   };
 }
 
-test('after 20 lost races, apart by jitter, a command is Overloaded', async (t) => {
+test('A command that loses 20 races, apart by jitter, is Overloaded', async (t) => {
   const { makeHandler, handler, clock, log, appends } = given();
   await sendToCounter(handler, 'c1', open, 0);
   appends.length = 0;
@@ -200,7 +203,7 @@ test('after 20 lost races, apart by jitter, a command is Overloaded', async (t) 
   t.true(new Set(waits).size > 10);
 });
 
-test('a stream that was folded is brought up to date by reading only what follows', async (t) => {
+test('A cached stream is brought up to date by reading only its later events', async (t) => {
   const { handler, makeHandler, reads } = given();
   await sendToCounter(handler, 'c1', open, 0);
   await sendToCounter(handler, 'c1', add(1), 1);
@@ -212,11 +215,11 @@ test('a stream that was folded is brought up to date by reading only what follow
   t.deepEqual(
     reads.map(({ from }) => from),
     [1n, 5n],
-    'its own last event had not been read back yet',
+    'the handler had not read its last event back yet',
   );
 });
 
-test('streams of thousands of events are read in whole', async (t) => {
+test('A stream of thousands of events is read completely', async (t) => {
   const { handler, makeHandler } = given();
   await sendToCounter(handler, 'c1', open, 0);
   const amounts = Array.from({ length: 1_300 }, () => 1);
@@ -225,7 +228,7 @@ test('streams of thousands of events are read in whole', async (t) => {
   t.deepEqual([state.total, revision], [1_300, 1_300n]);
 });
 
-test('no more streams than told are kept in memory', async (t) => {
+test('The handler caches at most the configured number of streams', async (t) => {
   const { makeHandler, reads } = given();
   const handler = makeHandler({ cachedStreamsMax: 2 });
   for (const id of ['c1', 'c2', 'c3']) {
@@ -240,11 +243,10 @@ test('no more streams than told are kept in memory', async (t) => {
   );
 });
 
-/** When the store recorded each event of a counter; a command says how many it takes for known. */
+/** Keeps when the store recorded each event of a counter. A command names the number of events that it knows. */
 const times: Aggregate<readonly Date[], number, CounterEvent> = {
   category: counterAggregate.category,
   codec: counterAggregate.codec,
-  followsStoreTime: true,
   decider: {
     initialState: [],
     decide: (known, recorded) =>
@@ -253,115 +255,216 @@ const times: Aggregate<readonly Date[], number, CounterEvent> = {
   },
 };
 
-test('decisions see when the store recorded an event, not when it was decided', async (t) => {
+test('A decision sees when the store recorded an event, not when it was decided', async (t) => {
   const { handler, clock } = given();
   await clock.advance(60_000);
   const expected: Date[] = [];
   for (const n of [0, 1, 2]) {
     await clock.advance(1_000);
-    await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), { guess: 'remembered' });
+    await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), { load: 'remembered' });
     expected.push(clock.now());
   }
   t.deepEqual((await handler.load(times, 'c1')).state, expected);
 });
 
-test('what was appended is decided on without being read, save where the store’s time counts', async (t) => {
+test('A command with load: remembered decides on the cached fold, and reads a stream that is not cached', async (t) => {
   const { handler, reads, appends } = given();
-  const guess = { guess: 'remembered' } as const;
-  for (const n of [0, 1, 2]) await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), guess);
-  const [c2, c3] = [
-    { ...target, id: 'c2' },
-    { ...target, id: 'c3' },
-  ];
-  await handler.handle(c2, open, contextOf(0), guess);
-  for (const n of [1, 2]) await handler.handle(c2, add(n), contextOf(n), guess);
-  // What may stand there with other content under the same id is read back.
-  await handler.handle(c3, open, contextOf(0));
-  for (const n of [1, 2]) await handler.handle(c3, add(n), contextOf(n), guess);
+  const remembered = { load: 'remembered' } as const;
+  await handler.handle(target, open, contextOf(0), remembered);
+  await handler.load(counterAggregate, 'c1');
+  t.is((await handler.handle(target, add(1), contextOf(1), remembered)).revision, 1n);
   t.deepEqual(
-    reads.map(({ stream, from }) => `${stream} from ${from}`),
-    ['c1 from 0', 'c1 from 0', 'c1 from 1', 'c2 from 0', 'c3 from 0', 'c3 from 0'].map(
-      (read) => `counter-${read}`,
-    ),
+    reads.map(({ from }) => from),
+    [0n, 1n],
+    'once for the first command, once for the load, which has the appended event in the cache',
   );
-  t.is(appends.length, 9, 'and none of them in vain');
+  t.is(appends.length, 2);
 });
 
-test('a stream that is taken for new is not read; one that is not new after all is', async (t) => {
+test('A load of cached state returns what this process has appended on cached state, without a read', async (t) => {
+  const { handler, makeHandler, reads } = given();
+  // Given a counter that this process has opened without a read, and that another process has changed since
+  await handler.handle(target, open, contextOf(0), { load: 'new' });
+  await sendToCounter(makeHandler(), 'c1', add(1, 5), 1);
+  reads.length = 0;
+  t.like(await handler.load(counterAggregate, 'c1', 'remembered'), { revision: 0n, state: { total: 0 } });
+  t.is(reads.length, 0);
+  // When a command meets the change of the other process
+  await handler.handle(target, add(2), contextOf(2), { load: 'remembered' });
+  reads.length = 0;
+  t.like(await handler.load(counterAggregate, 'c1', 'remembered'), { revision: 2n });
+  t.is(reads.length, 0);
+  // Then a load of the latest state agrees, and reads only what follows
+  t.deepEqual(
+    await handler.load(counterAggregate, 'c1'),
+    await handler.load(counterAggregate, 'c1', 'remembered'),
+  );
+  t.deepEqual(
+    reads.map(({ from }) => from),
+    [3n],
+  );
+});
+
+test('A command that read its stream does not cache what it appended, which a repetition may have replaced', async (t) => {
+  const { handler, reads } = given();
+  await sendToCounter(handler, 'c1', open, 0);
+  reads.length = 0;
+  t.like(await handler.load(counterAggregate, 'c1', 'remembered'), { revision: 0n });
+  t.is(reads.length, 1);
+});
+
+test('A command with load: new decides on the initial state where nothing is cached', async (t) => {
   const { handler, makeHandler, reads, appends } = given();
-  const context = contextOf(0);
-  const handled = await handler.handle(target, open, context, { guess: 'new' });
+  const handled = await handler.handle(target, open, contextOf(0), { load: 'new' });
   t.deepEqual([handled.revision, reads.length, appends.length], [0n, 0, 1]);
-  // Refused, repeated and carried out: by what stands there, and not by the guess.
+  // The stream exists after all: the append is refused, and the command decides again.
+  const again = await makeHandler().handle(target, open, contextOf(1), { load: 'new' });
+  t.deepEqual([again.events, again.revision, appends.length], [[], 0n, 2]);
+});
+
+test('A rejection on cached state is decided again on a fresh read', async (t) => {
+  const { handler, makeHandler, log } = given();
   const other = makeHandler();
-  const added = await other.handle(target, add(1), contextOf(1), { guess: 'new' });
-  t.is(added.revision, 1n);
-  const again = await makeHandler().handle(target, open, contextOf(2), { guess: 'new' });
-  t.deepEqual([again.events, again.revision], [[], 1n]);
-  await t.throwsAsync(makeHandler().handle({ ...target, id: 'c2' }, add(1), contextOf(3), { guess: 'new' }), {
+  // Given a counter that this process has seen closed, and that was opened again since
+  await sendToCounter(handler, 'c1', open, 0);
+  await sendToCounter(handler, 'c1', { type: 'Close' }, 1);
+  await handler.load(counterAggregate, 'c1');
+  const [first] = await log.read('counter-c1');
+  if (first === undefined) throw new Error('the counter has no event');
+  await log.append('counter-c1', 1n, [{ ...first, id: contextOf(9).commandId }]);
+  // When a command is decided on the cached state, which rejects it
+  const handled = await handler.handle(target, add(2), contextOf(2), { load: 'remembered' });
+  t.is(handled.revision, 3n);
+  // The initial state rejects it too.
+  t.is((await other.handle(target, add(3), contextOf(3), { load: 'new' })).revision, 4n);
+  // A rejection on a fresh read stands.
+  await t.throwsAsync(handler.handle({ ...target, id: 'c2' }, add(4), contextOf(4), { load: 'new' }), {
     instanceOf: CommandRejected,
   });
 });
 
-test('nothing is left undone or refused for what is remembered of a stream that has gone on', async (t) => {
-  const { handler, makeHandler, log } = given();
-  const other = makeHandler();
-  const guessing = (command: CounterCommand, n: number) =>
-    handler.handle(target, command, contextOf(n), { guess: 'remembered' });
-  await guessing(open, 0);
-  // What the other process did, this one does not do again.
-  await sendToCounter(other, 'c1', add(1, 5), 1);
-  t.deepEqual((await guessing(add(1, 5), 2)).events, []);
-  // What nobody needs to do, as far as it remembers, is looked at again.
-  await sendToCounter(other, 'c1', { type: 'Close' }, 3);
-  await t.throwsAsync(guessing(add(2), 4), { instanceOf: CommandRejected });
-  t.is((await log.read('counter-c1')).length, 3);
-  const reopened = { id: contextOf(9).commandId, type: 'CounterOpened', data: { label: 'b' } };
-  const [first] = await log.read('counter-c1');
-  if (first === undefined) throw new Error('the counter was opened');
-  await log.append('counter-c1', 2n, [{ ...reopened, metadata: first.metadata }]);
-  t.is((await guessing(add(2), 4)).revision, 4n);
+test('An empty decision on cached state is decided again on a fresh read', async (t) => {
+  const { handler } = given();
+  await sendToCounter(handler, 'c1', open, 0);
+  // On the initial state there is nothing to close.
+  const closed = await handler.handle(target, { type: 'Close' }, contextOf(1), { load: 'new' });
+  t.deepEqual([closed.events.length, closed.revision], [1, 1n]);
 });
 
-test('a repetition with other content elsewhere is answered by what stands there', async (t) => {
+test('A command whose cached state is stale appends nothing at the stale revision, and decides again', async (t) => {
+  const { handler, makeHandler, log, appends } = given();
+  await sendToCounter(handler, 'c1', open, 0);
+  await handler.load(counterAggregate, 'c1');
+  await sendToCounter(makeHandler(), 'c1', add(1, 5), 1);
+  appends.length = 0;
+  const remembered = { load: 'remembered' } as const;
+  t.is((await handler.handle(target, add(2), contextOf(2), remembered)).revision, 2n);
+  t.is(appends.length, 2, 'the first of them was refused');
+  // The fresh read shows that another process has carried the operation out.
+  await sendToCounter(makeHandler(), 'c1', add(3, 5), 3);
+  t.deepEqual((await handler.handle(target, add(3, 5), contextOf(4), remembered)).events, []);
+  t.is((await log.read('counter-c1')).length, 4);
+});
+
+test('A repetition with other content in another process is answered from the stored events', async (t) => {
   const { handler, makeHandler } = given();
   await sendToCounter(handler, 'c1', open, 0);
   await handler.load(counterAggregate, 'c1');
-  // The same command, sealed anew as it were: the store knows it by its ids.
+  // The command is the same with other content, as after another sealing. The store knows it by its ids.
   const other = makeHandler();
   await sendToCounter(other, 'c1', add(1, 5), 1);
   t.deepEqual((await sendToCounter(handler, 'c1', add(1, 7), 1)).events, []);
   t.is((await handler.load(counterAggregate, 'c1')).state.total, 5);
 });
 
-test('what is remembered is loaded where the caller says that it will do', async (t) => {
-  const { handler, makeHandler, reads } = given();
-  await handler.handle(target, open, contextOf(0), { guess: 'new' });
-  await sendToCounter(makeHandler(), 'c1', add(1, 5), 1);
-  reads.length = 0;
-  const isOpen = { suffices: ({ state }: Loaded<CounterState>) => state.status === 'open' };
-  t.is((await handler.load(counterAggregate, 'c1', isOpen)).state.total, 0);
-  t.is(reads.length, 0);
-  const hasFive = { suffices: ({ state }: Loaded<CounterState>) => state.total === 5 };
-  t.is((await handler.load(counterAggregate, 'c1', hasFive)).state.total, 5);
-  t.is((await handler.load(counterAggregate, 'c2', isOpen)).revision, null);
-  t.is(reads.length, 2);
+test('Two attempts of a command at once with other content: one is written, and the other is answered from it', async (t) => {
+  const { handler, makeHandler, clock } = given();
+  await sendToCounter(handler, 'c1', open, 0);
+  // Given an attempt that has decided when another process, with the same command, has written
+  const late = makeHandler({
+    wrap: (store) => ({
+      ...store,
+      append: async (...args) => {
+        await sendToCounter(handler, 'c1', add(1, 5), 1);
+        return store.append(...args);
+      },
+    }),
+  });
+  // When it appends, then the store does not take its content for the written one
+  const handled = await clock.run(sendToCounter(late, 'c1', add(1, 7), 1));
+  t.deepEqual(handled.events, []);
+  t.is((await handler.load(counterAggregate, 'c1')).state.total, 5);
 });
 
-test('If-Match is held against the stream, not against what is remembered of it', async (t) => {
+test('A log that is away for 0.3 s fails no command, whether it reads or appends', async (t) => {
+  for (const call of ['read', 'append'] as const) {
+    const { makeHandler, clock } = given();
+    let awayUntilMs = 0;
+    const handler = makeHandler({
+      wrap: (store) => ({
+        ...store,
+        [call]: (...args: never) => {
+          const nowMs = clock.now().getTime();
+          if (awayUntilMs === 0) awayUntilMs = nowMs + 300;
+          if (nowMs < awayUntilMs) return Promise.reject(new StoreUnavailable('away'));
+          return (store[call] as (...given: never) => unknown)(...args);
+        },
+      }),
+    });
+    t.is((await clock.run(sendToCounter(handler, 'c1', open, 0))).revision, 0n, call);
+  }
+});
+
+test('A load of a log that stays away fails after 1.1 to 1.9 s, and damage fails it at once', async (t) => {
+  const { makeHandler, clock } = given();
+  const failing = (error: Error) =>
+    makeHandler({ wrap: (store) => ({ ...store, read: () => Promise.reject(error) }) });
+  const startMs = clock.now().getTime();
+  const away = failing(new StoreUnavailable('away'));
+  await t.throwsAsync(clock.run(away.load(counterAggregate, 'c1')), { instanceOf: StoreUnavailable });
+  const tookMs = clock.now().getTime() - startMs;
+  t.true(tookMs >= 1_100 && tookMs <= 1_900, `${tookMs} ms`);
+  const damaged = failing(new StoreDamaged('cut off'));
+  await t.throwsAsync(damaged.load(counterAggregate, 'c1'), { instanceOf: StoreDamaged });
+  t.is(clock.now().getTime(), startMs + tookMs);
+});
+
+test('If-Match is compared with the stream, not with the cached revision', async (t) => {
   const { handler, makeHandler } = given();
-  await handler.handle(target, open, contextOf(0), { guess: 'new' });
+  await sendToCounter(handler, 'c1', open, 0);
+  await handler.load(counterAggregate, 'c1');
   await sendToCounter(makeHandler(), 'c1', add(1), 1);
-  const guess = 'remembered';
+  const load = 'remembered';
   const error = { instanceOf: PreconditionFailed };
-  await t.throwsAsync(handler.handle(target, add(2), contextOf(2), { expectedRevision: 0n, guess }), error);
+  await t.throwsAsync(handler.handle(target, add(2), contextOf(2), { expectedRevision: 0n, load }), error);
   await sendToCounter(makeHandler(), 'c1', add(3), 3);
-  const handled = await handler.handle(target, add(4), contextOf(4), { expectedRevision: 2n, guess });
+  const handled = await handler.handle(target, add(4), contextOf(4), { expectedRevision: 2n, load });
   t.is(handled.revision, 3n);
-  await t.throwsAsync(handler.handle(target, add(5), contextOf(5), { expectedRevision: 2n, guess }), error);
+  await t.throwsAsync(handler.handle(target, add(5), contextOf(5), { expectedRevision: 2n, load }), error);
 });
 
-test('If-Match lets a command run at the revision it names only', async (t) => {
+test('A target that does not exist for the caller comes before If-Match, every other rejection after it', async (t) => {
+  const { handler, log } = given();
+  await sendToCounter(handler, 'c1', open, 0);
+  const decide = (error: Error): never => {
+    throw error;
+  };
+  const refusing = { aggregate: withDecide(counterAggregate, decide), id: 'c1' };
+  const outcomes = [
+    [new TargetNotFound('counter_not_found', 'the counter does not exist'), TargetNotFound],
+    [new CommandRejected('counter_not_open', 'the counter is not open'), PreconditionFailed],
+    [new RangeError('a mistake in decide'), RangeError],
+  ] as const;
+  for (const load of ['latest', 'remembered'] as const) {
+    for (const [thrown, instanceOf] of outcomes) {
+      const options = { expectedRevision: 7n, load };
+      await t.throwsAsync(handler.handle(refusing, thrown, contextOf(1), options), { instanceOf });
+    }
+  }
+  t.is((await log.read('counter-c1')).length, 1);
+});
+
+test('A command with If-Match runs only at the named revision', async (t) => {
   const { handler, log } = given();
   await sendToCounter(handler, 'c1', open, 0);
   await t.throwsAsync(handler.handle(target, add(1), contextOf(1), { expectedRevision: 3n }), {
@@ -376,7 +479,7 @@ test('If-Match lets a command run at the revision it names only', async (t) => {
   t.is(handled.revision, 1n);
 });
 
-test('a command under If-Match that loses a race has not seen what it would overwrite', async (t) => {
+test('A command with If-Match that loses a race is refused', async (t) => {
   const { handler, makeHandler, clock, log, appends } = given();
   await sendToCounter(handler, 'c1', open, 0);
   appends.length = 0;
@@ -388,7 +491,7 @@ test('a command under If-Match that loses a race has not seen what it would over
 });
 
 for (const fault of ['after', 'late', 'hang'] as const) {
-  test(`an append without an answer is found or made by the same command: ${fault}`, async (t) => {
+  test(`An append without an answer is found or written by the same command: ${fault}`, async (t) => {
     const { handler, clock, log } = given({ plan: failNth(2, fault, (operation) => operation === 'append') });
     await sendToCounter(handler, 'c1', open, 0);
     const handled = await clock.run(sendToCounter(handler, 'c1', add(1, 1, 1), 1));
@@ -399,7 +502,7 @@ for (const fault of ['after', 'late', 'hang'] as const) {
   });
 }
 
-test('an outcome that stays unknown is not called a success, and a repetition settles it', async (t) => {
+test('An outcome that stays unknown is not reported as a success, and a repetition settles it', async (t) => {
   const late: FaultPlan = (operation) => ({
     fault: operation === 'append' && broken ? 'late' : null,
     delayMs: 0,
@@ -416,14 +519,14 @@ test('an outcome that stays unknown is not called a success, and a repetition se
   const repeated = await clock.run(sendToCounter(handler, 'c1', add(1, 1, 1), 1));
   t.is(repeated.revision, 2n);
   await clock.advance(60_000);
-  t.is((await log.read('counter-c1')).length, 3, 'the late appends found their events written');
+  t.is((await log.read('counter-c1')).length, 3, 'the late appends find their events written');
 });
 
-test('an event that cannot be decoded fails the commands of its stream, and of no other', async (t) => {
+test('An undecodable event fails the commands of its stream and of no other', async (t) => {
   const { handler, log } = given();
   await sendToCounter(handler, 'c1', open, 0);
   const [example] = await log.read('counter-c1');
-  if (example === undefined) throw new Error('the counter was opened');
+  if (example === undefined) throw new Error('the counter has no event');
   const unknown = { ...example, id: '00000000-0000-5000-8000-000000000001', type: 'CounterPainted' };
   await log.append('counter-c1', 0n, [unknown]);
   await t.throwsAsync(sendToCounter(handler, 'c1', add(1), 1), {

@@ -1,20 +1,20 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { JsonObject, StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { UndecodableEvent } from '../../src/event-sourcing/errors.js';
-import { makeEventCodec } from '../../src/event-sourcing/event-codec.js';
-import { anyText } from '../support/any-text.js';
-import { counterAggregate, counterCodec, type CounterEvent } from '../support/counter-aggregate.js';
-import { recordEvents } from '../support/given-events.js';
+import type { JsonObject, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
+import { makeEventCodec } from '../../src/event-sourcing/ports/event-codec.js';
+import { anyText } from '../support/examples/any-text.js';
+import { counterAggregate, counterCodec, type CounterEvent } from '../support/examples/counter-aggregate.js';
+import { recordEvents } from '../support/given/given-events.js';
 
 function stored(type: string, data: JsonObject, revision = 0n): StoredEvent {
   const [event] = recordEvents(counterAggregate, 'c1', [{ type: 'CounterClosed', data: {} }]);
-  if (event === undefined) throw new Error('an event was recorded');
+  if (event === undefined) throw new Error('no event was recorded');
   return { ...event, type, data, revision };
 }
 
-// Version 1 kept pence in a string, version 2 whole pounds, and now there are pence again, with their currency.
+// Version 1 kept pence in a string, version 2 whole pounds. Version 3 keeps pence with their currency.
 const prices = makeEventCodec(
   { 'PriceSet.v3': z.strictObject({ pence: z.int(), currency: z.string() }) },
   {
@@ -38,11 +38,11 @@ const anyEvent: fc.Arbitrary<CounterEvent> = fc.oneof(
   fc.constant({ type: 'CounterClosed' as const, data: {} }),
 );
 
-test('whatever is encoded decodes to the same, with what its record tells', (t) => {
+test('An encoded event decodes to the same event with the fields of its record', (t) => {
   fc.assert(
     fc.property(anyEvent, (event) => {
       const [record] = recordEvents(counterAggregate, 'c1', [event]);
-      if (record === undefined) throw new Error('an event was recorded');
+      if (record === undefined) throw new Error('no event was recorded');
       const decoded = counterCodec.decode(record);
       t.deepEqual({ type: decoded.type, data: decoded.data } as CounterEvent, event);
       t.is(decoded.stream, 'counter-c1');
@@ -55,7 +55,7 @@ test('whatever is encoded decodes to the same, with what its record tells', (t) 
   );
 });
 
-test('a stream of three versions reads as one', (t) => {
+test('A stream of three versions reads as one', (t) => {
   const stream = [
     stored('PriceSet', { pence: '1500' }, 0n),
     stored('PriceSet.v2', { pounds: 16 }, 1n),
@@ -72,11 +72,11 @@ test('a stream of three versions reads as one', (t) => {
   );
 });
 
-test('a codec lists the stored types that it reads, retired ones included', (t) => {
+test('A codec lists the stored types that it reads, including retired ones', (t) => {
   t.deepEqual([...prices.types].sort(), ['PriceSet', 'PriceSet.v2', 'PriceSet.v3']);
 });
 
-test('an unknown type is an error that names type and place', (t) => {
+test('An unknown type is an error that names the type and the position', (t) => {
   const error = t.throws(() => counterCodec.decode(stored('CounterPainted', {}, 7n)), {
     instanceOf: UndecodableEvent,
   });
@@ -84,7 +84,7 @@ test('an unknown type is an error that names type and place', (t) => {
   t.regex(error.message, /counter-c1 at revision 7/);
 });
 
-test('a name of every object is not thereby a type', (t) => {
+test('A property name of every object is not a type', (t) => {
   for (const type of ['constructor', '__proto__', 'toString']) {
     t.throws(() => counterCodec.decode(stored(type, {})), { instanceOf: UndecodableEvent });
   }
@@ -100,7 +100,7 @@ const unfit: readonly [string, JsonObject][] = [
 ];
 
 for (const [type, data] of unfit) {
-  test(`an event that does not fit its schema names its fields and no value: ${JSON.stringify(data)}`, (t) => {
+  test(`An event that does not match its schema names its fields and no value: ${JSON.stringify(data)}`, (t) => {
     const event = stored(type, data);
     const decoding = t.throws(() => counterCodec.decode(event), { instanceOf: UndecodableEvent });
     t.true(decoding.message.includes(type));
@@ -109,13 +109,13 @@ for (const [type, data] of unfit) {
   });
 }
 
-test('what would not be read is not written', (t) => {
-  // The types forbid it; a mistake in data that came from outside does not ask them.
+test('An event that could not be read is not written', (t) => {
+  // The types forbid this event, but they do not check data from outside.
   const opened = { type: 'CounterOpened', data: { label: 5 } } as unknown as CounterEvent;
   t.throws(() => counterCodec.encode(opened), { instanceOf: UndecodableEvent });
 });
 
-test('an upcaster that fails is an undecodable event that keeps the value to itself', (t) => {
+test('An upcaster that fails leads to an undecodable event whose error contains no value', (t) => {
   const codec = makeEventCodec(
     { 'Paid.v2': z.strictObject({ pence: z.int() }) },
     { Paid: ({ pence }) => ({ type: 'Paid.v2', data: { pence: Number(BigInt(z.string().parse(pence))) } }) },
@@ -127,7 +127,7 @@ test('an upcaster that fails is an undecodable event that keeps the value to its
   t.false(allTextOf(error).includes(secret));
 });
 
-test('upcasters that lead in a circle end', (t) => {
+test('Upcasters in a cycle end with an error', (t) => {
   const codec = makeEventCodec(
     { Now: z.strictObject({}) },
     { A: (data) => ({ type: 'B', data }), B: (data) => ({ type: 'A', data }) },
@@ -135,7 +135,7 @@ test('upcasters that lead in a circle end', (t) => {
   t.throws(() => codec.decode(stored('A', {})), { instanceOf: UndecodableEvent, message: /circle/ });
 });
 
-/** Everything of an error that a logger might write. */
+/** Returns every text of an error that a logger might write. */
 function allTextOf(error: Error): string {
   return `${String(error)} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
 }

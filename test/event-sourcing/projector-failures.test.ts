@@ -1,36 +1,18 @@
 import test from 'ava';
-import { makeLoadOwnCheckpoint } from '../../src/event-sourcing/checkpoints.js';
-import { StoreDamaged, StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import { storedDocuments } from './support/expected-documents.js';
+import { makeLoadOwnCheckpoint } from '../../src/event-sourcing/following/checkpoints.js';
+import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import {
   collection,
   givenProjector,
   type Scene,
   thenDocumentsAreTheFold,
-} from './support/given-projector.js';
-import { writeCounters } from './support/write-counters.js';
+} from '../support/simulation/kernel/given-projector.js';
+import { writeCounters } from '../support/simulation/kernel/write-counters.js';
 
-test('an event that cannot be decoded stops the projection with its type and place, and is not passed', async (t) => {
-  const scene = await givenProjector();
-  await scene.catchUp();
-  const [example] = await scene.log.read('counter-c1', { limit: 1 });
-  if (example === undefined) throw new Error('the counter was opened');
-  const poison = { ...example, id: '00000000-0000-5000-8000-000000000001', type: 'CounterPainted' };
-  await scene.log.append('counter-p1', 'no-stream', [{ ...poison, data: { colour: 'canary' } }]);
-  await writeCounters(scene.log, { counters: 2, additions: 1, prefix: 'later' });
-  const before = await scene.documents.loadCheckpoint(collection);
-  for (let start = 0; start < 2; start += 1) {
-    const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: UndecodableEvent });
-    t.regex(error.message, /CounterPainted .*counter-p1 at revision 0/);
-    t.notRegex(error.message, /canary/);
-    t.deepEqual(await scene.documents.loadCheckpoint(collection), before);
-  }
-  t.is(await scene.documents.get(collection, 'later1'), null, 'nothing after it is shown');
-});
-
-test("another log's checkpoint stops the projection with a sentence that says what to do", async (t) => {
+test('The checkpoint of another log stops the projection with an instruction', async (t) => {
   const scene = await givenProjector();
   await scene.documents.saveCheckpoint(collection, { logId: 'the other log', position: '000' });
   const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
@@ -44,32 +26,32 @@ const olderLogs: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = 
     writeCounters(log, { counters: 20, additions: 2, prefix: 'other' }),
   'that has grown since by the same commands': async ({ clock, log }) => {
     await clock.advance(1_000);
-    // The last event that was passed is there again, by its place and its id.
+    // The last passed event exists again, with the same position and id.
     await writeCounters(log, { counters: 5, additions: 3, more: true });
     await writeCounters(log, { counters: 20, additions: 2, prefix: 'other' });
   },
 };
 
 for (const [title, grow] of Object.entries(olderLogs)) {
-  test(`an older log ${title} stops the projection with a sentence that says what to do`, async (t) => {
-    // Given a view that has followed the log, and streams of others behind our last event
+  test(`An older log ${title} stops the projection with an instruction`, async (t) => {
+    // Given a view that has followed the log, and foreign streams after our last event
     const scene = await givenProjector();
     for (let count = 0; count < 3; count += 1) scene.log.appendForeign();
     await scene.catchUp();
     const checkpoint = await scene.documents.loadCheckpoint(collection);
     const documents = await storedDocuments(scene.documents, collection);
-    // When the log is put back to what it was
+    // When the log is restored to an earlier length
     scene.log.restore(15);
     await grow(scene);
     const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
-    // Then the view does not go on
+    // Then the view does not continue
     t.regex(error.message, /counters@1\.1 .*older one\. Restore .* or .* delete the read models/);
     t.deepEqual(await scene.documents.loadCheckpoint(collection), checkpoint);
     t.deepEqual(await storedDocuments(scene.documents, collection), documents);
   });
 }
 
-/** A log whose leader has changed: while `deposed` answers, its streams end where it heard of them last. */
+/** Returns a log whose leader changes. While `deposed` answers, its streams end at the last event that it received. */
 function givenLeaders(log: Scene['log']) {
   let deposed = false;
   const eventStore: EventStore = {
@@ -85,7 +67,7 @@ function givenLeaders(log: Scene['log']) {
   };
 }
 
-test('a view that asks a leader which was replaced for what others have followed waits for the new one', async (t) => {
+test('A view that reads from a replaced leader waits for the new one', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const { eventStore, depose } = givenLeaders(scene.log);
@@ -100,7 +82,7 @@ test('a view that asks a leader which was replaced for what others have followed
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('an event that stays missing for ten seconds was never there; another one in its place says so at once', async (t) => {
+test('An event that is missing for ten seconds stops the view, and another event at its position stops it at once', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const { eventStore, depose } = givenLeaders(scene.log);
@@ -118,7 +100,7 @@ test('an event that stays missing for ten seconds was never there; another one i
   t.deepEqual(replaced.retries, []);
 });
 
-test('what is missing again counts from then', async (t) => {
+test('The wait for a missing event starts over when the event is missing again', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const { eventStore, depose } = givenLeaders(scene.log);
@@ -134,7 +116,7 @@ test('what is missing again counts from then', async (t) => {
   }
 });
 
-test('a log that grew by nothing but streams of others is still the same', async (t) => {
+test('A log that grew only by foreign streams is still the same log', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   for (let start = 0; start < 3; start += 1) {
@@ -143,13 +125,13 @@ test('a log that grew by nothing but streams of others is still the same', async
     await t.notThrowsAsync(scene.catchUp());
     t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
   }
-  // Also after those, the event that was passed before them is known.
+  // The view still knows the event that it passed before the foreign streams.
   scene.log.restore(15);
   await writeCounters(scene.log, { counters: 400, additions: 5, prefix: 'other' });
   await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
 });
 
-test('a store that is away is waited for, ever longer, and then the projector goes on', async (t) => {
+test('A projector waits longer and longer for a store that is away, and then continues', async (t) => {
   const scene = await givenProjector();
   let away = true;
   const readModelStore: ReadModelStore = {
@@ -159,7 +141,7 @@ test('a store that is away is waited for, ever longer, and then the projector go
   };
   const { stop, retries, progress } = scene.run({ readModelStore });
   await scene.clock.advance(60_000);
-  t.true(retries.length >= 6 && retries.length < 60, `${retries.length} tries in a minute`);
+  t.true(retries.length >= 6 && retries.length < 60, `${retries.length} attempts in a minute`);
   t.is(await scene.documents.loadCheckpoint(collection), null);
   away = false;
   await scene.clock.until(() => progress.at(-1)?.atHead === true, 10_000);
@@ -168,8 +150,8 @@ test('a store that is away is waited for, ever longer, and then the projector go
   t.is(scene.clock.sleepers, 0);
 });
 
-test('a last page whose write fails is written without another event', async (t) => {
-  // A store that learns only from an empty page that the full one before it was the last.
+test('A last page whose write fails is written without another event', async (t) => {
+  // This store only learns from an empty page that the full page before it was the last.
   const scene = await givenProjector(100);
   let failures = 1;
   const readModelStore: ReadModelStore = {
@@ -186,7 +168,7 @@ test('a last page whose write fails is written without another event', async (t)
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('a subscription that ends by itself is begun again after a wait', async (t) => {
+test('A subscription that ends by itself is started again after a wait', async (t) => {
   const scene = await givenProjector();
   let subscriptions = 0;
   const eventStore: EventStore = {
@@ -203,7 +185,7 @@ test('a subscription that ends by itself is begun again after a wait', async (t)
   await stop();
 });
 
-test('subscriptions that fail after each page get somewhere all the same', async (t) => {
+test('Subscriptions that fail after each page still make progress', async (t) => {
   const scene = await givenProjector();
   const eventStore: EventStore = {
     ...scene.log,
@@ -218,7 +200,7 @@ test('subscriptions that fail after each page get somewhere all the same', async
   await stop();
 });
 
-test('a projector that waits, or backs off, ends when it is told', async (t) => {
+test('A projector that waits or backs off ends when it is stopped', async (t) => {
   const scene = await givenProjector();
   const readModelStore: ReadModelStore = {
     ...scene.documents,

@@ -1,14 +1,18 @@
 import test from 'ava';
-import type { Position } from '../../src/event-sourcing/domain-event.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import { countersProjection } from '../support/counter-views.js';
-import { foldOf, foldOfLog, storedDocuments } from './support/expected-documents.js';
-import { collection, givenProjector, thenDocumentsAreTheFold } from './support/given-projector.js';
-import { watchReadModels } from './support/watched-read-models.js';
-import { writeCounters } from './support/write-counters.js';
+import type { Position } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { countersProjection } from '../support/examples/counter-views.js';
+import { foldOf, foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+import {
+  collection,
+  givenProjector,
+  thenDocumentsAreTheFold,
+} from '../support/simulation/kernel/given-projector.js';
+import { watchReadModels } from '../support/simulation/kernel/watched-read-models.js';
+import { writeCounters } from '../support/simulation/kernel/write-counters.js';
 
-test('the documents are the fold of the log, tombstones included, and the checkpoint is its head', async (t) => {
+test('The documents are the fold of the log, including tombstones, and the checkpoint is its head', async (t) => {
   const scene = await givenProjector();
   const { progress } = await scene.catchUp();
   await thenDocumentsAreTheFold(t, scene);
@@ -18,12 +22,12 @@ test('the documents are the fold of the log, tombstones included, and the checkp
     position: head,
   });
   t.is(progress.at(-1)?.position, head);
-  t.deepEqual(progress[0], { position: null, atHead: false, lastEventAt: null });
+  t.deepEqual(progress[0], { position: null, atHead: false, lastEventAt: null, setApart: 0 });
   t.true((await storedDocuments(scene.documents, collection)).some(({ body }) => body === null));
   t.is(scene.clock.sleepers, 0);
 });
 
-test('a running projector takes what is appended', async (t) => {
+test('A running projector handles later appends', async (t) => {
   const scene = await givenProjector();
   const { stop, progress } = scene.run();
   await scene.clock.advance(0);
@@ -34,8 +38,8 @@ test('a running projector takes what is appended', async (t) => {
   await stop();
 });
 
-test('a document that a command is writing through is waited for, and not written a second time', async (t) => {
-  // Given a projector at the head, and a command whose documents are still being written when its events are in the log
+test('The projector waits for a document that a command is writing, and does not write it again', async (t) => {
+  // Given a projector at the head, and a command that still writes its documents when its events are in the log
   const scene = await givenProjector();
   await scene.catchUp();
   let writes = 0;
@@ -61,13 +65,13 @@ test('a document that a command is writing through is waited for, and not writte
   writeThrough();
   await scene.clock.advance(0);
 
-  // Then the projector finds them, and goes on
+  // Then the projector finds the documents and continues
   t.is(writes, 0);
   t.is(progress.at(-1)?.position, await scene.log.head());
   await stop();
 });
 
-test('a document that a command could not write through is written by the projector', async (t) => {
+test('The projector writes a document that a command could not write', async (t) => {
   const scene = await givenProjector();
   const { stop } = scene.run({ documentWriter: { settled: () => Promise.resolve() } });
   await scene.clock.advance(0);
@@ -75,7 +79,7 @@ test('a document that a command could not write through is written by the projec
   await stop();
 });
 
-/** A store that has lost its checkpoint, or kept an older one. */
+/** Returns a store that has lost its checkpoint or kept an older one. */
 function forgetful(documents: ReadModelStore, logId: string, position: Position | null): ReadModelStore {
   return {
     ...documents,
@@ -83,7 +87,7 @@ function forgetful(documents: ReadModelStore, logId: string, position: Position 
   };
 }
 
-test('replay from anywhere changes nothing and resurrects nothing', async (t) => {
+test('A replay from any position changes nothing and resurrects nothing', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const before = await storedDocuments(scene.documents, collection);
@@ -101,7 +105,7 @@ test('replay from anywhere changes nothing and resurrects nothing', async (t) =>
   t.deepEqual(await storedDocuments(scene.documents, collection), before);
 });
 
-test('replay of a prefix under a log that ends there changes nothing', async (t) => {
+test('A replay of a prefix under a log that ends there changes nothing', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const before = await storedDocuments(scene.documents, collection);
@@ -118,7 +122,7 @@ test('replay of a prefix under a log that ends there changes nothing', async (t)
   t.deepEqual(await storedDocuments(scene.documents, collection), before);
 });
 
-test('a projector goes on from the checkpoint', async (t) => {
+test('A projector continues from its checkpoint', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   const checkpoint = await scene.documents.loadCheckpoint(collection);
@@ -136,15 +140,15 @@ test('a projector goes on from the checkpoint', async (t) => {
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('a document that lacks events before the checkpoint is folded from its whole stream', async (t) => {
+test('A document that lacks events before the checkpoint is folded from its whole stream', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
-  // Two documents are behind or gone, though the checkpoint has passed them.
+  // Two documents are behind or missing, although the checkpoint has passed their events.
   const [first] = await scene.log.read('counter-c1', { limit: 1 });
-  if (first === undefined) throw new Error('the counter was opened');
+  if (first === undefined) throw new Error('the counter has no event');
   const kept = await storedDocuments(scene.documents, collection);
   const checkpoint = await scene.documents.loadCheckpoint(collection);
-  if (checkpoint === null) throw new Error('a checkpoint was saved');
+  if (checkpoint === null) throw new Error('no checkpoint was saved');
   await scene.documents.dropCollection(collection);
   await scene.documents.ensureCollection(collection, []);
   await scene.documents.saveCheckpoint(collection, checkpoint);
@@ -160,7 +164,7 @@ test('a document that lacks events before the checkpoint is folded from its whol
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('one page makes one write of each document', async (t) => {
+test('A page leads to one write of each document', async (t) => {
   const scene = await givenProjector();
   const sizes: number[] = [];
   const readModelStore: ReadModelStore = {
@@ -174,7 +178,7 @@ test('one page makes one write of each document', async (t) => {
   t.deepEqual(sizes, [5]);
 });
 
-test('a document that somebody else writes between reading and writing is left to the later of both', async (t) => {
+test('The later write wins when another writer stores a document between the read and the write', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
   await writeCounters(scene.log, { counters: 4, additions: 2, more: true });
@@ -186,9 +190,9 @@ test('a document that somebody else writes between reading and writing is left t
     events.filter(({ revision }) => revision <= 5n),
   );
   const others = [
-    // As far as this page.
+    // This document is as late as the end of the page.
     final.find(({ id }) => id === 'c1'),
-    // Further than what was read, and not as far as what will be written.
+    // This one is later than the read document and earlier than the document to be written.
     halfway.find(({ id }) => id === 'c2'),
   ].filter((document) => document !== undefined);
   t.deepEqual(
@@ -216,7 +220,7 @@ test('a document that somebody else writes between reading and writing is left t
   t.true(foldedFrom.some((from) => typeof from === 'bigint'));
 });
 
-test('a checkpoint is saved only when its documents are stored, and not with every page', async (t) => {
+test('A checkpoint is saved only after its documents, and not with every page', async (t) => {
   const scene = await givenProjector(2_000);
   let checkpoints = 0;
   const readModelStore: ReadModelStore = {
@@ -231,26 +235,137 @@ test('a checkpoint is saved only when its documents are stored, and not with eve
   t.is(checkpoints, 1, 'twenty pages in less than a second');
 });
 
-test('streams of others move the checkpoint, at most once a second', async (t) => {
+test('At the head, a view that does not change saves its checkpoint every ten seconds while the log moves', async (t) => {
   const scene = await givenProjector();
-  const { stop } = scene.run();
-  await scene.clock.advance(0);
-  await writeCounters(scene.log, { counters: 1, additions: 1, category: 'other' });
-  await scene.clock.advance(0);
-  const before = await scene.documents.loadCheckpoint(collection);
-  t.true((before?.position ?? '') < ((await scene.log.head()) ?? ''));
-  await scene.clock.advance(1_000);
-  await writeCounters(scene.log, { counters: 1, additions: 0, category: 'another' });
-  await scene.clock.advance(0);
-  t.like(await scene.documents.loadCheckpoint(collection), {
-    logId: await scene.log.logId(),
-    position: await scene.log.head(),
-  });
-  await thenDocumentsAreTheFold(t, scene);
+  const saved: number[] = [];
+  const readModelStore: ReadModelStore = {
+    ...scene.documents,
+    saveCheckpoint: (name, checkpoint) => {
+      saved.push(scene.clock.now().getTime());
+      return scene.documents.saveCheckpoint(name, checkpoint);
+    },
+  };
+  const { stop } = scene.run({ readModelStore });
+  await scene.clock.advance(2_000);
+  saved.length = 0;
+  for (let second = 0; second < 60; second += 1) {
+    scene.log.appendForeign();
+    await scene.clock.advance(1_000);
+  }
+  t.true(saved.length >= 5 && saved.length <= 6, `${saved.length} checkpoints in a minute`);
+
+  // When the log rests, the checkpoint reaches its end
+  await scene.clock.advance(11_000);
+  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  saved.length = 0;
+  await scene.clock.advance(60_000);
+  t.deepEqual(saved, []);
   await stop();
 });
 
-test('at the head, what commands wrote first is not written again', async (t) => {
+test('At the head, a view that changes saves its checkpoint at most once a second, and soon after the change', async (t) => {
+  const scene = await givenProjector();
+  let saved = 0;
+  const readModelStore: ReadModelStore = {
+    ...scene.documents,
+    saveCheckpoint: (name, checkpoint) => {
+      saved += 1;
+      return scene.documents.saveCheckpoint(name, checkpoint);
+    },
+  };
+  const { stop } = scene.run({ readModelStore });
+  await scene.clock.advance(2_000);
+  saved = 0;
+  for (let n = 0; n < 50; n += 1) {
+    await writeCounters(scene.log, { counters: 1, additions: 1, prefix: `later${n}-` });
+    await scene.clock.advance(100);
+  }
+  t.true(saved >= 4 && saved <= 6, `${saved} checkpoints in five seconds`);
+  await scene.clock.advance(1_000);
+  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  await stop();
+});
+
+test('Refused documents are read in one call, and only those that are behind are folded on from there', async (t) => {
+  // Given 60 documents that another writer has written up to the head, and 3 that it has written half
+  const scene = await givenProjector(0);
+  await writeCounters(scene.log, { counters: 63, additions: 4 });
+  const { events } = await scene.log.readAll({ after: null, limit: 1_000 });
+  const isBehind = (id: string): boolean => ['c1', 'c2', 'c3'].includes(id);
+  const other = [
+    ...foldOf(countersProjection, events).filter(({ id }) => !isBehind(id)),
+    ...foldOf(
+      countersProjection,
+      events.filter(({ revision }) => revision <= 2n),
+    ).filter(({ id }) => isBehind(id)),
+  ];
+  await scene.documents.write(
+    collection,
+    other.map((document) => ({ document, foldedFrom: 'whole-stream' as const })),
+  );
+  // When a projector whose reads were earlier loses all races
+  const calls: string[] = [];
+  let isEarly = true;
+  const readModelStore: ReadModelStore = {
+    ...scene.documents,
+    get: (...asked) => {
+      calls.push('get');
+      return scene.documents.get(...asked);
+    },
+    getMany: (name, ids) => {
+      if (isEarly) {
+        isEarly = false;
+        return Promise.resolve([]);
+      }
+      calls.push(`getMany ${ids.length}`);
+      return scene.documents.getMany(name, ids);
+    },
+    write: async (name, writes) => {
+      calls.push(`write ${writes.length}`);
+      if (writes.length < 10) return scene.documents.write(name, writes);
+      // The other writer was faster with all of them.
+      return writes.map(() => 'refused' as const);
+    },
+  };
+  const reads: (readonly [string, bigint | undefined])[] = [];
+  const eventStore: EventStore = {
+    ...scene.log,
+    read: (stream, options) => {
+      reads.push([stream, options?.from]);
+      return scene.log.read(stream, options);
+    },
+  };
+  await scene.catchUp({ readModelStore, eventStore });
+
+  // Then
+  t.deepEqual(calls, ['write 63', 'getMany 63', 'write 3']);
+  t.deepEqual(
+    reads.map(([stream, from]) => `${stream} from ${from}`),
+    ['counter-c1 from 3', 'counter-c2 from 3', 'counter-c3 from 3'],
+  );
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('Before the head, documents of new streams are written without a read, and several pages share a write', async (t) => {
+  const scene = await givenProjector(300);
+  const calls: string[] = [];
+  const readModelStore: ReadModelStore = {
+    ...scene.documents,
+    getMany: (name, ids) => {
+      calls.push('getMany');
+      return scene.documents.getMany(name, ids);
+    },
+    write: (name, writes) => {
+      calls.push(`write ${writes.length}`);
+      return scene.documents.write(name, writes);
+    },
+  };
+  await scene.catchUp({ readModelStore });
+  t.deepEqual(calls, ['write 300'], 'four pages');
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('The projector at the head does not write documents again that commands have written', async (t) => {
   const scene = await givenProjector();
   const outcomes: string[] = [];
   const readModelStore: ReadModelStore = {

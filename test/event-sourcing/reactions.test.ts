@@ -1,27 +1,40 @@
 import test from 'ava';
 import { validate } from 'uuid';
 import { z } from 'zod';
-import { makeEventCodec } from '../../src/event-sourcing/event-codec.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { type AnyReaction, showsUpTo } from '../../src/event-sourcing/reaction.js';
-import { aheadMax, markName } from '../../src/event-sourcing/run-reaction.js';
-import { makeCommandHandler } from '../../src/event-sourcing/make-command-handler.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { counterAggregate } from '../support/counter-aggregate.js';
-import { countersProjection } from '../support/counter-views.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
-import { contextOf, sendToCounter } from './support/given-process.js';
-import { givenReactions, type ReactionScene } from './support/given-reactions.js';
-import { makeCountParcels, makeSendParcels, parcelAggregate, type ParcelAsked } from './support/parcels.js';
+import { makeEventCodec } from '../../src/event-sourcing/ports/event-codec.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { type AnyReaction, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
+import { aheadMax, markName } from '../../src/event-sourcing/reacting/run-reaction.js';
+import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { counterAggregate } from '../support/examples/counter-aggregate.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { contextOf, sendToCounter } from '../support/simulation/kernel/given-process.js';
+import { givenReactions, type ReactionScene } from '../support/simulation/kernel/given-reactions.js';
+import {
+  makeCountParcels,
+  makeSendParcels,
+  parcelAggregate,
+  type ParcelAsked,
+} from '../support/simulation/kernel/parcels.js';
 
 const name = 'send-parcels';
+const contextMetadata = {
+  ...{
+    command_id: 'a',
+    causation_id: 'b',
+    correlation_id: 'c',
+    actor: 'system',
+    time: '2026-01-02T03:04:05.000Z',
+  },
+};
 
 async function markOf({ readModels }: ReactionScene): Promise<string | null> {
   return (await readModels.loadCheckpoint(markName({ name })))?.position ?? null;
 }
 
-test('what is asked for is done once and recorded, and the mark comes to the end of the log', async (t) => {
+test('A requested effect happens once and is recorded, and the mark reaches the end of the log', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const runner = scene.start();
@@ -43,7 +56,7 @@ test('what is asked for is done once and recorded, and the mark comes to the end
   t.deepEqual(scene.reports, []);
 });
 
-test('the outcome names its cause, and its ids follow from it', async (t) => {
+test('An outcome names its cause, and its ids follow from the cause', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const runner = scene.start();
@@ -60,7 +73,7 @@ test('the outcome names its cause, and its ids follow from it', async (t) => {
   t.not(marked?.metadata.command_id, asked?.metadata.command_id);
 });
 
-test('a failure is tried again, later and later, while others are served', async (t) => {
+test('A failed effect is tried again with growing waits, while other events are handled', async (t) => {
   const scene = givenReactions();
   const tries: number[] = [];
   const started = scene.clock.now().getTime();
@@ -75,10 +88,10 @@ test('a failure is tried again, later and later, while others are served', async
   });
   await scene.clock.advance(0);
   t.deepEqual(await scene.marked(), [2]);
-  t.is(runner.statuses()[0]?.position, null, 'the mark waits before the first');
+  t.is(runner.statuses()[0]?.position, null, 'the mark stays before the first event');
   t.is(runner.statuses()[0]?.open, 1);
   await scene.clock.advance(600_000);
-  t.true(tries.length > 8 && tries.length < 60, `${tries.length} tries in ten minutes`);
+  t.true(tries.length > 8 && tries.length < 60, `${tries.length} attempts in ten minutes`);
   const waits = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
   t.true(Math.max(...waits) <= 60_000);
   t.true(Math.max(...waits.slice(0, 2)) <= 4_000);
@@ -86,14 +99,14 @@ test('a failure is tried again, later and later, while others are served', async
   await scene.clock.run(runner.stop());
 });
 
-test('an effect is cut off 45 s after its claim', async (t) => {
+test('An effect is cut off 45 s after its claim', async (t) => {
   const scene = givenReactions();
   const started = scene.clock.now().getTime();
   const abortedAfterMs: number[] = [];
   await scene.ask(1);
   const runner = scene.start({
     send: (_event, signal) =>
-      // It hears the signal and goes on all the same.
+      // This effect receives the signal and goes on.
       new Promise(() => {
         signal.addEventListener('abort', () => {
           abortedAfterMs.push(scene.clock.now().getTime() - started);
@@ -106,17 +119,17 @@ test('an effect is cut off 45 s after its claim', async (t) => {
   await scene.clock.run(runner.stop());
 });
 
-test('what another process has claimed is looked at again when its claim ends', async (t) => {
+test('An event that another process has claimed is read again when the claim ends', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
-  // Given a process that stops for good in the middle of its effect.
+  // Given a process that stops for good in the middle of its effect
   scene.start({
     holder: 'process 1',
     send: () => new Promise(() => undefined),
     deps: frozenAfter(scene, 1_000),
   });
   await scene.clock.advance(10_000);
-  // When another one is there.
+  // When another process runs
   const runner = scene.start({ holder: 'process 2' });
   await scene.clock.advance(49_000);
   t.deepEqual(scene.sent, []);
@@ -126,7 +139,7 @@ test('what another process has claimed is looked at again when its claim ends', 
   await scene.clock.run(runner.stop());
 });
 
-/** From then on a process hears of nothing any more and does nothing. */
+/** Freezes a process after a time: it then receives nothing and does nothing. */
 function frozenAfter({ clock }: ReactionScene, ms: number): { readonly clock: ReactionScene['clock'] } {
   const untilMs = clock.now().getTime() + ms;
   return {
@@ -140,10 +153,10 @@ function frozenAfter({ clock }: ReactionScene, ms: number): { readonly clock: Re
   };
 }
 
-test('an effect that outlives its claim records its outcome only if nobody else has', async (t) => {
+test('An effect that outlives its claim records its outcome only if no other process has', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
-  // Given a process whose clock stands still while it waits for its effect.
+  // Given a process whose clock stands still while it waits for its effect
   const frozen = frozenAfter(scene, 0);
   scene.start({ send: () => scene.clock.sleep(100_000), deps: frozen });
   await scene.clock.advance(1_000);
@@ -151,12 +164,12 @@ test('an effect that outlives its claim records its outcome only if nobody else 
   await scene.clock.advance(70_000);
   t.deepEqual(await scene.marked(), [1]);
   await scene.clock.advance(60_000);
-  t.is(scene.sent.length, 2, 'a pause beyond the claim may repeat the effect');
-  t.deepEqual(await scene.marked(), [1], 'and never the outcome');
+  t.is(scene.sent.length, 2, 'a pause beyond the claim repeats the effect');
+  t.deepEqual(await scene.marked(), [1], 'the outcome is recorded once');
   await scene.clock.run(other.stop());
 });
 
-test('when an outcome cannot be appended the effect is not repeated', async (t) => {
+test('An effect is not repeated when its outcome cannot be appended', async (t) => {
   const scene = givenReactions();
   let away = true;
   const { handler } = scene;
@@ -184,7 +197,7 @@ test('when an outcome cannot be appended the effect is not repeated', async (t) 
   await scene.clock.run(Promise.all([runner.stop(), other.stop()]));
 });
 
-test('after its deadline nothing is asked, and the effect is cut off by it', async (t) => {
+test('A reaction asks for nothing after the deadline of its event, which also cuts off the effect', async (t) => {
   const scene = givenReactions();
   await scene.ask(1, { withinMs: 1_000 });
   await scene.clock.advance(1_000);
@@ -210,7 +223,7 @@ test('after its deadline nothing is asked, and the effect is cut off by it', asy
   await scene.clock.run(runner.stop());
 });
 
-test('a lost mark begins anew and repeats nothing that has its outcome or has expired', async (t) => {
+test('A lost mark starts over and repeats no effect that has its outcome or has expired', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   await scene.ask(2, { withinMs: 1_000 });
@@ -230,7 +243,7 @@ function fails(): Promise<never> {
   return Promise.reject(new Error('it fails'));
 }
 
-test('no more than 1,000 events are taken past one that stays open', async (t) => {
+test('A reaction takes at most 1,000 events after one that stays open', async (t) => {
   const scene = givenReactions();
   await scene.ask(0, { stream: 'first' });
   for (let n = 1; n <= aheadMax + 20; n += 1) await scene.ask(n, { stream: `p${n}` });
@@ -249,9 +262,9 @@ test('no more than 1,000 events are taken past one that stays open', async (t) =
 
 for (const [what, atOnceMax, most] of [
   ['8 effects', undefined, 8],
-  ['as many effects as a reaction says', 20, 20],
+  ['as many effects as it names', 20, 20],
 ] as const) {
-  test(`no more than ${what} run at once`, async (t) => {
+  test(`A reaction runs at most ${what} at once`, async (t) => {
     const scene = givenReactions();
     let [running, seen] = [0, 0];
     for (let n = 1; n <= 30; n += 1) await scene.ask(n);
@@ -271,7 +284,7 @@ for (const [what, atOnceMax, most] of [
   });
 }
 
-test('an event that cannot be decoded stops its reaction, with a sentence, and no other', async (t) => {
+test('An undecodable event stops its reaction with a reason, and no other reaction', async (t) => {
   const scene = givenReactions();
   await sendToCounter(scene.handler, 'sent', { type: 'Open', label: 'sent' }, 1);
   await scene.ask(1);
@@ -294,10 +307,10 @@ test('an event that cannot be decoded stops its reaction, with a sentence, and n
   t.deepEqual(await scene.marked(), [1, 2]);
   await scene.clock.run(runner.stop());
   const checkpoint = await scene.readModels.loadCheckpoint(markName({ name: 'strict' }));
-  t.true((checkpoint?.position ?? '') < ((await scene.log.head()) ?? ''), 'it has not passed the event');
+  t.true((checkpoint?.position ?? '') < ((await scene.log.head()) ?? ''), 'the event is not passed');
 });
 
-test('the mark of another log stops the reaction, with a sentence', async (t) => {
+test('The mark of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
   await scene.readModels.saveCheckpoint(markName({ name }), { logId: 'another log', position: '00' });
   const runner = scene.start();
@@ -307,46 +320,46 @@ test('the mark of another log stops the reaction, with a sentence', async (t) =>
   await scene.clock.run(runner.stop());
 });
 
-test('the mark of a log that was restored from an older backup stops the reaction, with a sentence', async (t) => {
+test('The mark of a log that was restored from an older backup stops the reaction with a reason', async (t) => {
   // Given a reaction that has sent four parcels
   const scene = givenReactions();
   for (const n of [1, 2, 3, 4]) await scene.ask(n);
   const before = scene.start();
   await scene.clock.until(() => scene.sent.length === 4);
   await scene.clock.run(before.stop());
-  // When the log is put back to where two had been asked for, and others ask meanwhile
+  // When the log is restored to the first two parcels, and other parcels are requested meanwhile
   scene.log.restore(2);
   for (let n = 5; n <= 12; n += 1) await scene.ask(n, { stream: 'p2' });
   const runner = scene.start();
   await scene.clock.advance(2_000);
-  // Then it says so, and passes none of them over
+  // Then the reaction stops and skips none of them
   t.is(runner.statuses()[0]?.state, 'stopped');
   t.regex(runner.statuses()[0]?.reason ?? '', /send-parcels has passed .* older one.*delete the read models/);
   t.is(scene.sent.length, 4);
   await scene.clock.run(runner.stop());
-  // and once the mark is gone, everything that is asked for in this log is done.
+  // and without the mark it handles every event of this log
   const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
   const { log: eventStore, clock } = scene;
   const handler = makeCommandHandler({ eventStore, documentWriter, clock, random: makeSeededRandom(2) });
   const sent: number[] = [];
   const send = ({ data }: ParcelAsked): Promise<void> => Promise.resolve(void sent.push(data.n));
   const readModelStore = makeMemoryReadModelStore();
-  const anew = scene.start({ reactions: [makeSendParcels({ handler, send })], deps: { readModelStore } });
+  const next = scene.start({ reactions: [makeSendParcels({ handler, send })], deps: { readModelStore } });
   await scene.clock.until(() => sent.length === 10);
   t.deepEqual(
     [...(await scene.marked())].toSorted((a, b) => a - b),
     [1, 2, 5, 6, 7, 8, 9, 10, 11, 12],
   );
-  await scene.clock.run(anew.stop());
+  await scene.clock.run(next.stop());
 });
 
-test('a mark that rests where it was found still knows its log', async (t) => {
+test('A mark that is saved at an unchanged position still names its log', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const first = scene.start();
   await scene.clock.until(() => scene.sent.length === 1);
   await scene.clock.run(first.stop());
-  // An event that stays open keeps the mark where it is; it is saved again when the process ends.
+  // An open event keeps the mark at its position. The process saves it again when it ends.
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
@@ -362,13 +375,32 @@ test('a mark that rests where it was found still knows its log', async (t) => {
   await scene.clock.run(third.stop());
 });
 
-test('two reactions of one name are refused, for they would move one mark', (t) => {
+test('Two reactions of one name are refused, because they would move one mark', (t) => {
   const scene = givenReactions();
   const reaction = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
   t.throws(() => scene.start({ reactions: [reaction, reaction] }), { message: /one name/ });
 });
 
-test('a reaction of commands alone takes no claim; in two processes its outcome is one', async (t) => {
+test('A reaction names stored types, retired ones included, and the start refuses a type that no codec knows', (t) => {
+  const scene = givenReactions();
+  const reaction = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
+  t.throws(() => scene.start({ reactions: [{ ...reaction, types: ['ParcelAskd'] }] }), {
+    message: /does not know ParcelAskd/,
+  });
+  const codec = makeEventCodec(
+    { Asked2: z.strictObject({ n: z.int(), urgent: z.boolean() }) },
+    { Asked: (data) => ({ type: 'Asked2', data: { ...data, urgent: false } }) },
+  );
+  const types = ['Asked', 'Asked2'];
+  const both: AnyReaction = { ...reaction, category: 'parcel', codec, types };
+  const stored = {
+    ...{ id: 'an-id', stream: 'parcel-p1', revision: 0n, position: '1', recordedAt: new Date(0) },
+    ...{ type: 'Asked', data: { n: 1 }, metadata: contextMetadata },
+  };
+  t.like(eventFor(both, stored), { type: 'Asked2', data: { n: 1, urgent: false } });
+});
+
+test('A reaction of commands takes no claim, and two processes record one outcome', async (t) => {
   const scene = givenReactions();
   await sendToCounter(scene.handler, 'sent', { type: 'Open', label: 'sent' }, 1);
   const target = { aggregate: parcelAggregate, id: 'p1' };
@@ -382,13 +414,13 @@ test('a reaction of commands alone takes no claim; in two processes its outcome 
   await scene.clock.run(Promise.all(runners.map((runner) => runner.stop())));
 });
 
-test('what another process finished before the claim was taken is not done again', async (t) => {
+test('An effect that another process has finished before the claim is not repeated', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const sending = makeSendParcels({
     handler: scene.handler,
     send: () => {
-      t.fail('it was done again');
+      t.fail('the effect was repeated');
       return Promise.resolve();
     },
   });
@@ -403,7 +435,7 @@ test('what another process finished before the claim was taken is not done again
   await scene.clock.run(runner.stop());
 });
 
-test('an outcome that is tried again is the same command', async (t) => {
+test('A retried outcome is the same command', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
@@ -425,28 +457,7 @@ test('an outcome that is tried again is the same command', async (t) => {
   await scene.clock.run(Promise.all([runner.stop(), other.stop()]));
 });
 
-test('a reaction can wait for a view that shows its event', (t) => {
-  const view = { name: 'counters' };
-  const runnerAt = (position: string | null, name = 'counters') => ({
-    live: () => ({
-      reached: true,
-      statuses: [
-        {
-          projection: { ...countersProjection, name },
-          ...{ collection: 'counters@1.1', state: 'live' as const, reason: null },
-          ...{ position, atHead: true, lastEventAt: null },
-        },
-      ],
-    }),
-  });
-  t.true(showsUpTo(runnerAt('05'), view, '05'));
-  t.true(showsUpTo(runnerAt('06'), view, '05'));
-  t.false(showsUpTo(runnerAt('04'), view, '05'));
-  t.false(showsUpTo(runnerAt(null), view, '05'));
-  t.false(showsUpTo(runnerAt('06', 'others'), view, '05'));
-});
-
-test('what is not to be done yet is looked at again each second', async (t) => {
+test('An event that is not due yet is read again each second', async (t) => {
   const scene = givenReactions();
   let ready = false;
   const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
@@ -464,7 +475,7 @@ test('what is not to be done yet is looked at again each second', async (t) => {
   await scene.clock.run(runner.stop());
 });
 
-test('a stop lets an effect finish, and cuts off one that takes longer than 5 s', async (t) => {
+test('A stop lets an effect finish, and cuts off one that takes longer than 5 s', async (t) => {
   const scene = givenReactions();
   await scene.ask(1, { stream: 'p1' });
   await scene.ask(2, { stream: 'p2' });
@@ -479,14 +490,14 @@ test('a stop lets an effect finish, and cuts off one that takes longer than 5 s'
   t.is(scene.clock.now().getTime() - before, 5_000);
   t.deepEqual(await scene.marked(), [1]);
   t.is(scene.clock.sleepers, 0);
-  // The next start goes on where this one ended.
+  // The next start continues where this one ended.
   const next = scene.start({ holder: 'process 2' });
   await scene.clock.advance(120_000);
   t.deepEqual(await scene.marked(), [1, 3, 2]);
   await scene.clock.run(next.stop());
 });
 
-test('a mark that cannot be saved for a while is saved later', async (t) => {
+test('A mark that cannot be saved is saved later', async (t) => {
   const scene = givenReactions();
   let away = true;
   const readModelStore = {

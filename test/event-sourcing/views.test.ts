@@ -1,16 +1,20 @@
 import test from 'ava';
-import { StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/errors.js';
-import { makeViews } from '../../src/event-sourcing/make-views.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
-import { makeSeededRandom } from '../support/clock.js';
-import type { CounterCommand } from '../support/counter-aggregate.js';
-import { counterLabelsProjection, countersProjection } from '../support/counter-views.js';
-import { makeMemoryEventStore } from '../support/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/memory-read-model-store.js';
-import { type GivenProcess, givenProcess, sendToCounter } from './support/given-process.js';
-import { type Recording, recording } from './support/recording.js';
-import { makeVirtualClock, type VirtualClock } from './support/virtual-clock.js';
+import { StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
+import { makeViews } from '../../src/event-sourcing/views/make-views.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import type { CounterCommand } from '../support/examples/counter-aggregate.js';
+import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import {
+  type GivenProcess,
+  givenProcess,
+  sendToCounter,
+} from '../support/simulation/kernel/given-process.js';
+import { type Recording, recording } from '../support/simulation/kernel/recording.js';
+import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const close: CounterCommand = { type: 'Close' };
@@ -22,7 +26,7 @@ interface Scene {
   readonly documents: ReadModelStore;
   readonly process: GivenProcess;
   readonly reads: Recording['reads'];
-  /** Forgets the documents, as if no projector had come this far. */
+  /** Drops the documents, as if no projector had come this far. */
   readonly forget: () => Promise<void>;
 }
 
@@ -47,7 +51,7 @@ async function given(): Promise<Scene> {
   };
 }
 
-test('a stored document is shown with its revision, and the stream is not read', async (t) => {
+test('A stored document is returned with its revision, and the stream is not read', async (t) => {
   const { process, reads } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);
   reads.length = 0;
@@ -59,7 +63,7 @@ test('a stored document is shown with its revision, and the stream is not read',
   t.is(reads.length, 0);
 });
 
-test('where no document is stored, the stream is folded before the answer is nothing', async (t) => {
+test('A read without a stored document folds the stream before it returns nothing', async (t) => {
   const { process, forget, reads } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);
   await sendToCounter(process.handler, 'c1', { type: 'Add', operation: 'o1', amounts: [4] }, 1);
@@ -72,19 +76,19 @@ test('where no document is stored, the stream is folded before the answer is not
   );
 });
 
-test('a tombstone is nothing, stored or folded', async (t) => {
+test('A tombstone reads as no document, stored or folded', async (t) => {
   const { process, forget, reads } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);
   await sendToCounter(process.handler, 'c1', close, 1);
   reads.length = 0;
   t.is(await process.views.of(countersProjection).get('c1'), null);
-  t.is(reads.length, 0, 'the tombstone says so already');
+  t.is(reads.length, 0, 'the tombstone makes a read of the stream unnecessary');
   await forget();
   t.is(await process.views.of(countersProjection).get('c1'), null);
   t.like(await process.views.of(counterLabelsProjection).get('c1'), { revision: 1n, body: { label: 'a' } });
 });
 
-test('a search finds documents by their fields in order of id, without tombstones', async (t) => {
+test('A search finds documents by their fields in order of id, without tombstones', async (t) => {
   const { process } = await given();
   const labels = { c3: 'a', c1: 'a', c2: 'b', c4: 'a' };
   for (const [id, label] of Object.entries(labels)) {
@@ -100,7 +104,43 @@ test('a search finds documents by their fields in order of id, without tombstone
   );
 });
 
-test('a sum goes on where a part of it ended', async (t) => {
+test('Documents of several views are read in one call, and the log has those that the store lacks', async (t) => {
+  const { process, log, documents, forget } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  await sendToCounter(process.handler, 'c2', open, 0);
+  const calls: unknown[] = [];
+  const readModelStore = {
+    ...documents,
+    getEach: (names: Parameters<typeof documents.getEach>[0]) => {
+      calls.push(names.map(({ id }) => id));
+      return documents.getEach(names);
+    },
+  };
+  const views = makeViews({ generations: process.generations, eventStore: log, readModelStore });
+  const read = () =>
+    views.getEach(
+      { projection: countersProjection, id: 'c1' },
+      { projection: counterLabelsProjection, id: 'c2' },
+      { projection: countersProjection, id: 'absent' },
+    );
+  const stored = await read();
+  t.like(stored[0], { id: 'c1', revision: 0n });
+  t.like(stored[1], { id: 'c2', body: { label: 'a' } });
+  t.is(stored[2], null);
+  t.deepEqual(calls, [['c1', 'c2', 'absent']]);
+  await forget();
+  t.deepEqual(await read(), stored);
+  const many = await views.of(countersProjection).getMany(['c2', 'absent', 'c1', 'c2']);
+  t.deepEqual(many.map(({ id }) => id).sort(), ['c1', 'c2']);
+});
+
+const owners = {
+  list: 'members',
+  indexed: { field: 'user_id', equals: 'ada' },
+  and: { field: 'role', equals: 'owner' },
+};
+
+test('A sum continues where a part of it ended', async (t) => {
   const { process, log, documents } = await given();
   const parts = [
     { sum: 5n, after: 'c2' },
@@ -118,15 +158,19 @@ test('a sum goes on where a part of it ended', async (t) => {
       },
     },
   });
-  const query = { where: { field: 'label', equals: 'a' }, field: 'value' };
-  t.is(await views.of(countersProjection).sum(query), 12n);
+  const query = { by: 'label', field: 'value' };
+  t.is(
+    await views.of(countersProjection).sum({ ...query, owners: { ...owners, view: countersProjection } }),
+    12n,
+  );
+  const whole = { ...query, owners: { ...owners, collection: live } };
   t.deepEqual(asked, [
-    [live, query],
-    [live, { ...query, after: 'c2' }],
+    [live, whole],
+    [live, { ...whole, after: 'c2' }],
   ]);
 });
 
-test('the change token differs after a change, and between generations', async (t) => {
+test('The change token differs after a change and between generations', async (t) => {
   const { process } = await given();
   const view = process.views.of(countersProjection);
   const before = view.changeToken();
@@ -136,23 +180,28 @@ test('the change token differs after a change, and between generations', async (
   t.true(view.changeToken()?.startsWith(`${live}/`));
 });
 
-test('a process whose reading of the registry is older than 3 s shows nothing', async (t) => {
+test('A process whose reading of the registry is older than 10 s returns nothing', async (t) => {
   const { process, clock } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);
   const view = process.views.of(countersProjection);
-  await clock.advance(3_000);
+  await clock.advance(10_000);
   t.not(await view.get('c1'), null);
   await clock.advance(1);
   await t.throwsAsync(view.get('c1'), { instanceOf: StoreUnavailable });
   await t.throwsAsync(view.find({ limit: 1 }), { instanceOf: StoreUnavailable });
-  const where = { field: 'label', equals: 'a' };
-  await t.throwsAsync(view.sum({ where, field: 'total' }), { instanceOf: StoreUnavailable });
+  const wanted = { projection: countersProjection, id: 'c1' };
+  await t.throwsAsync(process.views.getEach(wanted), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(view.getMany(['c1']), { instanceOf: StoreUnavailable });
+  const of = { ...owners, view: countersProjection };
+  await t.throwsAsync(view.sum({ by: 'label', field: 'total', owners: of }), {
+    instanceOf: StoreUnavailable,
+  });
   t.throws(() => view.changeToken(), { instanceOf: StoreUnavailable });
   await process.generations.refresh();
   t.not(await view.get('c1'), null);
 });
 
-test('a clock that was set back makes the reading of the registry as good as old', async (t) => {
+test('A clock that was set back makes the reading of the registry old', async (t) => {
   const clock = makeVirtualClock();
   let setBackMs = 0;
   const setBack = { ...clock, now: () => new Date(clock.now().getTime() - setBackMs) };
@@ -166,11 +215,11 @@ test('a clock that was set back makes the reading of the registry as good as old
   t.is(await views.of(countersProjection).get('c1'), null);
 });
 
-test('a stream that cannot be folded is an error and not nothing', async (t) => {
+test('A stream that cannot be folded is an error and does not read as nothing', async (t) => {
   const { process, log, forget } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);
   const [example] = await log.read('counter-c1');
-  if (example === undefined) throw new Error('the counter was opened');
+  if (example === undefined) throw new Error('the counter has no event');
   await log.append('counter-c1', 0n, [
     { ...example, id: '00000000-0000-5000-8000-000000000001', type: 'Unknown' },
   ]);

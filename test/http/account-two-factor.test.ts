@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
 import type { OpenApiDocument } from '../../src/http/openapi.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { appendEvents } from '../support/append-events.js';
-import { otherThan, totpCode } from '../support/authenticator-app.js';
-import { givenContext } from '../support/given-stores.js';
-import { startTestService, type TestService } from '../support/http-service.js';
-import { asObject, textOf } from '../support/service-client.js';
+import { appendEvents } from '../support/given/append-events.js';
+import { otherThan, totpCode } from '../support/fakes/authenticator-app.js';
+import { givenContext } from '../support/given/given-stores.js';
+import { startTestService, type TestService } from '../support/servers/http-service.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
 
 const twoFactor = '/api/v1/auth/2fa';
 
@@ -31,7 +31,7 @@ async function turnOn(t: ExecutionContext, { post, clock }: TestService, session
   return { code, recoveryCodes };
 }
 
-/** Another session of the same user, as signing in by password starts one: it has passed no second factor. */
+/** Starts another session of the same user, like a sign-in by password. It has passed no second factor. */
 async function signInAgain({ commands, clock }: TestService, session: Session): Promise<Session> {
   const token = session.authorization.slice('Bearer '.length);
   const verdict = await commands.accessTokens.verify(token);
@@ -42,7 +42,7 @@ async function signInAgain({ commands, clock }: TestService, session: Session): 
   return { authorization: `Bearer ${access_token}` };
 }
 
-test('an enrolment is confirmed by its first code, and shown by the account', async (t) => {
+test('An enrolment is confirmed by its first code and shown by the account', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const enrolled = await service.post(`${twoFactor}/totp`, {}, ada);
@@ -58,7 +58,7 @@ test('an enrolment is confirmed by its first code, and shown by the account', as
   t.notRegex(service.logLines.join(''), new RegExp(`${secret}|${recoveryCodes[0] ?? ''}`));
 });
 
-test('a session that was never strengthened reaches nothing but what signing in needs', async (t) => {
+test('A session that was never strengthened reaches only the routes that signing in needs', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const project = await service.makeProject(ada);
@@ -85,14 +85,14 @@ test('a session that was never strengthened reaches nothing but what signing in 
       refused += 1;
     }
   }
-  t.true(refused > 5, 'the document lists what sessions may call');
+  t.true(refused > 5, 'the document lists the routes that sessions may call');
   t.is((await service.get('/api/v1/auth/me', weak)).status, 200);
   const passed = await service.post(`${twoFactor}/verify`, { code: code() }, weak);
   t.is(passed.status, 200, passed.text);
-  t.is((await service.get('/api/v1/projects', weak)).status, 200, 'it is the session that was strengthened');
+  t.is((await service.get('/api/v1/projects', weak)).status, 200, 'the strengthened session is the same one');
 });
 
-test('a second factor is fresh for 15 minutes', async (t) => {
+test('A second factor is fresh for 15 minutes', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const project = await service.makeProject(ada);
@@ -108,7 +108,7 @@ test('a second factor is fresh for 15 minutes', async (t) => {
     return asObject(answer.json)['code'];
   };
   t.is(await bind(), 'invalid_request');
-  // Access tokens live 10 minutes: these are of the same session, and as old as the second factor.
+  // Access tokens live 10 minutes, so the test signs tokens of the same session with the age of the second factor.
   const renewed = { userId: '', sessionId: '', authenticatedAt: service.clock.now(), methods: [] };
   const verdict = await service.commands.accessTokens.verify(textOf(tokens, 'access_token'));
   if (!verdict.valid) return t.fail();
@@ -119,15 +119,15 @@ test('a second factor is fresh for 15 minutes', async (t) => {
   };
   service.clock.advance(900_000);
   await renew();
-  t.is(await bind(), 'invalid_request', 'to the last moment');
+  t.is(await bind(), 'invalid_request', 'the second factor is fresh until the last moment');
   service.clock.advance(1);
   t.is(await bind(), 'two_factor_required');
-  t.is((await service.get('/api/v1/projects', headers)).status, 200, 'the rest stays open');
+  t.is((await service.get('/api/v1/projects', headers)).status, 200, 'all other calls stay open');
   t.is((await service.post(`${twoFactor}/verify`, { code: code() }, headers)).status, 200);
   t.is(await bind(), 'invalid_request');
 });
 
-test('codes are refused when wrong, used or malformed, and too many of them slow the client down', async (t) => {
+test('Wrong, used and malformed codes are refused, and too many of them throttle the client', async (t) => {
   const service = await startTestService(t, { rates: { two_factor: { limit: 100, seconds: 1 } } });
   const ada = await service.signUp('ada');
   const { code, recoveryCodes } = await turnOn(t, service, ada);
@@ -159,7 +159,7 @@ test('codes are refused when wrong, used or malformed, and too many of them slow
   t.is((await verify({ code: code() })).status, 200);
 });
 
-test('tries are limited per client address, right ones too', async (t) => {
+test('Attempts are limited per client address, including right ones', async (t) => {
   const service = await startTestService(t, { rates: { two_factor: { limit: 2, seconds: 60 } } });
   const ada = await service.signUp('ada');
   const { code } = await turnOn(t, service, ada);
@@ -171,7 +171,7 @@ test('tries are limited per client address, right ones too', async (t) => {
   }
 });
 
-test('recovery codes are renewed, and two-factor is turned off, by a code', async (t) => {
+test('A code renews recovery codes and turns two-factor off', async (t) => {
   const service = await startTestService(t, { rates: { two_factor: { limit: 100, seconds: 1 } } });
   const ada = await service.signUp('ada');
   const { code, recoveryCodes } = await turnOn(t, service, ada);

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { otherThan } from '../support/authenticator-app.js';
-import { givenContext } from '../support/given-stores.js';
-import { password, startTestService, type TestService } from '../support/http-service.js';
-import { asObject } from '../support/service-client.js';
+import { otherThan } from '../support/fakes/authenticator-app.js';
+import { givenContext } from '../support/given/given-stores.js';
+import { password, startTestService, type TestService } from '../support/servers/http-service.js';
+import { asObject } from '../support/clients/service-client.js';
 
 const me = '/api/v1/auth/me';
 const email = '/api/v1/auth/email';
@@ -24,7 +24,7 @@ function patch(
   return ask(me, { method: 'PATCH', json, headers: { ...headersOf, ...session, ...more } });
 }
 
-/** What was mailed to the new address of the account that has this one. */
+/** Returns the code that was mailed to the new address of an account. @param address the account's current address */
 async function mailedCode({ commands, stores }: TestService, address: string): Promise<string> {
   const userId = (await commands.findAccount(stores.digests.email(address)))?.userId ?? '';
   const { state } = await stores.handler.load(userAggregate, userId);
@@ -34,7 +34,7 @@ async function mailedCode({ commands, stores }: TestService, address: string): P
   return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
 }
 
-test('a nickname is changed, guarded by the tag of what was read', async (t) => {
+test('A nickname changes only if the tag of the read is current', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const read = await service.get(me, ada);
@@ -46,7 +46,7 @@ test('a nickname is changed, guarded by the tag of what was read', async (t) => 
   t.deepEqual(again.json, changed.json);
   t.is(again.headers.get('etag'), changed.headers.get('etag'));
   t.is((await patch(service, ada, { nickname: 'Lady' }, { 'if-match': tag })).status, 412);
-  t.deepEqual((await patch(service, ada, {})).json, changed.json, 'what is left out stays');
+  t.deepEqual((await patch(service, ada, {})).json, changed.json, 'absent fields stay');
   for (const body of [
     { nickname: '' },
     { nickname: 'x'.repeat(51) },
@@ -59,7 +59,7 @@ test('a nickname is changed, guarded by the tag of what was read', async (t) => 
   t.is((await service.ask(me, { method: 'PATCH', json: {} })).status, 401);
 });
 
-test('an address is changed by the code that was mailed there', async (t) => {
+test('An address changes by the code that was mailed to it', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   await service.signUp('bob');
@@ -81,7 +81,7 @@ test('an address is changed by the code that was mailed there', async (t) => {
   t.notRegex(service.logLines.join(''), new RegExp(`ountess|${code}`));
 });
 
-test('addresses are refused: malformed 400, taken or one’s own 409, too soon 429', async (t) => {
+test("A malformed address is 400, a taken one or the caller's 409, and one too soon 429", async (t) => {
   const service = await startTestService(t);
   const [ada] = [await service.signUp('ada'), await service.signUp('bob')];
   const ask = async (body: unknown) => {
@@ -97,7 +97,7 @@ test('addresses are refused: malformed 400, taken or one’s own 409, too soon 4
   t.is((await service.post(email, { email: 'ada@example.org' })).status, 401);
 });
 
-test('five wrong codes use a change up', async (t) => {
+test('Five wrong codes use up a change', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   await service.post(email, { email: 'ada@example.net' }, ada);
@@ -114,7 +114,7 @@ test('five wrong codes use a change up', async (t) => {
   t.is((await service.post(`${email}/confirm`, { code: next }, ada)).status, 204);
 });
 
-test('without mail no code can be sent: 503, after 400 and before 409', async (t) => {
+test('Without mail no code can be sent: 503, after 400 and before 409', async (t) => {
   const service = await startTestService(t, { mailConfigured: false });
   const ada = await service.signUp('ada');
   t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
@@ -123,7 +123,7 @@ test('without mail no code can be sent: 503, after 400 and before 409', async (t
   t.like(refused.json, { code: 'mail_not_configured' });
 });
 
-test('codes to new addresses, and answers that an address is taken, are limited per client address', async (t) => {
+test('Codes to new addresses and refusals of taken ones are limited per client address', async (t) => {
   const service = await startTestService(t, { rates: { email_change: { limit: 2, seconds: 600 } } });
   const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
   t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
@@ -134,7 +134,7 @@ test('codes to new addresses, and answers that an address is taken, are limited 
   t.like(refused.json, { code: 'rate_limited' });
 });
 
-test('an account is deleted, and lets nobody in from then on', async (t) => {
+test('A deleted account admits no session and no sign-in', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const own = await service.makeProject(ada);
@@ -156,7 +156,7 @@ test('an account is deleted, and lets nobody in from then on', async (t) => {
   t.deepEqual((await service.get('/api/v1/projects', again)).json, { items: [], next_cursor: null });
 });
 
-test('who alone owns a project of several stays: 409', async (t) => {
+test('The only owner of a project with other members cannot be deleted: 409', async (t) => {
   const service = await startTestService(t);
   const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
   const project = await service.makeProject(ada);

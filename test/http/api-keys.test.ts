@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Answer } from '../support/http-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import { type Answer, noReaders } from '../support/clients/http-app.js';
+import { startTestService, type TestService } from '../support/servers/http-service.js';
 
 type Headers = Awaited<ReturnType<TestService['signUp']>>;
 interface Key {
@@ -48,7 +48,7 @@ async function startWithProject(t: ExecutionContext, options: Parameters<typeof 
   };
 }
 
-test('a key is shown once, and works where its scope is named', async (t) => {
+test('A key is shown once and works where its scope is named', async (t) => {
   const { issue, use, get, path, url, owner, verify, clock } = await startWithProject(t);
   const answer = await issue({ name: ' Nightly ' });
   t.is(answer.status, 201);
@@ -74,7 +74,7 @@ test('a key is shown once, and works where its scope is named', async (t) => {
   }
 });
 
-test('a key without the scope, or of another project, is refused', async (t) => {
+test('A key without the scope, or of another project, is refused', async (t) => {
   const { issued, use, makeProject, owner, get } = await startWithProject(t);
   const other = await issued({ scopes: ['storage:test', 'order:read'] });
   t.deepEqual(codeOf(await use(other.key)), [403, 'insufficient_scope']);
@@ -83,7 +83,7 @@ test('a key without the scope, or of another project, is refused', async (t) => 
   t.deepEqual(codeOf(await get(elsewhere, { 'x-api-key': key })), [404, 'not_found']);
 });
 
-test('a bad key is 401 even beside a good token, and a good one decides alone', async (t) => {
+test('A bad key is 401 even beside a good token, and a good one decides alone', async (t) => {
   const { issued, use, owner, signUp } = await startWithProject(t);
   const { key } = await issued();
   const typo = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
@@ -93,14 +93,12 @@ test('a bad key is 401 even beside a good token, and a good one decides alone', 
   t.is((await use(key, await signUp('stranger'))).status, 200);
 });
 
-test('a key that cannot be one costs no look at a store', async (t) => {
+test('A malformed key causes no read of a store', async (t) => {
   let asked = 0;
   const { get, stores } = await startTestService(t, {
     readers: {
-      sessions: { access: () => Promise.resolve(null) },
-      users: { access: () => Promise.resolve(null) },
-      projects: {
-        access: () => Promise.resolve(null),
+      access: {
+        ...noReaders.access,
         apiKey: () => {
           asked += 1;
           return Promise.resolve(null);
@@ -116,7 +114,7 @@ test('a key that cannot be one costs no look at a store', async (t) => {
   t.is(asked, 0);
 });
 
-test('a revoked key is refused from the next request on', async (t) => {
+test('A revoked key is refused from the next request on', async (t) => {
   const { issued, use, remove, path, get, owner } = await startWithProject(t);
   const [one, other] = [await issued(), await issued()];
   t.is((await use(one.key)).status, 200);
@@ -127,7 +125,7 @@ test('a revoked key is refused from the next request on', async (t) => {
   t.is(((await get(path, owner)).json as { items: unknown[] }).items.length, 1);
 });
 
-test('a key ends at its time, to the millisecond', async (t) => {
+test('A key ends at its time, to the millisecond', async (t) => {
   const { issued, use, clock } = await startWithProject(t);
   const endsAt = new Date(clock.now().getTime() + 5_000);
   const { key } = await issued({ expires_at: endsAt.toISOString() });
@@ -137,7 +135,7 @@ test('a key ends at its time, to the millisecond', async (t) => {
   t.deepEqual(codeOf(await use(key)), [401, 'unauthorized']);
 });
 
-test('a key may ask so often: beyond that it is 429 and never 401, and another key is not held up', async (t) => {
+test('A key beyond its limit is 429, never 401, and another key stays usable', async (t) => {
   const rates = { api_key: { limit: 2, seconds: 60 } };
   const { issued, use, clock } = await startWithProject(t, { rates });
   const [{ key }, { key: other }] = [await issued(), await issued()];
@@ -150,7 +148,7 @@ test('a key may ask so often: beyond that it is 429 and never 401, and another k
   t.is((await use(key)).status, 200);
 });
 
-test('when a key may end: after now and within 365 days', async (t) => {
+test('A key may end after now and within 365 days', async (t) => {
   const { issue, clock } = await startWithProject(t);
   const at = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
   t.like((await issue({ expires_at: at(365 * dayMs) })).json, { expires_at: at(365 * dayMs) });
@@ -162,7 +160,7 @@ test('when a key may end: after now and within 365 days', async (t) => {
   }
 });
 
-test('names and scopes are checked', async (t) => {
+test('Names and scopes are validated', async (t) => {
   const { issue } = await startWithProject(t);
   for (const bad of [
     { name: '' },
@@ -177,7 +175,7 @@ test('names and scopes are checked', async (t) => {
   }
 });
 
-test('keys go with who issued them: removed, gone by themselves, or no admin any more', async (t) => {
+test('Keys are revoked when their issuer is removed, leaves or is no longer an admin', async (t) => {
   const { join, issued, use, remove, ask, url, owner } = await startWithProject(t);
   const demote = (id: string, role: string) =>
     ask(`${url}/members/${id}`, { method: 'PATCH', json: { role }, headers: owner });
@@ -198,7 +196,7 @@ test('keys go with who issued them: removed, gone by themselves, or no admin any
   t.is((await use(stays.key)).status, 200);
 });
 
-test('keys are the business of admins', async (t) => {
+test('Only admins and owners manage keys', async (t) => {
   const { join, issue, path, get, remove, issued, makeProject, owner } = await startWithProject(t);
   const { id } = await issued();
   for (const role of ['viewer', 'editor']) {
@@ -213,7 +211,7 @@ test('keys are the business of admins', async (t) => {
   t.is((await remove(`${path}/${id}`)).status, 204);
 });
 
-test('a project has a hundred living keys; one that has expired makes room', async (t) => {
+test('A project has at most a hundred living keys, and an expired one makes room', async (t) => {
   const { issued, issue, clock, get, path, owner } = await startWithProject(t);
   const soon = await issued({ expires_at: new Date(clock.now().getTime() + 1_000).toISOString() });
   for (let n = 2; n <= 100; n += 1) await issued();
@@ -226,7 +224,7 @@ test('a project has a hundred living keys; one that has expired makes room', asy
   t.false(items.some(({ id }) => id === soon.id));
 });
 
-test('no key stands anywhere in clear', async (t) => {
+test('No key is stored or logged in the clear', async (t) => {
   const { issued, use, stores, logLines, get, path, owner } = await startWithProject(t);
   const { key } = await issued();
   await use(key);
@@ -237,7 +235,7 @@ test('no key stands anywhere in clear', async (t) => {
     logLines,
     (await get(path, owner)).text,
   ]);
-  t.true(kept.includes(key.slice(-4)), 'the search finds what is shown of it');
+  t.true(kept.includes(key.slice(-4)), 'the search finds the shown part of the key');
   t.false(kept.includes(key.slice(4, 36)));
   t.false(kept.includes(key.slice(9, 35)));
 });

@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { appendEvents } from '../support/append-events.js';
-import type { Answer } from '../support/http-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import { appendEvents } from '../support/given/append-events.js';
+import type { Answer } from '../support/clients/http-app.js';
+import { startTestService, type TestService } from '../support/servers/http-service.js';
 
 type Headers = Awaited<ReturnType<TestService['signUp']>>;
 type Asset = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -10,7 +10,7 @@ type Asset = Readonly<Record<string, unknown>> & { readonly id: string };
 interface World extends TestService {
   readonly owner: Headers;
   readonly project: string;
-  /** Of the project. */
+  /** The path of the project. */
   readonly at: string;
   readonly storageId: string;
   readonly bind: (changes?: object, headers?: Headers, project?: string) => Promise<string>;
@@ -63,7 +63,7 @@ const codeOf = ({ status, json }: Answer): readonly [number, string | undefined]
   (json as { code?: string } | null)?.code,
 ];
 
-test('an asset is added, read, listed, renamed and removed', async (t) => {
+test('An asset is added, read, listed, renamed and removed', async (t) => {
   const { at, send, storageId, project, clock, get, owner } = await startWorld(t);
   const added = await send('POST', `${at}/assets`, {
     ...request,
@@ -128,7 +128,7 @@ test('an asset is added, read, listed, renamed and removed', async (t) => {
   }
 });
 
-test('an asset of another project does not exist', async (t) => {
+test('An asset of another project does not exist', async (t) => {
   const { add, at, send, makeProject, owner } = await startWorld(t);
   const { id } = await add();
   const elsewhere = `/api/v1/projects/${await makeProject(owner)}/assets/${id}`;
@@ -144,7 +144,21 @@ test('an asset of another project does not exist', async (t) => {
   }
 });
 
-test('an asset that is not well described is refused, by the name of the field', async (t) => {
+test('An asset of another project, and a removed one, is 404 with any revision in If-Match', async (t) => {
+  const { add, at, send, makeProject, owner } = await startWorld(t);
+  const [{ id: kept }, { id: removed }] = [await add(), await add()];
+  await send('DELETE', `${at}/assets/${removed}`);
+  const elsewhere = `/api/v1/projects/${await makeProject(owner)}/assets/${kept}`;
+  for (const path of [elsewhere, `${at}/assets/${removed}`]) {
+    for (const tag of ['"0-aaaaaaaaaaaaaaaaaaaaaa"', '"7-x"']) {
+      const headers = { ...owner, 'if-match': tag } as Headers;
+      t.deepEqual(codeOf(await send('PATCH', path, { name: 'a' }, headers)), [404, 'not_found']);
+      t.deepEqual(codeOf(await send('DELETE', path, undefined, headers)), [404, 'not_found']);
+    }
+  }
+});
+
+test('An invalid asset is refused with the name of the field', async (t) => {
   const { at, send, storageId, bind } = await startWorld(t);
   const refused = async (changes: object, message: RegExp, of = storageId) => {
     const answer = await send('POST', `${at}/assets`, { ...request, storage_id: of, ...changes });
@@ -164,7 +178,7 @@ test('an asset that is not well described is refused, by the name of the field',
     /^renditions\.0\.kind: /,
   );
   await refused({ kind: 'video' }, /kind/);
-  // 1,024 bytes with `videos/` in front.
+  // 1,024 bytes including the prefix `videos/`.
   await refused({ object_key: 'k'.repeat(1_018) }, /^object_key: must be at most 1017 bytes/);
   const cos = await bind({
     ...{ provider: 'cos', bucket: 'rivers-1250000000', region: 'ap-beijing', base_path: '' },
@@ -173,7 +187,7 @@ test('an asset that is not well described is refused, by the name of the field',
   await refused({ object_key: 'k'.repeat(851) }, /^object_key: must be at most 850 bytes/, cos);
 });
 
-test('an asset is kept in the storage that is named, or in the default one', async (t) => {
+test('An asset is stored in the named storage or in the default one', async (t) => {
   const { at, send, storageId, bind, stores, owner, makeProject } = await startWorld(t);
   const addTo = (storage_id?: string) => send('POST', `${at}/assets`, { ...request, storage_id });
   t.deepEqual(codeOf(await addTo()), [409, 'conflict']);
@@ -196,15 +210,15 @@ test('an asset is kept in the storage that is named, or in the default one', asy
   t.like((await addTo(pending)).json, { storage_id: pending });
 
   t.is((await send('POST', `${at}/storages/${pending}/disable`)).status, 200);
-  const foreign = await bind({}, owner, await makeProject(owner));
-  for (const unusable of [pending, foreign, '019b7d00-0000-7000-8000-0000000000bb']) {
+  const otherProjects = await bind({}, owner, await makeProject(owner));
+  for (const unusable of [pending, otherProjects, '019b7d00-0000-7000-8000-0000000000bb']) {
     const answer = await addTo(unusable);
     t.deepEqual(codeOf(answer), [409, 'conflict']);
     t.regex((answer.json as { message: string }).message, /^storage_id: /);
   }
   t.is((await send('POST', `${at}/storages/${storageId}/disable`)).status, 200);
   t.deepEqual(codeOf(await addTo()), [409, 'conflict']);
-  // The default goes last; gone, it counts as none.
+  // The default storage is deleted last; a deleted default counts as none.
   const { handler, clock } = stores;
   const target = { aggregate: storageAggregate, id: storageId };
   await appendEvents(handler, target, [{ type: 'StorageDeleted', data: {} }], clock.now());
@@ -220,7 +234,7 @@ interface Upload {
   readonly expires_at: string;
 }
 
-test('an upload is signed for 15 minutes, with type and size pinned', async (t) => {
+test('An upload URL is signed for 15 minutes, with type and size pinned', async (t) => {
   const { add, at, send, clock, bind } = await startWorld(t);
   const { id } = await add();
   const upload = (await send('POST', `${at}/assets/${id}/upload-url`)).json as Upload;
@@ -262,13 +276,13 @@ test('an upload is signed for 15 minutes, with type and size pinned', async (t) 
   t.is(cosUrl.searchParams.get('q-header-list'), 'content-length;content-type;host');
 });
 
-test('what one request cannot store is not signed', async (t) => {
+test('A file that is too large for one request gets no upload URL', async (t) => {
   const { add, at, send } = await startWorld(t);
   const { id } = await add({ size: 5 * 2 ** 30 + 1 });
   t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/upload-url`)), [409, 'conflict']);
 });
 
-test('members get URLs of all files, shown or saved', async (t) => {
+test('Members get URLs of all files, to show or to save', async (t) => {
   const { add, at, send, commands, stores, signUp, project } = await startWorld(t);
   const { id } = await add({ name: 'Zürich' });
   const media = async (json?: unknown) => {
@@ -304,7 +318,7 @@ test('members get URLs of all files, shown or saved', async (t) => {
     404,
     'not_found',
   ]);
-  // A disabled storage serves nothing, a deleted one neither.
+  // Neither a disabled nor a deleted storage serves media.
   const asset = await commands.assets.find(project, id);
   const storageId = asset?.resource.storage_id ?? '';
   for (const change of ['disable', 'enable'] as const) {
@@ -324,7 +338,7 @@ test('members get URLs of all files, shown or saved', async (t) => {
   t.deepEqual(codeOf(await send('POST', `${at}/assets/${id}/media`)), [409, 'conflict']);
 });
 
-test('capacity is counted over all projects that a user owns, and what is over it is not uploaded', async (t) => {
+test('Capacity counts over all projects of a user, and an asset beyond it gets no upload URL', async (t) => {
   const { add, at, send, owner, get, makeProject, bind, project, signUp, verify, post } = await startWorld(t);
   const used = async (headers = owner) =>
     ((await get('/api/v1/auth/me', headers)).json as { data: { used_bytes: number } }).data.used_bytes;
@@ -351,10 +365,10 @@ test('capacity is counted over all projects that a user owns, and what is over i
   ] as const) {
     t.deepEqual(await upload(id, of), [409, 'capacity_exceeded']);
   }
-  // What is stored is served.
+  // Stored files are still served.
   t.is((await send('POST', `${at}/assets/${fits.id}/media`)).status, 200);
 
-  // Another owner with room carries the project too.
+  // The room of another owner counts for the project too.
   const bob = await signUp('bob');
   const bobId = await verify('bob');
   t.is((await post(`${at}/members`, { email: 'bob@example.com', role: 'editor' }, owner)).status, 201);
@@ -373,7 +387,7 @@ test('capacity is counted over all projects that a user owns, and what is over i
   t.is((await get(`/api/v1/projects/${project}`, owner)).status, 200);
 });
 
-test('uploads that are asked for at once never exceed the capacity together', async (t) => {
+test('Concurrent uploads together never exceed the capacity', async (t) => {
   const { add, at, send } = await startWorld(t);
   const size = 2 ** 30 / 4;
   const uploads = await Promise.all(

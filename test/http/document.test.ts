@@ -7,14 +7,13 @@ import { makeHttpMetrics } from '../../src/http/metrics.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
 import { makeOpenApi, type OpenApiDocument } from '../../src/http/openapi.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
-import { defineRoute } from '../../src/http/route.js';
-import type { Route } from '../../src/http/route.js';
-import { contractBreaches } from '../support/http-contract.js';
-import { startTestHttp } from '../support/http-app.js';
-import { startTestService } from '../support/http-service.js';
-import { asObject, textOf } from '../support/service-client.js';
+import { makeRoute, type Route } from '../../src/http/route.js';
+import { contractBreaches } from '../support/clients/http-contract.js';
+import { startTestHttp } from '../support/clients/http-app.js';
+import { startTestService } from '../support/servers/http-service.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
 
-const good = defineRoute({
+const good = makeRoute({
   method: 'GET',
   path: '/things/:thingId',
   name: 'getThing',
@@ -23,14 +22,13 @@ const good = defineRoute({
   access: publicAccess,
   request: { params: z.object({ thingId: z.uuid() }), query: noQuery, body: noBody },
   replies: { 200: { description: 'It.', schema: z.strictObject({}) } },
-  errors: [],
   handler: (_request) => ({ status: 200, body: {} }),
 });
 
-/** As if the types had not been there. */
+/** Makes a route that the types would refuse. */
 const broken = (change: object): Route => ({ ...good, ...change });
 
-const unfit: [string, readonly Route[], RegExp][] = [
+const incomplete: [string, readonly Route[], RegExp][] = [
   ['a parameter for its area', [broken({ path: '/api/v1/:thingId' })], /has a parameter for its area/],
   ['a parameter at the root', [broken({ path: '/:thingId' })], /has a parameter for its area/],
   ['no access policy', [broken({ access: undefined })], /GET \/things\/:thingId: has no access policy/],
@@ -68,8 +66,8 @@ const unfit: [string, readonly Route[], RegExp][] = [
   ['two of one path', [good, broken({ name: 'other' })], /GET \/things\/:thingId is declared twice/],
   ['two of one name', [good, broken({ path: '/others/:thingId' })], /getThing is declared twice/],
 ];
-for (const [what, routes, message] of unfit) {
-  test(`start-up fails for ${what}`, (t) => {
+for (const [what, routes, message] of incomplete) {
+  test(`The start fails for ${what}`, (t) => {
     t.throws(
       () => {
         checkRoutes(routes);
@@ -79,13 +77,13 @@ for (const [what, routes, message] of unfit) {
   });
 }
 
-test('a route that declares everything is fit', (t) => {
+test('A complete route passes', (t) => {
   t.notThrows(() => {
     checkRoutes([good]);
   });
 });
 
-test('start-up fails for a route whose policy is not the access matrix’s, and for an entry nobody serves', (t) => {
+test('The start fails for a route with another policy than the access matrix, and for an entry without a route', (t) => {
   const matrix = { getThing: publicAccess };
   const check = (routes: readonly Route[], table = {}): void => {
     checkAccessMatrix(routes, { ...matrix, ...table });
@@ -122,7 +120,7 @@ test('start-up fails for a route whose policy is not the access matrix’s, and 
   for (const [start, message] of refused) t.throws(start, { message });
 });
 
-test('the document describes every route, and refers to nothing that it lacks', async (t) => {
+test('The document describes every route and has no dangling reference', async (t) => {
   const { ask } = await startTestService(t);
   const document = (await ask('/openapi.json')).json as OpenApiDocument;
   t.is(document.openapi, '3.1.0');
@@ -198,7 +196,7 @@ test('the document describes every route, and refers to nothing that it lacks', 
   t.deepEqual(create?.['security'], [{ session: [] }]);
 });
 
-test('what the document says of a route is the same whatever other routes there are', async (t) => {
+test('The document describes a route the same with and without other routes', async (t) => {
   const { ask, routes } = await startTestService(t);
   const { paths, components } = (await ask('/openapi.json')).json as OpenApiDocument;
   for (const route of routes) {
@@ -214,7 +212,7 @@ test('what the document says of a route is the same whatever other routes there 
   }
 });
 
-test('the document says who may call a route, and where the second factor must be fresh', async (t) => {
+test('The document says who may call a route and where the second factor must be fresh', async (t) => {
   const { ask } = await startTestService(t);
   const { paths } = (await ask('/openapi.json')).json as OpenApiDocument;
   const said = (path: string, method: string): string =>
@@ -237,7 +235,7 @@ test('the document says who may call a route, and where the second factor must b
   t.regex(said(`${project}/storages`, 'post'), /entitlement `allow_s3`\. .* within the last 15 minutes\.$/);
 });
 
-test('the page for people runs nothing and fetches nothing', async (t) => {
+test('The documentation page runs no script and fetches nothing', async (t) => {
   const { ask } = await startTestService(t);
   const page = await ask('/docs');
   t.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -246,7 +244,7 @@ test('the page for people runs nothing and fetches nothing', async (t) => {
   t.regex(page.text, /\/api\/v1\/projects\/\{projectId\}\/storages/);
 });
 
-test('the check against the document finds what breaks it', async (t) => {
+test('The check against the document finds violations', async (t) => {
   const { ask } = await startTestHttp(t, { routes: [good] });
   const document = (await ask('/openapi.json')).json as OpenApiDocument;
   const headers = new Headers({
@@ -277,7 +275,7 @@ test('the check against the document finds what breaks it', async (t) => {
   t.true(contractBreaches(document, hasty).includes('503 without Retry-After'));
 });
 
-test('requests are measured by method, pattern and status, on a listener of their own', async (t) => {
+test('Requests are measured by method, pattern and status, on a separate listener', async (t) => {
   const { ask, registry } = await startTestHttp(t, { routes: [good] });
   await ask('/things/0196a000-0000-7000-8000-00000000000a');
   await ask('/things/x');
@@ -297,7 +295,7 @@ test('requests are measured by method, pattern and status, on a listener of thei
   t.is((await fetch(`http://127.0.0.1:${metrics.port}/`)).status, 404);
 });
 
-test('labels stay bounded whatever is sent', async (t) => {
+test('Metric labels stay bounded for every input', async (t) => {
   const registry = new Registry();
   const metrics = makeHttpMetrics(registry);
   for (const method of ['BREW', 'PROPFIND', 'X'.repeat(50)]) {

@@ -1,17 +1,32 @@
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { agentAccess, operatorAccess, projectAccess, sessionAccess } from '../../src/http/access.js';
-import type { ProjectAccess, ProjectPolicy, SessionPolicy } from '../../src/http/access.js';
+import type { AccessReader } from '../../projections/access/reader.js';
+import type { ProjectAccess } from '../../projections/projects/reader.js';
+import type { SessionAccess } from '../../projections/sessions/reader.js';
+import type { UserAccess } from '../../projections/users/reader.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import {
+  agentAccess,
+  operatorAccess,
+  projectAccess,
+  sessionAccess,
+  type ProjectPolicy,
+  type SessionPolicy,
+} from '../../src/http/access.js';
 import type { HttpDeps } from '../../src/http/compose.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
-import { defineRoute } from '../../src/http/route.js';
-import type { Route } from '../../src/http/route.js';
+import { makeRoute, type Route } from '../../src/http/route.js';
 import { makeApiKey } from '../../src/security/api-keys.js';
-import { makeTestClock } from '../support/clock.js';
-import { exampleProject, noReaders, startTestHttp } from '../support/http-app.js';
-import type { AskOptions, TestHttp } from '../support/http-app.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { partial } from '../support/fakes/partial.js';
+import {
+  exampleProject,
+  noReaders,
+  startTestHttp,
+  type AskOptions,
+  type TestHttp,
+} from '../support/clients/http-app.js';
 
 const who = z.strictObject({ actor: z.string() });
 const replies = { 200: { description: 'Who called.', schema: who } };
@@ -21,7 +36,7 @@ function projectRoute({
   method = 'POST',
   ...policy
 }: Partial<ProjectPolicy> & { method?: 'GET' | 'POST' } = {}): Route {
-  return defineRoute({
+  return makeRoute({
     ...common,
     method,
     path: '/projects/:projectId/touch',
@@ -37,7 +52,7 @@ function projectRoute({
 }
 
 function sessionRoute(twoFactor: SessionPolicy['twoFactor']): Route {
-  return defineRoute({
+  return makeRoute({
     ...common,
     method: 'GET',
     path: '/who',
@@ -48,19 +63,37 @@ function sessionRoute(twoFactor: SessionPolicy['twoFactor']): Route {
   });
 }
 
-/** Users `admin`, `viewer`, `stranger`: their token is their name. `key` is a key with the scope storage:read. */
+/**
+ * Users `admin`, `viewer`, `stranger`. The token of a user is the user's name. `key` is a key with the scope
+ * storage:read.
+ */
 const { key, digest: keyDigest } = makeApiKey((size) => Buffer.alloc(size, 7));
 const project = exampleProject({ admin: 'admin', viewer: 'viewer', totp: 'admin' });
 const start = new Date('2026-01-02T03:04:05.000Z');
 
-type Readers = HttpDeps['readers'];
 interface World {
   readonly project?: Partial<ProjectAccess>;
-  readonly session?: Partial<NonNullable<Awaited<ReturnType<Readers['sessions']['access']>>>> | null;
-  readonly user?: Partial<NonNullable<Awaited<ReturnType<Readers['users']['access']>>>> | null;
+  readonly session?: Partial<SessionAccess> | null;
+  readonly user?: Partial<UserAccess> | null;
   readonly keyScopes?: readonly string[];
   readonly keyExpiresAt?: Date;
 }
+
+const later = new Date('2027-01-01T00:00:00.000Z');
+const someSession: Omit<SessionAccess, 'userId'> = {
+  epoch: 3,
+  methods: ['pwd'],
+  authenticatedAt: start,
+  strengthenedAt: null,
+  expiresAt: later,
+};
+const someUser: UserAccess = {
+  epoch: 3,
+  kept_session_id: null,
+  twoFactorEnabled: false,
+  platformRoles: [],
+  document: partial({}),
+};
 
 async function startWith(
   t: ExecutionContext,
@@ -68,50 +101,27 @@ async function startWith(
   world: World = {},
 ): Promise<TestHttp> {
   const clock = makeTestClock(start.toISOString());
-  const readers: Readers = {
-    sessions: {
-      access: (id) => {
-        if (id === 'unreadable') throw new StoreUnavailable('no answer');
-        if (world.session === null) return Promise.resolve(null);
-        const expiresAt = new Date('2027-01-01T00:00:00.000Z');
-        const session = {
-          userId: id,
-          epoch: 3,
-          methods: ['pwd'],
-          authenticatedAt: start,
-          strengthenedAt: null,
-        };
-        return Promise.resolve({ ...session, expiresAt, ...world.session });
-      },
+  const access: AccessReader = {
+    session: ({ sessionId: userId, projectId }) => {
+      if (userId === 'unreadable') throw new StoreUnavailable('no answer');
+      const { session, user } = world;
+      return Promise.resolve({
+        session: session === null ? null : { userId, ...someSession, ...session },
+        user: user === null ? null : { ...someUser, twoFactorEnabled: userId === 'totp', ...user },
+        project: projectId === project.id ? { ...project, ...world.project } : null,
+      });
     },
-    users: {
-      access: (id) =>
-        Promise.resolve(
-          world.user === null
-            ? null
-            : {
-                epoch: 3,
-                keptSessionId: null,
-                twoFactorEnabled: id === 'totp',
-                platformRoles: [],
-                ...world.user,
-              },
-        ),
-    },
-    projects: {
-      access: (id) => Promise.resolve(id === project.id ? { ...project, ...world.project } : null),
-      apiKey: (digest) =>
-        Promise.resolve(
-          digest === keyDigest
-            ? {
-                keyId: 'k1',
-                projectId: project.id,
-                scopes: world.keyScopes ?? ['storage:read'],
-                expiresAt: world.keyExpiresAt ?? new Date('2027-01-01T00:00:00.000Z'),
-              }
-            : null,
-        ),
-    },
+    apiKey: (digest) =>
+      Promise.resolve(
+        digest === keyDigest
+          ? {
+              keyId: 'k1',
+              project: { ...project, ...world.project },
+              scopes: world.keyScopes ?? ['storage:read'],
+              expiresAt: world.keyExpiresAt ?? later,
+            }
+          : null,
+      ),
   };
   const accessTokens: HttpDeps['accessTokens'] = {
     ...noKeys,
@@ -123,7 +133,7 @@ async function startWith(
       return Promise.resolve({ valid: true, claims: claimsOf(token) });
     },
   };
-  return startTestHttp(t, { routes, readers: { ...noReaders, ...readers }, accessTokens, clock });
+  return startTestHttp(t, { routes, readers: { access }, accessTokens, clock });
 }
 
 const noKeys: HttpDeps['accessTokens'] = {
@@ -150,7 +160,7 @@ const post = (headers: Record<string, string>, more: AskOptions = {}): AskOption
   ...more,
 });
 
-/** @param expected status and, for an error, its code */
+/** Checks the reply to a request. @param expected status and, for an error, its code */
 async function expectCode(
   t: ExecutionContext,
   ask: readonly [http: TestHttp, path: string, options: AskOptions],
@@ -162,7 +172,7 @@ async function expectCode(
   t.deepEqual([answer.status, code], [...expected], path);
 }
 
-test('each check comes in its place: a request that fails several is told the first', async (t) => {
+test('Checks run in their order, so a request with several flaws gets the first error', async (t) => {
   const policy = { badId: 'invalid_request', onMissing: 'forbidden', entitlement: 'allow_s3' } as const;
   const http = await startWith(t, [projectRoute(policy)], {
     project: { requireTwoFactor: true, entitlements: { allow_s3: false } },
@@ -170,7 +180,7 @@ test('each check comes in its place: a request that fails several is told the fi
   const bad = '/projects/nonsense/touch';
   const other = '/projects/0196a000-0000-7000-8000-0000000000ff/touch';
   const text = { 'content-type': 'text/plain' };
-  // Every row repairs what the row before it was told, and leaves the rest broken.
+  // Every row repairs the flaw that the row before reported, and keeps the others.
   const large = { body: 'x'.repeat(70_000) };
   const send = (headers: Record<string, string>, more: AskOptions = {}): AskOptions => ({
     method: 'POST',
@@ -201,14 +211,14 @@ test('each check comes in its place: a request that fails several is told the fi
   await expectCode(t, [entitled, touch, post(bearer('admin'))], [200, null]);
 });
 
-test('elsewhere a bad id, an unknown project and somebody else’s are all 404', async (t) => {
+test("On other routes a bad id, an unknown project and another user's project are all 404", async (t) => {
   const http = await startWith(t, [projectRoute()]);
   const paths = ['/projects/x/touch', '/projects/0196a000-0000-7000-8000-0000000000ff/touch'];
   for (const path of paths) await expectCode(t, [http, path, post(bearer('admin'))], [404, 'not_found']);
   await expectCode(t, [http, touch, post(bearer('stranger'))], [404, 'not_found']);
 });
 
-test('an API key passes by its scope, in its project, until it expires', async (t) => {
+test('An API key passes by its scope, in its project, until it expires', async (t) => {
   const route = projectRoute({ apiKey: 'storage:read' });
   const headers = { 'x-api-key': key };
   await expectCode(t, [await startWith(t, [route]), touch, post(headers)], [200, null]);
@@ -226,7 +236,7 @@ test('an API key passes by its scope, in its project, until it expires', async (
   }
 });
 
-test('a token must be good, and its session neither ended nor older than the user’s epoch', async (t) => {
+test("A valid token needs a session that has not ended and is not older than the user's epoch", async (t) => {
   const route = sessionRoute('passed');
   const ask = async (token: string, world: World, expected: readonly [number, string | null]) => {
     await expectCode(t, [await startWith(t, [route], world), '/who', { headers: bearer(token) }], expected);
@@ -249,14 +259,14 @@ test('a token must be good, and its session neither ended nor older than the use
   await expectCode(t, [http, '/who', { headers: { 'x-api-key': key } }], [403, 'api_key_not_allowed']);
 });
 
-test('a refusal for want of a token carries the challenge', async (t) => {
+test('A refusal without a token contains the challenge', async (t) => {
   const http = await startWith(t, [sessionRoute('passed')]);
   t.is((await http.ask('/who')).headers.get('www-authenticate'), 'Bearer');
   const invalid = await http.ask('/who', { headers: bearer('invalid') });
   t.is(invalid.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
 });
 
-test('with TOTP on, a session must have passed it, and lately where that is asked', async (t) => {
+test('With TOTP on, a session must have passed it, and recently where the route requires that', async (t) => {
   const minutesAgo = (minutes: number) => ({
     session: { strengthenedAt: new Date(start.getTime() - minutes * 60_000) },
   });
@@ -275,8 +285,8 @@ test('with TOTP on, a session must have passed it, and lately where that is aske
   }
 });
 
-test('operators are users with that platform role', async (t) => {
-  const route = defineRoute({
+test('Operators are users with this platform role', async (t) => {
+  const route = makeRoute({
     ...common,
     method: 'GET',
     path: '/admin',
@@ -291,7 +301,7 @@ test('operators are users with that platform role', async (t) => {
   await expectCode(t, [granted, '/admin', ask], [200, null]);
 });
 
-test('auditors read in every project without being members, and change nothing; operators do neither', async (t) => {
+test('Auditors read every project without membership and change nothing, and operators do neither', async (t) => {
   const reads = projectRoute({ method: 'GET', auditors: 'admitted', apiKey: 'storage:read' });
   const ask = (world: World, route: Route) => startWith(t, [route], world);
   const auditor = { user: { platformRoles: ['auditor'] } };
@@ -308,8 +318,8 @@ test('auditors read in every project without being members, and change nothing; 
   await expectCode(t, [await ask(weak, reads), touch, get], [403, 'two_factor_required']);
 });
 
-test('the agent secret: 503 while none is configured, then 401 unless it is one of the two', async (t) => {
-  const route = defineRoute({
+test('The agent secret is 503 while none is configured, then 401 unless it is one of the two', async (t) => {
+  const route = makeRoute({
     ...common,
     method: 'GET',
     path: '/agent',
@@ -332,27 +342,16 @@ test('the agent secret: 503 while none is configured, then 401 unless it is one 
   }
 });
 
-test('a session may ask so often and no oftener', async (t) => {
+test('A session beyond its limit is 429', async (t) => {
   const http = await startTestHttp(t, {
     routes: [sessionRoute('passed')],
     rates: { session: { limit: 2, seconds: 60 } },
     accessTokens: { ...noKeys, verify: (name) => Promise.resolve({ valid: true, claims: claimsOf(name) }) },
     readers: {
-      ...noReaders,
-      sessions: {
-        access: (userId) =>
-          Promise.resolve({
-            userId,
-            epoch: 0,
-            methods: ['pwd'],
-            authenticatedAt: start,
-            strengthenedAt: null,
-            expiresAt: new Date('2027-01-01'),
-          }),
-      },
-      users: {
-        access: () =>
-          Promise.resolve({ epoch: 0, keptSessionId: null, twoFactorEnabled: false, platformRoles: [] }),
+      access: {
+        ...noReaders.access,
+        session: ({ userId }) =>
+          Promise.resolve({ session: { userId, ...someSession }, user: someUser, project: null }),
       },
     },
   });
@@ -367,8 +366,8 @@ test('a session may ask so often and no oftener', async (t) => {
   await expectCode(t, [http, '/who', ask], [200, null]);
 });
 
-test("a caller's Idempotency-Key is not another's: each gets a reply of their own", async (t) => {
-  const route = defineRoute({
+test('An Idempotency-Key belongs to its caller, and each caller gets a separate reply', async (t) => {
+  const route = makeRoute({
     ...common,
     method: 'POST',
     path: '/made',

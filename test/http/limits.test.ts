@@ -3,29 +3,29 @@ import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { publicAccess } from '../../src/http/access.js';
 import { HttpError } from '../../src/http/http-error.js';
-import { defaultLimits, limitsFrom } from '../../src/http/limits.js';
+import { defaultLimits, limitsFrom } from '../../src/security/limits.js';
 import { noParams, noQuery } from '../../src/http/route-spec.js';
 import type { RouteLimit } from '../../src/http/limits.js';
-import { defineRoute } from '../../src/http/route.js';
-import { startTestHttp } from '../support/http-app.js';
+import { makeRoute } from '../../src/http/route.js';
+import { startTestHttp } from '../support/clients/http-app.js';
 
 const codeLimits: readonly [RouteLimit, RouteLimit] = [
   { name: 'email_code', counts: [200] },
   { name: 'email_code_day', counts: [200] },
 ];
 
-/** Two routes that share the limit of the day; `/send` also has that of the burst. */
+/** Starts two routes that share the limit of the day. `/send` also has the limit of the burst. */
 async function start(
   t: ExecutionContext,
   { trustedProxies = ['127.0.0.1'], wait = () => Promise.resolve() } = {},
 ) {
   const routeOf = (path: string, limit: RouteLimit | readonly [RouteLimit, ...RouteLimit[]]) =>
-    defineRoute({
+    makeRoute({
       method: 'POST',
       path,
       name: path.slice(1),
       tag: 'Test',
-      summary: 'Do what the body says',
+      summary: 'Obey the body',
       access: publicAccess,
       request: { params: noParams, query: noQuery, body: z.strictObject({ fail: z.boolean().optional() }) },
       replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
@@ -59,19 +59,19 @@ async function start(
   return { clock, post, times };
 }
 
-test('given two limits, when one refuses, then neither is charged', async (t) => {
+test('Neither of two limits is charged when one refuses', async (t) => {
   const { times, clock } = await start(t);
   t.deepEqual(await times(8, '/send', '198.51.100.1'), [200, 200, 200, 200, 200, 120, 120, 120]);
-  t.deepEqual(await times(1, '/send', '198.51.100.2'), [200], 'another client has its own');
-  // Had the three been charged to the day, it would be over after 22 more.
+  t.deepEqual(await times(1, '/send', '198.51.100.2'), [200], 'another client has separate limits');
+  // If the three were charged to the day, it would be used up after 22 more.
   t.deepEqual(await times(26, '/day', '198.51.100.1'), [...Array<number>(25).fill(200), 2_880]);
   clock.advance(600_000);
   t.deepEqual(await times(3, '/send', '198.51.100.1'), [2_280, 2_280, 2_280], 'the day refuses');
   clock.advance(2_280_000);
-  t.deepEqual(await times(1, '/send', '198.51.100.1'), [200], 'and charged nothing to the burst');
+  t.deepEqual(await times(1, '/send', '198.51.100.1'), [200], 'the day charged nothing to the burst');
 });
 
-test('what fails counts only where all count, and bad requests reach no limit', async (t) => {
+test('A failure counts only under limits that count all replies, and bad requests reach no limit', async (t) => {
   const { times } = await start(t);
   t.deepEqual(await times(10, '/send', '198.51.100.1', { fail: true }), Array<number>(10).fill(409));
   t.deepEqual(await times(10, '/login', '198.51.100.1', { fail: 1 }), Array<number>(10).fill(400));
@@ -82,7 +82,7 @@ test('what fails counts only where all count, and bad requests reach no limit', 
   ]);
 });
 
-test('requests at the same moment do not outrun a limit that counts by the outcome', async (t) => {
+test('Concurrent requests do not exceed a limit that counts by the outcome', async (t) => {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     open = resolve;
@@ -106,7 +106,7 @@ test('requests at the same moment do not outrun a limit that counts by the outco
   ]);
 });
 
-test('a header of a stranger mints no bucket, nor does another address of the same IPv6 network', async (t) => {
+test('A forged header makes no new bucket, and neither does another address of the same IPv6 network', async (t) => {
   const stranger = await start(t, { trustedProxies: [] });
   for (let index = 0; index < 5; index += 1) {
     t.is(await stranger.post('/send', `198.51.100.${index}`), 200);
@@ -118,7 +118,7 @@ test('a header of a stranger mints no bucket, nor does another address of the sa
   t.is(await post('/send', '2001:db8:0:1::1'), 200);
 });
 
-test('limits are changed by name; those for signing in fail closed, also when changed', (t) => {
+test('Limits change by name, and those for signing in fail closed even after a change', (t) => {
   const limits = limitsFrom({ login: { limit: 1, seconds: 2 } });
   t.deepEqual(limits.login, { limit: 1, seconds: 2, failsClosed: true });
   t.deepEqual({ ...limits, login: defaultLimits.login }, defaultLimits);

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { Overloaded } from '../../src/event-sourcing/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
-import { password, startTestService, type TestService } from '../support/http-service.js';
+import { password, startTestService, type TestService } from '../support/servers/http-service.js';
 
 const login = (service: TestService, more: object = {}) =>
   service.post('/api/v1/auth/login', { email: 'ada@example.com', password, ...more });
@@ -15,7 +15,7 @@ const bearer = ({ access_token: token }: Tokens) => ({ authorization: `Bearer ${
 const refresh = (service: TestService, token: string) =>
   service.post('/api/v1/auth/refresh', { refresh_token: token });
 
-test('signing in answers the wrapper with user and tokens, and nothing may keep it', async (t) => {
+test('A sign-in returns the wrapper with user and tokens, and must not be cached', async (t) => {
   const service = await startTestService(t);
   const headers = await service.signUp('ada');
   const answer = await login(service);
@@ -31,7 +31,7 @@ test('signing in answers the wrapper with user and tokens, and nothing may keep 
   t.is((await service.get('/api/v1/auth/me', headers)).status, 200, 'the first session goes on');
 });
 
-test('a wrong password and an unknown address are answered alike, byte for byte', async (t) => {
+test('A wrong password and an unknown address get equal replies, byte for byte', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   const wrong = await login(service, { password: 'Wrong-Horse-7' });
@@ -44,7 +44,7 @@ test('a wrong password and an unknown address are answered alike, byte for byte'
   t.deepEqual(names(unknown), names(wrong));
 });
 
-test('signing in refuses what has no shape, and names the field', async (t) => {
+test('A malformed sign-in is refused with the name of the field', async (t) => {
   const service = await startTestService(t);
   for (const [body, message] of [
     [{ email: 'nobody' }, /^email: /],
@@ -58,7 +58,7 @@ test('signing in refuses what has no shape, and names the field', async (t) => {
   }
 });
 
-test('after five failures a client waits as long as Retry-After says', async (t) => {
+test('After five failures a client must wait as long as Retry-After says', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   for (let failure = 0; failure < 5; failure += 1) {
@@ -72,7 +72,7 @@ test('after five failures a client waits as long as Retry-After says', async (t)
   t.is((await login(service)).status, 200);
 });
 
-test('a client may sign in 20 times a minute, whatever comes of it', async (t) => {
+test('A client may sign in 20 times a minute, with success or not', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   for (let count = 0; count < 20; count += 1) {
@@ -86,7 +86,7 @@ test('a client may sign in 20 times a minute, whatever comes of it', async (t) =
   t.is((await login(service)).status, 200);
 });
 
-test('when too many passwords are being checked, signing in is 503 with Retry-After and counts as no failure', async (t) => {
+test('A sign-in is 503 with Retry-After while too many passwords are checked, and counts as no failure', async (t) => {
   let busy = false;
   const service = await startTestService(t, {
     passwords: {
@@ -109,7 +109,7 @@ test('when too many passwords are being checked, signing in is 503 with Retry-Af
   t.is((await login(service)).status, 200);
 });
 
-test('a refresh token is exchanged once, answered again for 10 s, and later ends its session only', async (t) => {
+test('A refresh token is exchanged once, gets the same reply for 10 s, and later ends only its session', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   const [one, other] = [tokensOf(await login(service)), tokensOf(await login(service))];
@@ -129,14 +129,14 @@ test('a refresh token is exchanged once, answered again for 10 s, and later ends
   t.is((await refresh(service, other.refresh_token)).status, 200);
 });
 
-test('a refresh token that is none is 401, one without shape 400', async (t) => {
+test('An unknown refresh token is 401, and a malformed one 400', async (t) => {
   const service = await startTestService(t);
   t.like((await refresh(service, 'r1.nothing')).json, { code: 'invalid_token' });
   t.is((await refresh(service, '')).status, 400);
   t.is((await service.post('/api/v1/auth/refresh', {})).status, 400);
 });
 
-test('signing out ends this session, or with `all` every one of the user', async (t) => {
+test('A sign-out ends this session, or with `all` every session of the user', async (t) => {
   const service = await startTestService(t);
   const first = await service.signUp('ada');
   const bob = await service.signUp('bob');
@@ -159,8 +159,8 @@ test('signing out ends this session, or with `all` every one of the user', async
   t.is((await logout(bearer(third), { all: true })).status, 204);
   for (const headers of [first, bearer(third)]) t.is(await me(headers), 401);
   t.like((await refresh(service, third.refresh_token)).json, { code: 'invalid_token' });
-  t.is(await me(bob), 200, 'nobody else’s');
-  t.is((await login(service)).status, 200, 'signing in again works');
+  t.is(await me(bob), 200, 'sessions of other users stay');
+  t.is((await login(service)).status, 200, 'a new sign-in works');
   t.is((await logout(bob, { all: 'yes' })).status, 400);
 });
 
@@ -169,7 +169,7 @@ const sendCode = (service: TestService, email: unknown = 'ada@example.com') =>
 const loginByCode = (service: TestService, code: unknown, email = 'ada@example.com') =>
   service.post('/api/v1/auth/email-code/login', { email, code });
 
-/** What would have been mailed. */
+/** Returns the code that the mail would contain. */
 async function mailedCode({ commands, stores }: TestService): Promise<string> {
   await commands.background.settled();
   const emailDigest = stores.digests.email('ada@example.com');
@@ -178,7 +178,7 @@ async function mailedCode({ commands, stores }: TestService): Promise<string> {
   return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
 }
 
-test('a code is sent, and signs in once', async (t) => {
+test('A code is sent and signs in once', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   const sent = await sendCode(service);
@@ -198,7 +198,7 @@ test('a code is sent, and signs in once', async (t) => {
   t.is((await loginByCode(service, code)).status, 401);
 });
 
-test('known and unknown addresses are answered alike, byte for byte', async (t) => {
+test('Known and unknown addresses get equal replies, byte for byte', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
   const known = await sendCode(service);
@@ -214,7 +214,7 @@ test('known and unknown addresses are answered alike, byte for byte', async (t) 
   t.is(stranger.text, wrong.text);
 });
 
-test('400 comes first, then 503 without mail, then 429', async (t) => {
+test('The reply is 400 first, then 503 without mail, then 429', async (t) => {
   const without = await startTestService(t, {
     mailConfigured: false,
     rates: { email_code: { limit: 1, seconds: 600 } },
@@ -235,7 +235,7 @@ test('400 comes first, then 503 without mail, then 429', async (t) => {
   t.true(Number(refused.headers.get('retry-after')) > 0);
 });
 
-test('a client may ask for 5 codes in 10 minutes and 30 a day, whatever the addresses', async (t) => {
+test('A client may request 5 codes in 10 minutes and 30 a day, for all addresses together', async (t) => {
   const service = await startTestService(t);
   const ask = async (n: number) => (await sendCode(service, `user-${n}@example.com`)).status;
   for (let n = 0; n < 5; n += 1) t.is(await ask(n), 200);
@@ -249,7 +249,7 @@ test('a client may ask for 5 codes in 10 minutes and 30 a day, whatever the addr
   t.true(Number(refused.headers.get('retry-after')) > 2_000);
 });
 
-test('a code is six digits', async (t) => {
+test('A code is six digits', async (t) => {
   const service = await startTestService(t);
   for (const code of ['12345', '1234567', '12 456', 'abcdef', 123_456, '１２３４５６']) {
     const answer = await loginByCode(service, code);

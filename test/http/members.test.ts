@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Answer } from '../support/http-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import type { Answer } from '../support/clients/http-app.js';
+import { startTestService, type TestService } from '../support/servers/http-service.js';
 
 type Headers = Awaited<ReturnType<TestService['signUp']>>;
 interface Member {
@@ -18,7 +18,7 @@ interface Team extends TestService {
   readonly path: string;
   readonly owner: Headers;
   readonly add: (name: string, role: string, by?: Headers) => Promise<Answer>;
-  /** Registers, verifies and adds somebody. */
+  /** Registers, verifies and adds a user. */
   readonly join: (name: string, role: string) => Promise<{ readonly id: string; readonly headers: Headers }>;
   readonly patch: (path: string, json: unknown, headers: Headers) => Promise<Answer>;
   readonly remove: (path: string, headers: Headers) => Promise<Answer>;
@@ -63,7 +63,7 @@ const codeOf = ({ status, json }: Answer): readonly [number, string | undefined]
   (json as { code?: string } | null)?.code,
 ];
 
-test('somebody whose address is verified is a member at once', async (t) => {
+test('A user with a verified address becomes a member at once', async (t) => {
   const { signUp, verify, add, list, owner, get, project, clock } = await startTeam(t);
   const bob = await signUp('bob');
   const bobId = await verify('bob');
@@ -87,7 +87,7 @@ test('somebody whose address is verified is a member at once', async (t) => {
   t.deepEqual(codeOf(await add('bob', 'viewer')), [409, 'conflict']);
 });
 
-test('an address that nobody has verified is invited, and is no member yet', async (t) => {
+test('An unverified address is invited and is no member yet', async (t) => {
   const { signUp, add, owner, list, get, patch, path, project, remove, clock } = await startTeam(t);
   const bob = await signUp('bob');
   const invited = await add('bob', 'viewer');
@@ -114,7 +114,7 @@ test('an address that nobody has verified is invited, and is no member yet', asy
   t.is((await list(owner)).length, 1);
 });
 
-test('without mail only those are added who need none', async (t) => {
+test('Without mail only users with a verified address can be added', async (t) => {
   const { signUp, verify, add, join, list, owner } = await startTeam(t, { mailConfigured: false });
   const refused = await add('bob', 'viewer');
   t.deepEqual(codeOf(refused), [503, 'mail_not_configured']);
@@ -124,12 +124,12 @@ test('without mail only those are added who need none', async (t) => {
   await verify('bob');
   t.is((await add('bob', 'viewer')).status, 201);
   t.is((await list(owner)).length, 2);
-  // Who may not invite is told so first
+  // The refusal of the role comes first
   const admin = await join('admin', 'admin');
   t.deepEqual(codeOf(await add('eve', 'owner', admin.headers)), [403, 'insufficient_role']);
 });
 
-test('every member sees the others’ nicknames; addresses are for admins and owners', async (t) => {
+test('Every member sees the nicknames of the others, and only admins and owners see addresses', async (t) => {
   const { join, add, list, owner, commands, stores, get, path, signUp, verify } = await startTeam(t);
   await add('invited', 'viewer');
   const joined = {
@@ -164,7 +164,7 @@ test('every member sees the others’ nicknames; addresses are for admins and ow
   t.is((await get(path)).status, 401);
 });
 
-test('members are listed page by page, each once', async (t) => {
+test('Members are listed page by page, each once', async (t) => {
   const { add, get, path, owner } = await startTeam(t);
   for (const name of ['a', 'b', 'c', 'd']) t.is((await add(name, 'viewer')).status, 201);
   const ids: string[] = [];
@@ -182,7 +182,7 @@ test('members are listed page by page, each once', async (t) => {
   t.deepEqual([...ids].sort().reverse(), ids);
 });
 
-test('a member who was removed, or has left, is refused from the next request on', async (t) => {
+test('A member who was removed or has left is refused from the next request on', async (t) => {
   const { join, remove, path, owner, get, project } = await startTeam(t);
   const [bob, eve] = [await join('bob', 'viewer'), await join('eve', 'editor')];
   const url = `/api/v1/projects/${project}`;
@@ -197,7 +197,7 @@ test('a member who was removed, or has left, is refused from the next request on
   t.like((await get('/api/v1/projects', eve.headers)).json, { items: [] });
 });
 
-test('the last owner stays; another owner may be made first', async (t) => {
+test('The last owner stays, and may make another owner first', async (t) => {
   const { join, remove, patch, path, owner, verify, get, project } = await startTeam(t);
   const ownerId = await verify('owner');
   t.deepEqual(codeOf(await remove(`${path}/${ownerId}`, owner)), [409, 'conflict']);
@@ -209,7 +209,7 @@ test('the last owner stays; another owner may be made first', async (t) => {
   t.deepEqual(codeOf(await remove(`${path}/${bob.id}`, bob.headers)), [409, 'conflict']);
 });
 
-test('roles are given and taken only as far as one’s own reaches', async (t) => {
+test("A member gives and takes roles only up to the member's own role", async (t) => {
   const { join, add, patch, remove, path, owner } = await startTeam(t);
   const admin = await join('admin', 'admin');
   const other = await join('other', 'admin');
@@ -227,7 +227,7 @@ test('roles are given and taken only as far as one’s own reaches', async (t) =
   t.deepEqual(codeOf(await add('ann', 'viewer', admin.headers)), [403, 'insufficient_role']);
 });
 
-test('what is not well-formed is 400, what is not there 404', async (t) => {
+test('A malformed request is 400, and an unknown member 404', async (t) => {
   const { post, patch, remove, path, owner, makeProject, verify } = await startTeam(t);
   for (const body of [
     {},
@@ -250,7 +250,7 @@ test('what is not well-formed is 400, what is not there 404', async (t) => {
   t.is((await remove(`${path}/${await verify('owner')}`, owner)).status, 409);
 });
 
-test('the two hundredth member is the last, invitations included', async (t) => {
+test('The two hundredth member is the last, including invitations', async (t) => {
   const { add } = await startTeam(t);
   for (let n = 2; n <= 200; n += 1) t.is((await add(`m${n}`, 'viewer')).status, 201);
   t.deepEqual(codeOf(await add('late', 'viewer')), [409, 'conflict']);

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { startTestService } from '../support/http-service.js';
-import { makeTestPaymentProvider } from '../support/test-payment-provider.js';
+import { startTestService } from '../support/servers/http-service.js';
+import { makeTestPaymentProvider } from '../support/fakes/test-payment-provider.js';
 
 interface Order {
   readonly id: string;
@@ -8,7 +8,7 @@ interface Order {
   readonly status: string;
 }
 
-test('the plans can be read by anybody', async (t) => {
+test('Every caller can read the plans', async (t) => {
   const { get } = await startTestService(t);
   const answer = await get('/api/v1/plans');
   t.is(answer.status, 200);
@@ -20,7 +20,7 @@ test('the plans can be read by anybody', async (t) => {
   });
 });
 
-test('an order is placed, read by its buyer alone, listed, and canceled', async (t) => {
+test('An order is placed, read by its buyer alone, listed and canceled', async (t) => {
   const { post, get, signUp } = await startTestService(t);
   const [buyer, stranger] = [await signUp('buyer'), await signUp('stranger')];
   const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'stripe' }, buyer);
@@ -43,7 +43,7 @@ test('an order is placed, read by its buyer alone, listed, and canceled', async 
   t.deepEqual((await get(path, buyer)).json, canceled.json);
 });
 
-test('what is not for sale is 400 and names the field; a project that is not the caller’s is 404', async (t) => {
+test("An unavailable plan is 400 with the name of the field, and another user's project is 404", async (t) => {
   const { post, signUp, makeProject } = await startTestService(t);
   const [buyer, owner] = [await signUp('buyer'), await signUp('owner')];
   const projectId = await makeProject(owner);
@@ -61,7 +61,7 @@ test('what is not for sale is 400 and names the field; a project that is not the
   }
 });
 
-test('an order by a platform that is not set up is 503, also when it is repeated, and nothing is written', async (t) => {
+test('An order for an unconfigured platform is 503, even when repeated, and writes nothing', async (t) => {
   const { post, get, signUp, stores } = await startTestService(t, {
     paymentProviders: new Map([['standard', makeTestPaymentProvider()]] as const),
   });
@@ -77,11 +77,11 @@ test('an order by a platform that is not set up is 503, also when it is repeated
   t.is(await stores.eventStore.head(), before);
   t.deepEqual((await get('/api/v1/orders', buyer)).json, { items: [], next_cursor: null });
   const nothing = await post('/api/v1/orders', { ...body, plan_id: 'x' }, buyer);
-  t.is(nothing.status, 400, 'what is wrong with the request is told first');
+  t.is(nothing.status, 400, 'the flaw of the request is reported first');
   t.is((await post('/api/v1/orders', { ...body, provider: 'standard' }, buyer)).status, 201);
 });
 
-test('the same Idempotency-Key places one order; a project’s orders are listed to its members and keys', async (t) => {
+test('The same Idempotency-Key places one order, and members and keys of a project list its orders', async (t) => {
   const { post, get, signUp, makeProject } = await startTestService(t);
   const owner = await signUp('owner');
   const projectId = await makeProject(owner);

@@ -1,17 +1,17 @@
 import test, { type ExecutionContext } from 'ava';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { paymentProvider, type PaymentProviderName } from '../../src/domain/payment.js';
 import type { ErrorCode } from '../../src/http/error-codes.js';
 import type { PaymentProviders } from '../../src/integrations/payments/payment-providers.js';
-import { startTestService } from '../support/http-service.js';
-import { makePaymentPlatforms, type ToldPayment } from '../support/payment-platforms.js';
-import { sendRaw, type ReceivedBytes } from '../support/send-raw.js';
-import type { SentCallback } from '../support/sign-callbacks.js';
+import { startTestService } from '../support/servers/http-service.js';
+import { makePaymentPlatforms, type ToldPayment } from '../support/clients/payment-platforms.js';
+import { sendRaw, type ReceivedBytes } from '../support/clients/send-raw.js';
+import type { SentCallback } from '../support/clients/sign-callbacks.js';
 
 /*
- * What each platform gets back, to the byte: DESIGN 4.5, and the platforms' documents that the integrations name. Real HTTP, the real
- * verifiers, callbacks signed as the platforms sign.
+ * The exact replies to each platform (docs/design.md#payment-callbacks). The integrations name the platforms' documents
+ * that require them. The test uses real HTTP, the real verifiers, and callbacks with the platforms' signatures.
  */
 
 const ok = { type: 'application/json; charset=utf-8', body: '{"code":"ok","message":"ok"}' };
@@ -31,7 +31,12 @@ const refusals = {
   encoded: [415, 'unsupported_media_type', 'the body must not have a content encoding'],
   not_configured: [503, 'provider_not_configured', 'the payment platform is not configured'],
   unjudged: [503, 'store_unavailable', 'the callback cannot be judged now; send it again'],
-  store_away: [503, 'store_unavailable', 'the service is unavailable; try again'],
+  store_away: [503, 'store_unavailable', 'a store does not answer; nothing was written, so try again'],
+  unknown: [
+    503,
+    'outcome_unknown',
+    'the service is busy or a store does not answer, and the change may have been made; repeat the request with the same Idempotency-Key, or read before you repeat it',
+  ],
   broken: [500, 'internal_error', 'the service failed to answer'],
 } as const satisfies Readonly<Record<string, readonly [number, ErrorCode, string]>>;
 
@@ -41,7 +46,7 @@ const allProviders: PaymentProviders = new Map(
   paymentProvider.options.map((name) => [name, platforms[name].provider]),
 );
 const path = '/api/v1/payment/webhooks';
-/** They look for this word anywhere, and send no more once they have found it. */
+/** These platforms search the whole reply for this word, and stop their repetitions when they find it. */
 const looksForSuccess: readonly PaymentProviderName[] = ['alipay', 'epay'];
 
 async function given(t: ExecutionContext, name: PaymentProviderName, paymentProviders = allProviders) {
@@ -62,13 +67,13 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
     send,
     sign: (payment: ToldPayment, at = service.clock.now()) => platforms[name].pay(payment, at),
     log: whole,
-    /** With parts of the log replaced. */
+    /** Runs with parts of the log replaced. */
     withLog: async <Result>(parts: Partial<EventStore>, run: () => Promise<Result>): Promise<Result> => {
       Object.assign(service.stores.eventStore, parts);
       return run().finally(() => Object.assign(service.stores.eventStore, whole));
     },
     written: () => service.stores.eventStore.head(),
-    /** A payment of a new order, as the platform tells of it. */
+    /** Returns a payment of a new order. */
     place: async () => {
       const buyer = await service.signUp(`buyer${(payments += 1)}`);
       const request = { plan_id: 'capacity-100g', provider: name };
@@ -113,7 +118,7 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
 
 for (const name of paymentProvider.options) {
   test.serial(
-    `${name}: what is genuine is acknowledged in the platform's own bytes, whatever becomes of it`,
+    `A genuine callback of ${name} gets the platform's acknowledgement with every outcome`,
     async (t) => {
       // Given two orders, of which the first has been paid
       const { clock, commands, sign, send, place, written, isAcknowledged } = await given(t, name);
@@ -124,23 +129,23 @@ for (const name of paymentProvider.options) {
       t.is(await statusOf(), 'paid');
       const before = await written();
 
-      // When it comes again, Then nothing is written; Alipay and epay sign no time
+      // When it comes again, then nothing is written (Alipay and epay sign no time)
       isAcknowledged(await send(sent), 'duplicate');
       clock.advance(60_000);
       isAcknowledged(await send(sign(payment)), 'duplicate, signed again');
       t.is(await written(), before);
 
-      // When it comes with other content, Then what it says is not believed
+      // When it comes with other content, then that content is not applied
       isAcknowledged(await send(sign({ ...payment, orderNumber: other.payment.orderNumber })), 'conflict');
       t.is(commands.notices.filter((notice) => notice.startsWith('conflict')).length, 1);
       t.is(await other.statusOf(), 'created');
 
-      // When it is not what was ordered, Then it is for people to look at
+      // When it differs from the order, then it waits for review
       const cheap = { ...other.payment, amount: 1 };
       isAcknowledged(await send(sign(cheap)), 'mismatch');
       t.is(await other.statusOf(), 'review');
 
-      // When no order is known, or it makes no sense, Then it is kept
+      // When its order is unknown, or it is unreadable, then it is held
       const unknown = { ...payment, orderNumber: '01HZY3T9QK7M5N2P4R6S8V0W1X', transaction: 'txOfNobody' };
       isAcknowledged(await send(sign(unknown)), 'unknown order');
       const unreadable = { ...payment, amount: 'unreadable', transaction: 'txUnreadable' } as const;
@@ -152,7 +157,7 @@ for (const name of paymentProvider.options) {
   );
 
   test.serial(
-    `${name}: what is not believed, or cannot be judged, is refused, and touches no store`,
+    `A callback of ${name} that is refused, or that cannot be judged yet, touches no store`,
     async (t) => {
       // Given an order that waits to be paid
       const { clock, send, sign, place, written, isRefused, ask } = await given(t, name);
@@ -161,7 +166,7 @@ for (const name of paymentProvider.options) {
       const genuine = sign(payment);
       const { payUnjudged } = platforms[name];
 
-      // When it is not paid
+      // When no callback pays it
       const forged = strangers[name].pay(payment, clock.now());
       isRefused(await send(forged), 'wrong_signature');
       isRefused(await send({ body: '{}' }), 'wrong_signature', 'no signature');
@@ -181,7 +186,7 @@ for (const name of paymentProvider.options) {
     },
   );
 
-  test.serial(`${name}: while the log fails or hangs, the platform is told to come again`, async (t) => {
+  test.serial(`A callback of ${name} must come again while the log fails or hangs`, async (t) => {
     const { log, commands, ends, send, sign, place, withLog, isAcknowledged, isRefused } = await given(
       t,
       name,
@@ -190,7 +195,7 @@ for (const name of paymentProvider.options) {
     const sendNow = (): Promise<ReceivedBytes> => send(sign(payment));
     const fails = () => Promise.reject(new StoreUnavailable('away'));
     const breaks = () => Promise.reject(new Error('success'));
-    // The store's own limit ends what hangs, later than anybody waits for it.
+    // The store's limit ends the hanging calls, later than every caller's limit.
     const hanging: (() => void)[] = [];
     const hangs = () =>
       new Promise<never>((_resolve, reject) => {
@@ -203,17 +208,18 @@ for (const name of paymentProvider.options) {
       for (const end of hanging.splice(0)) end();
     };
 
-    // Given a log that cannot be written, When the payment is told, Then it is not acknowledged
+    // Given a log that cannot be written, when the payment arrives, then it is not acknowledged
     isRefused(await withLog({ read: fails, append: fails }, sendNow), 'store_away', 'it is away');
     isRefused(await withLog({ append: fails }, sendNow), 'store_away', 'it cannot be written');
-    isRefused(await withLog({ append: breaks }, sendNow), 'broken', 'something that nobody foresaw');
+    isRefused(await withLog({ append: breaks }, sendNow), 'broken', 'an unexpected error');
 
-    // Given a log that hangs, When 3 s have passed (DESIGN 4.5)
+    // Given a log that hangs, when 3 s have passed (docs/design.md#payment-callbacks)
     ends.add(3_000);
-    isRefused(await withLog({ append: hangs }, sendNow), 'store_away', 'it hangs');
+    isRefused(await withLog({ append: hangs }, sendNow), 'unknown', 'it hangs');
     endHanging();
 
-    // Given that it takes the callback, and hangs while that is settled: it is accepted; told again, it is not known to be settled
+    // Given a log that accepts the callback and hangs while it is settled: it is acknowledged. A repetition is refused,
+    // because it is not known to be settled.
     ends.add(1_500);
     const hangsLater: Partial<EventStore> = {
       append: (stream, expected, events, options) =>
@@ -222,23 +228,23 @@ for (const name of paymentProvider.options) {
           : hangs(),
     };
     await withLog(hangsLater, async () => {
-      isAcknowledged(await sendNow(), 'what is accepted');
-      isRefused(await sendNow(), 'store_away', 'what is accepted, and not settled');
+      isAcknowledged(await sendNow(), 'accepted');
+      isRefused(await sendNow(), 'store_away', 'accepted, and not settled');
     });
     t.is(commands.failures.length, 1);
     t.is(await statusOf(), 'created');
 
-    // Given that it is written and not read: what is told again may have come to nothing yet
+    // Given a log that can be written but not read: a repetition may not be settled yet
     isRefused(await withLog({ read: fails }, sendNow), 'store_away', 'it cannot be read');
 
-    // When all is well again
+    // When all stores work again
     endHanging();
     isAcknowledged(await sendNow(), 'later');
     t.is(await statusOf(), 'paid');
   });
 
-  test.serial(`${name}: GET counts where the platform confirms with it, HEAD nowhere`, async (t) => {
-    // Given an order, and what tells of its payment in a query
+  test.serial(`GET counts for ${name} only as a confirmation, and HEAD never counts`, async (t) => {
+    // Given an order, and its payment in a query
     const { send, sign, place, written, isAcknowledged, isRefused, isShown } = await given(t, name);
     const { payment, statusOf } = await place();
     const asQuery = ({ query, body, headers }: SentCallback) => ({
@@ -248,7 +254,7 @@ for (const name of paymentProvider.options) {
     const [genuine, forged] = [asQuery(sign(payment)), asQuery(strangers[name].pay(payment, new Date()))];
     const before = await written();
 
-    // When it is asked for; Alipay's buyers return with one, which only shows
+    // When it is requested (buyers of Alipay return with a GET, which only shows)
     const head = await send({ ...genuine, method: 'HEAD' });
     t.deepEqual([head.status, head.body.length], [200, 0]);
     isShown(await send({ method: 'GET' }), 'without a query');
@@ -258,14 +264,14 @@ for (const name of paymentProvider.options) {
     t.is(await written(), before);
     const answer = await send({ ...genuine, method: 'GET' });
 
-    // Then only epay's has told of the payment, and its POST means the same
+    // Then only epay's GET has paid, and its POST has the same meaning
     if (name !== 'epay') isShown(answer, 'genuine');
     else isAcknowledged(answer, 'genuine');
     t.is(await statusOf(), name === 'epay' ? 'paid' : 'created');
     if (name === 'epay') isAcknowledged(await send({ body: genuine.query.slice(1) }), 'by POST');
   });
 
-  test.serial(`${name}: while it is not set up, its callbacks are to come again`, async (t) => {
+  test.serial(`Callbacks of ${name} must come again while the platform is not configured`, async (t) => {
     const { clock, send, isRefused, isShown } = await given(t, name, new Map());
     const payment = { orderNumber: 'x', transaction: 'txOfNobody', amount: 999, currency: 'USD' };
     isRefused(await send(platforms[name].pay(payment, clock.now())), 'not_configured');

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { callbackIdOf } from '../../src/commands/payment-ids.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
 import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import { makeStripe } from '../../src/integrations/payments/stripe.js';
-import { startTestService } from '../support/http-service.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
-import { makePaymentPlatforms } from '../support/payment-platforms.js';
+import { startTestService } from '../support/servers/http-service.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
+import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
 
 const path = '/api/v1/payment/webhooks';
 const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
@@ -43,7 +43,7 @@ async function start(t: ExecutionContext, overrides: Parameters<typeof startTest
   return { ...service, send, placeOrder, stateOf };
 }
 
-test('a callback pays its order, and is acknowledged in the platform’s own words, also when it comes again', async (t) => {
+test("A callback pays its order and gets the platform's acknowledgement, even when repeated", async (t) => {
   const { send, placeOrder, stateOf, stores } = await start(t);
   const order = await placeOrder();
   const message = { key: 'm1', told: [{ number: order.number, transaction: 't1', fact: paid }] };
@@ -65,7 +65,7 @@ test('a callback pays its order, and is acknowledged in the platform’s own wor
   );
 });
 
-test('a bad signature is 401, and touches no store', async (t) => {
+test('A bad signature is 401 and touches no store', async (t) => {
   const { ask, send, stores } = await start(t);
   const before = await stores.eventStore.head();
   const { body, headers } = signed({ key: 'm1', told: [] });
@@ -85,7 +85,7 @@ test('a bad signature is 401, and touches no store', async (t) => {
   t.is((await send({ key: 'm2', told: [] }, 'wechatpay')).status, 200);
 });
 
-test('unknown platforms are 404, those that are not configured 503, large and encoded bodies 413 and 415', async (t) => {
+test('Unknown platforms are 404, unconfigured ones 503, and large and encoded bodies 413 and 415', async (t) => {
   const { ask } = await start(t);
   const post = async (provider: string, body: Buffer, headers = {}) => {
     const answer = await ask(`${path}/${provider}`, { method: 'POST', body, headers });
@@ -99,14 +99,14 @@ test('unknown platforms are 404, those that are not configured 503, large and en
   t.is(await post('standard', Buffer.alloc(256 * 1024 + 1)), '413 payload_too_large');
 });
 
-test('callbacks are served before the service is ready', async (t) => {
+test('Callbacks are served before the service is ready', async (t) => {
   const readiness = { serving: () => false, ready: () => ({ ok: false, reasons: ['not yet'] }) };
   const { send, get } = await start(t, { readiness });
   t.is((await send({ key: 'm1', told: [{ fact: { kind: 'nothing' } }] })).status, 200);
   t.is((await get('/api/v1/plans')).status, 503);
 });
 
-test('GET settles, shows or says nothing, as the platform does; HEAD does nothing', async (t) => {
+test('GET settles, shows or does nothing by the platform, and HEAD does nothing', async (t) => {
   const { ask, get, placeOrder, stateOf } = await start(t);
   const order = await placeOrder();
   const { body, headers } = signed({
@@ -130,7 +130,7 @@ test('GET settles, shows or says nothing, as the platform does; HEAD does nothin
   t.like(await stateOf('m1', 'epay'), { status: 'received', disposition: 'mismatch' });
 });
 
-test('while the log is away a callback is 503, after one try', async (t) => {
+test('A callback is 503 after one attempt while the log is unavailable', async (t) => {
   const { send, stores } = await start(t);
   let tries = 0;
   const whole = { ...stores.eventStore };
@@ -147,7 +147,7 @@ test('while the log is away a callback is 503, after one try', async (t) => {
   t.is((await send({ key: 'm1', told: [{ fact: { kind: 'nothing' } }] })).status, 200);
 });
 
-test('a callback of no order of ours is kept and acknowledged; other content under its name is told of', async (t) => {
+test('A callback of an unknown order is held and acknowledged, and other content under its key is reported', async (t) => {
   const { send, stateOf, commands } = await start(t);
   const told = [{ number: 'not-ours', transaction: 't9', fact: paid }];
   t.is((await send({ key: 'm1', told })).status, 200);
@@ -158,11 +158,14 @@ test('a callback of no order of ours is kept and acknowledged; other content und
   t.like(items[0], { provider: 'standard', reason: 'unknown_order' });
 });
 
-/* Parsers that go before a verifier hand on a text that they have decoded, or nothing: bodies over real HTTP that such a text would lose. */
+/*
+ * A parser in front of a verifier passes on decoded text, or nothing. These bodies, over real HTTP, would not survive
+ * that.
+ */
 
 const secret = 'whsec_TestOnly0123456789';
 
-test('what is signed are the bytes that were sent, whatever they are and whatever type they claim', async (t) => {
+test('The signature covers the sent bytes, with any content and type', async (t) => {
   // Given an order by Stripe
   const providers = new Map([['stripe', makeStripe({ secrets: [secret], livemode: undefined })]] as const);
   const { ask, clock, commands, get, post, signUp } = await startTestService(t, {
@@ -198,7 +201,8 @@ test('what is signed are the bytes that were sent, whatever they are and whateve
       2,
     );
 
-  // When it comes indented, with a byte order mark, in no UTF-8, under any type, Then it is believed, and what cannot be read is kept
+  // When it comes indented, with a byte order mark, not in UTF-8, under any type, then it is accepted, and unreadable
+  // content is held
   t.is(await send(Buffer.from(`\r\n${event('evt_1')}\r\n`), 'application/json'), 200);
   t.like((await get(`/api/v1/orders/${order.id}`, buyer)).json, { status: 'paid' });
   t.is(await send(Buffer.from(`\ufeff${event('evt_2')}`), 'text/plain; charset=utf-16'), 200);
@@ -212,7 +216,7 @@ test('what is signed are the bytes that were sent, whatever they are and whateve
   );
 });
 
-test('a form that is larger than parsers of forms take is read', async (t) => {
+test('A form that is larger than the limits of form parsers is read', async (t) => {
   const { alipay } = makePaymentPlatforms('ours');
   const { clock, get, post, send, signUp } = await startTestService(t, {
     paymentProviders: new Map([['alipay', alipay.provider]] as const),
@@ -225,19 +229,19 @@ test('a form that is larger than parsers of forms take is read', async (t) => {
   const order = (await post('/api/v1/orders', request, buyer)).json as { id: string; number: string };
   const payment = { orderNumber: order.number, transaction: 'tx12345678', amount: 6_900, currency: 'CNY' };
   const { body } = alipay.pay(payment, clock.now());
-  // Parameters that are empty may stand unsigned: co-body would take 56 KiB.
+  // Empty parameters may be unsigned. The parser co-body would take 56 KiB.
   const padding = Array.from({ length: 50 }, (_, n) => `${'p'.repeat(2_000)}${n}=`).join('&');
   const answer = await send(`${body}&${padding}`);
   t.deepEqual([answer.status, answer.text], [200, 'success']);
   t.like((await get(`/api/v1/orders/${order.id}`, buyer)).json, { status: 'paid' });
 });
 
-test('a person who returns from Alipay with a query in GBK is shown to the verifier', async (t) => {
+test('The verifier receives a return from Alipay with a query in GBK', async (t) => {
   const { alipay } = makePaymentPlatforms('ours');
   const { ask } = await startTestService(t, {
     paymentProviders: new Map([['alipay', alipay.provider]] as const),
   });
   // 空间
   const { status } = await ask(`${path}/alipay?charset=GBK&subject=%bf%d5%bc%e4`);
-  t.is(status, 401, 'it is not signed, and no more is wrong with it');
+  t.is(status, 401, 'only the signature is missing');
 });

@@ -1,16 +1,17 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
-import { makeDismissUnmatched } from '../../src/commands/dismiss-unmatched.js';
-import { callbackIdOf } from '../../src/commands/payment-ids.js';
-import { registerPaymentMetrics } from '../../src/composition/metrics.js';
-import type { RecordedFact } from '../../src/domain/payment.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { givenContext } from '../support/given-stores.js';
-import { startTestService } from '../support/http-service.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../support/test-payment-provider.js';
+import { makeDismissUnmatched } from '../../src/commands/orders/dismiss-unmatched.js';
+import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
+import { registerPaymentMetrics } from '../../src/observing/metrics.js';
+import type { PaymentFact } from '../../src/domain/payment.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { givenContext } from '../support/given/given-stores.js';
+import { startTestService } from '../support/servers/http-service.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
+import { partial } from '../support/fakes/partial.js';
 
 const path = '/api/v1/admin/payments';
-const paid = (amount = 999, currency = 'USD'): RecordedFact => ({ kind: 'paid', amount, currency });
+const paid = (amount = 999, currency = 'USD'): PaymentFact => ({ kind: 'paid', amount, currency });
 const note = 'The buyer’s canary Ada has asked.';
 
 interface Page {
@@ -57,7 +58,7 @@ async function start(t: ExecutionContext) {
   };
 }
 
-test('what leads to no order is listed, applied to one, and shows there at once', async (t) => {
+test('A callback without an order is listed, applied to an order, and shown there at once', async (t) => {
   const { placeOrder, send, list, resolve, order, logLines } = await start(t);
   const { id: orderId } = await placeOrder();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
@@ -83,7 +84,7 @@ test('what leads to no order is listed, applied to one, and shows there at once'
   t.notRegex(logLines.join(), /canary/);
 });
 
-/** What is measured of payments, by name and list. */
+/** Returns the payment metrics by name and list. */
 async function measured(
   clock: Parameters<typeof registerPaymentMetrics>[1],
   readers: Parameters<typeof registerPaymentMetrics>[2],
@@ -95,7 +96,7 @@ async function measured(
   );
 }
 
-test('how many wait, and how long, is measured; nothing is told of it while the read models are away', async (t) => {
+test('The number and age of waiting payments are measured, and have no value while the read models are unavailable', async (t) => {
   const { placeOrder, send, resolve, commands, stores } = await start(t);
   const { number } = await placeOrder();
   const nothing = ['waiting unmatched: 0', 'waiting review: 0', 'unmatched_oldest_seconds: 0'];
@@ -113,7 +114,7 @@ test('how many wait, and how long, is measured; nothing is told of it while the 
   await resolve(first, { action: 'dismiss', note });
   const oldestOf = async (...deps: Parameters<typeof measured>) => (await measured(...deps)).at(-1);
   t.is(await oldestOf(stores.clock, commands), 'unmatched_oldest_seconds: 30.5');
-  // Where another process has received it, whose clock is ahead
+  // Another process with a clock ahead has received it
   t.is(await oldestOf({ now: () => new Date(0) }, commands), 'unmatched_oldest_seconds: 0');
   const away = { unmatched: () => Promise.reject(new StoreUnavailable('away')) };
   t.deepEqual(await measured(stores.clock, { ...commands, paymentCallbacks: away }), []);
@@ -123,7 +124,7 @@ test('how many wait, and how long, is measured; nothing is told of it while the 
   });
 });
 
-test('what is unmatched is listed by when it was received, whatever its id', async (t) => {
+test('Unmatched callbacks are listed by the time of their arrival, not by id', async (t) => {
   const { send, list, get, operator, stores } = await start(t);
   // Given callbacks, two at a time
   const sent: string[][] = [];
@@ -134,18 +135,18 @@ test('what is unmatched is listed by when it was received, whatever its id', asy
     sent.push(pair.sort());
     stores.clock.advance(1);
   }
-  // Then the longest received come first, and those of one moment by id
+  // Then the longest received come first, and callbacks of one moment by id
   t.notDeepEqual(sent.flat(), sent.flat().toSorted());
   t.deepEqual(
     (await list('unmatched')).items.map(({ id }) => id),
     sent.flat(),
   );
-  // and an id alone, which was a place before, is none.
+  // and an id alone is no valid cursor.
   const place = Buffer.from(sent.flat()[2] ?? '').toString('base64url');
   t.is((await get(`${path}/unmatched?cursor=${place}`, operator)).status, 400);
 });
 
-test('what is not what was ordered is listed beside it, and applied or dismissed as the order’s history tells', async (t) => {
+test("A report that differs from its order is listed, and applied or dismissed as the order's history permits", async (t) => {
   const { placeOrder, send, list, resolve, order } = await start(t);
   const { id: orderId, number } = await placeOrder();
   const wrong = await send({ number, transaction: 't1', fact: paid(998) });
@@ -186,11 +187,11 @@ test('what is not what was ordered is listed beside it, and applied or dismissed
   );
 });
 
-test('lists come in pages, and a page goes on where the one before ended, whatever was decided meanwhile', async (t) => {
+test('A page continues where the one before ended, with decisions in between', async (t) => {
   const { placeOrder, send, list, resolve, stores } = await start(t);
   for (let n = 0; n < 5; n += 1) {
     await send({ number: 'NOT-OURS', transaction: `u${n}`, fact: paid() });
-    // The last three at one moment
+    // The last three arrive at one moment
     if (n < 2) stores.clock.advance(1);
   }
   const orders = [await placeOrder(), await placeOrder()];
@@ -216,16 +217,16 @@ test('lists come in pages, and a page goes on where the one before ended, whatev
   }
 });
 
-test('what cannot be decided so is refused with a reason; a stranger’s word counts nothing', async (t) => {
+test('An impossible decision is refused with a reason, and other users cannot decide', async (t) => {
   const { placeOrder, send, resolve, buyer, get, stores } = await start(t);
   const { id: orderId } = await placeOrder();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   const unreadable = await send({ fact: { kind: 'unreadable', field: 'amount' } });
   const head = await stores.eventStore.head();
-  const nobody = '019b7d00-0000-7000-8000-00000000ffff';
+  const unknownOrder = '019b7d00-0000-7000-8000-00000000ffff';
   const apply = { action: 'apply', order_id: orderId, note };
   const refusals: readonly [string, object, string][] = [
-    [id, { ...apply, order_id: nobody }, '404 not_found'],
+    [id, { ...apply, order_id: unknownOrder }, '404 not_found'],
     [id, { action: 'apply', note }, '400 invalid_request'],
     [id, { action: 'dismiss', order_id: orderId, note }, '400 invalid_request'],
     [id, { action: 'dismiss' }, '400 invalid_request'],
@@ -247,7 +248,7 @@ test('what cannot be decided so is refused with a reason; a stranger’s word co
   t.is(await stores.eventStore.head(), head);
 });
 
-test('a decision that could not be brought about is 503, and stands', async (t) => {
+test('A decision that cannot be completed is 503 and stands', async (t) => {
   const { placeOrder, send, resolve, order, stores } = await start(t);
   const { id: orderId } = await placeOrder();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
@@ -272,31 +273,37 @@ interface Decision {
   readonly decided_by: string;
 }
 
-test('what was decided is shown to operators with the note and whose decision it was, until the buyer is erased', async (t) => {
+test('Operators see a decision with its note and author until the buyer is erased', async (t) => {
   const { placeOrder, send, resolve, operator, buyer, get, stores, logLines } = await start(t);
   const { id: orderId, number } = await placeOrder();
   const { json: order } = await get(`/api/v1/orders/${orderId}`, buyer);
   const buyerId = (order as { user_id: string }).user_id;
-  // Given one callback that was applied to the order, one of its own that was dismissed, and one that is nobody's
+  // Given one callback that was applied to the order, one of the order that was dismissed, and one without an order
   const applied = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   await resolve(applied, { action: 'apply', order_id: orderId, note: `${note} 1` });
   const short = await send({ number, transaction: 't2', fact: paid(5) });
   await resolve(`${short}.0`, { action: 'dismiss', note: `${note} 2` });
-  const nobodys = await send({ number: 'NOT-OURS', transaction: 't3', fact: paid() });
-  await resolve(nobodys, { action: 'dismiss', note: `${note} 3` });
+  const orderless = await send({ number: 'NOT-OURS', transaction: 't3', fact: paid() });
+  await resolve(orderless, { action: 'dismiss', note: `${note} 3` });
   const shown = async (what: string): Promise<readonly Decision[]> => {
     const answer = await get(`/api/v1/admin/${what}`, operator);
     t.is(answer.status, 200, answer.text);
     return (answer.json as { decisions: Decision[] }).decisions;
   };
-  // Then each says why, and by whom
+  // Then each shows the reason and the author
   const byOperator = { decided_by: `user:${await idOfOperator()}` };
   const first = { payment_id: applied, action: 'apply', order_id: orderId, note: `${note} 1`, ...byOperator };
   const second = {
     ...{ payment_id: `${short}.0`, action: 'dismiss', order_id: orderId, note: `${note} 2` },
     ...byOperator,
   };
-  const third = { payment_id: nobodys, action: 'dismiss', order_id: null, note: `${note} 3`, ...byOperator };
+  const third = {
+    payment_id: orderless,
+    action: 'dismiss',
+    order_id: null,
+    note: `${note} 3`,
+    ...byOperator,
+  };
   const undated = (decisions: readonly Decision[]) =>
     decisions.map((decision) => ({ ...decision, decided_at: undefined }));
   const dated = (...decisions: readonly Decision[]) =>
@@ -304,7 +311,7 @@ test('what was decided is shown to operators with the note and whose decision it
   t.deepEqual(undated(await shown(`payments/${applied}`)), dated(first));
   t.deepEqual(undated(await shown(`payments/${short}`)), dated(second));
   t.deepEqual(undated(await shown(`payments/${short}.0`)), dated(second));
-  t.deepEqual(undated(await shown(`payments/${nobodys}`)), dated(third));
+  t.deepEqual(undated(await shown(`payments/${orderless}`)), dated(third));
   for (const name of [orderId, number, number.toLowerCase()]) {
     const decisions = undated(await shown(`orders/${name}`));
     t.deepEqual(
@@ -317,20 +324,20 @@ test('what was decided is shown to operators with the note and whose decision it
     notifications: [{ order_number: 'foreign', transaction_id: 't1' }],
   });
   t.like((await get(`/api/v1/admin/orders/${orderId}`, operator)).json, { id: orderId, status: 'paid' });
-  // And nobody else reads it
+  // And no other user reads it
   t.is((await get(`/api/v1/admin/payments/${applied}`, buyer)).status, 403);
   t.is((await get(`/api/v1/admin/orders/${orderId}`, buyer)).status, 403);
   t.false('decisions' in (order as object));
   t.is((await get(`/api/v1/admin/payments/${callbackIdOf('standard', 'never')}`, operator)).status, 404);
   t.is((await get('/api/v1/admin/orders/019b7d00-0000-7000-8000-00000000ffff', operator)).status, 404);
   t.notRegex(logLines.join(), /canary/);
-  // And what concerned the buyer is gone with them
+  // And the notes about the buyer are erased with the account
   await stores.sealer.destroy({ kind: 'person', userId: buyerId });
   t.deepEqual(
     (await shown(`orders/${orderId}`)).map((decision) => decision.note),
     [null, null],
   );
-  t.is((await shown(`payments/${nobodys}`))[0]?.note, `${note} 3`);
+  t.is((await shown(`payments/${orderless}`))[0]?.note, `${note} 3`);
 
   async function idOfOperator(): Promise<string> {
     const me = (await get('/api/v1/auth/me', operator)).json as { data: { id: string } };
@@ -338,12 +345,12 @@ test('what was decided is shown to operators with the note and whose decision it
   }
 });
 
-test('what is of other shops is dismissed many at a time: of one reason and platform, received before a time', async (t) => {
+test('Callbacks of other shops are dismissed many at a time, by reason, platform and time of arrival', async (t) => {
   const { placeOrder, send, list, post, resolve, operator, stores, commands } = await start(t);
   const { id: orderId } = await placeOrder();
-  const foreign: string[] = [];
+  const otherShops: string[] = [];
   for (let n = 0; n < 103; n += 1) {
-    foreign.push(await send({ number: 'NOT-OURS', transaction: `t${n}`, fact: paid() }));
+    otherShops.push(await send({ number: 'NOT-OURS', transaction: `t${n}`, fact: paid() }));
   }
   const unreadable = await send({ fact: { kind: 'unreadable', field: 'amount' } });
   const before = stores.clock.now();
@@ -353,25 +360,29 @@ test('what is of other shops is dismissed many at a time: of one reason and plat
     note,
   };
   const dismiss = (body: object) => post(`${path}/unmatched/dismiss`, body, operator);
-  // When nothing is old enough, or of that platform, then nothing is dismissed
+  // When no callback is old enough, or of the platform, then none is dismissed
   t.like((await dismiss({ ...ask, provider: 'stripe' })).json, { dismissed: 0 });
   const tooEarly = { ...ask, received_before: before.toISOString() };
-  t.deepEqual((await dismiss(tooEarly)).json, { dismissed: 0, next: null }, 'all that follow came later');
+  t.deepEqual(
+    (await dismiss(tooEarly)).json,
+    { dismissed: 0, next: null },
+    'all later callbacks arrived after the time',
+  );
   for (const bad of [{ note: '' }, { reason: 'any' }, { received_before: 'today' }, { after: 'x' }]) {
     t.is((await dismiss({ ...ask, ...bad })).status, 400, JSON.stringify(bad));
   }
   t.is((await list('unmatched', '?limit=200')).items.length, 104);
-  // When one is an order's meanwhile
-  const [taken = ''] = foreign;
+  // When one of them is applied to an order meanwhile
+  const [taken = ''] = otherShops;
   await resolve(taken, { action: 'apply', order_id: orderId, note });
-  // Then all others are dismissed, page by page, and nothing else is
+  // Then all others are dismissed, page by page, and no other callback is
   let [dismissed, after]: [number, string | null] = [0, null];
   let calls = 0;
   do {
     const answer = await dismiss({ ...ask, provider: 'standard', after });
     t.is(answer.status, 200, answer.text);
-    const told = answer.json as { readonly dismissed: number; readonly next: string | null };
-    [dismissed, after] = [dismissed + told.dismissed, told.next];
+    const reply = answer.json as { readonly dismissed: number; readonly next: string | null };
+    [dismissed, after] = [dismissed + reply.dismissed, reply.next];
     calls += 1;
   } while (after !== null);
   t.is(dismissed, 102);
@@ -381,7 +392,7 @@ test('what is of other shops is dismissed many at a time: of one reason and plat
     [unreadable],
   );
   t.deepEqual((await dismiss(ask)).json, { dismissed: 0, next: null });
-  // And what a list still shows though somebody has decided on it is left as it is
+  // And an item of a stale list that was already decided stays unchanged
   const { resolvePayment } = commands;
   const stale = {
     id: taken,
@@ -391,9 +402,9 @@ test('what is of other shops is dismissed many at a time: of one reason and plat
   } as const;
   const behind = makeDismissUnmatched({
     resolvePayment,
-    paymentCallbacks: {
+    paymentCallbacks: partial({
       unmatched: () => Promise.resolve([{ ...stale, is_ours: true, notifications: [] } as const]),
-    },
+    }),
   });
   const late = {
     reason: 'unknown_order',

@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { totpCode } from '../support/authenticator-app.js';
-import { givenContext } from '../support/given-stores.js';
-import type { Answer } from '../support/http-app.js';
-import { password, startTestService, type TestService } from '../support/http-service.js';
-import { asObject, textOf } from '../support/service-client.js';
-import { appendEvents } from '../support/append-events.js';
+import { totpCode } from '../support/fakes/authenticator-app.js';
+import { givenContext } from '../support/given/given-stores.js';
+import type { Answer } from '../support/clients/http-app.js';
+import { password, startTestService, type TestService } from '../support/servers/http-service.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
+import { appendEvents } from '../support/given/append-events.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -39,7 +39,7 @@ async function join(
   return headers;
 }
 
-test('a project is renamed, and a read that follows shows the same', async (t) => {
+test('A project is renamed, and the next read shows the change', async (t) => {
   const { patch, get, url, owner, clock } = await startWithProject(t);
   clock.advance(1_000);
   const changed = await patch({ name: ' Rivers ' });
@@ -54,19 +54,19 @@ test('a project is renamed, and a read that follows shows the same', async (t) =
   }
 });
 
-test('a change or deletion of an outdated revision is 412', async (t) => {
+test('A change or deletion of an outdated revision is 412', async (t) => {
   const { patch, get, remove, url, owner } = await startWithProject(t);
   const tag = (await get(url, owner)).headers.get('etag') ?? '';
   t.is((await patch({ name: 'Rivers' }, { ...owner, 'if-match': tag })).status, 200);
   const stale = { ...owner, 'if-match': tag };
   t.deepEqual(codeOf(await patch({ name: 'Lakes' }, stale)), [412, 'precondition_failed']);
   t.deepEqual(codeOf(await remove(stale)), [412, 'precondition_failed']);
-  const foreign = { ...owner, 'if-match': '"abc"' };
-  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, foreign)), [412, 'precondition_failed']);
-  t.deepEqual(codeOf(await remove(foreign)), [412, 'precondition_failed']);
-  // What is wrong with the body is told first.
+  const otherTag = { ...owner, 'if-match': '"abc"' };
+  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, otherTag)), [412, 'precondition_failed']);
+  t.deepEqual(codeOf(await remove(otherTag)), [412, 'precondition_failed']);
+  // The flaw of the body is reported first.
   const long = { name: 'x'.repeat(65) };
-  for (const headers of [stale, foreign]) {
+  for (const headers of [stale, otherTag]) {
     t.deepEqual(codeOf(await patch(long, headers)), [400, 'invalid_request']);
   }
   const found = await get(url, owner);
@@ -74,7 +74,7 @@ test('a change or deletion of an outdated revision is 412', async (t) => {
   t.is((await remove({ ...owner, 'if-match': found.headers.get('etag') ?? '' })).status, 204);
 });
 
-test('only owners change or delete a project', async (t) => {
+test('Only owners change or delete a project', async (t) => {
   const { patch, remove, join: joinAs, signUp, get, url, owner } = await startWithProject(t);
   for (const role of ['viewer', 'editor', 'admin']) {
     const headers = await joinAs(role, role);
@@ -87,14 +87,14 @@ test('only owners change or delete a project', async (t) => {
   t.is((await get(url, owner)).status, 200);
 });
 
-test('two-factor authentication is demanded only by an owner who has it', async (t) => {
+test('Only an owner with two-factor authentication can require it', async (t) => {
   const { patch, get, url, owner } = await startWithProject(t);
   t.deepEqual(codeOf(await patch({ name: 'x', require_2fa: true })), [403, 'two_factor_required']);
   t.like((await get(url, owner)).json, { name: 'Launch', require_2fa: false });
   t.is((await patch({ require_2fa: false })).status, 200);
 });
 
-test('once it is demanded, whoever has no second factor is refused from the next request on, auditors too', async (t) => {
+test('A member or auditor without a second factor is refused from the next request on when it is required', async (t) => {
   const scene = await startWithProject(t);
   const { patch, get, post, url, owner, clock, join: joinAs, signUp, commands } = scene;
   const viewer = await joinAs('viewer', 'viewer');
@@ -109,9 +109,9 @@ test('once it is demanded, whoever has no second factor is refused from the next
   const secret = textOf(asObject(asObject(enrolled.json)['data']), 'secret');
   const code = totpCode(secret, clock.now());
   t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, owner)).status, 200);
-  // When they demand it
+  // When the owner requires it
   t.like((await patch({ require_2fa: true })).json, { require_2fa: true });
-  // Then
+  // Then every caller without it is refused
   t.is((await get(url, owner)).status, 200);
   for (const headers of [viewer, auditor]) {
     t.deepEqual(codeOf(await get(url, headers)), [403, 'two_factor_required']);
@@ -120,7 +120,7 @@ test('once it is demanded, whoever has no second factor is refused from the next
   t.is((await get(`${url}/storages`, apiKey)).status, 200, 'keys pass');
   t.is((await patch({ require_2fa: false })).status, 200);
   t.is((await get(url, viewer)).status, 200);
-  // And nothing of it is open to a session of theirs that has not passed the second factor
+  // And a session of the owner that has not passed the second factor is refused
   const signedIn = await commands.login(
     { email: 'owner@example.com', password, clientIp: '127.0.0.1', userAgent: null },
     givenContext(7_002, clock.now()),
@@ -132,7 +132,7 @@ test('once it is demanded, whoever has no second factor is refused from the next
   t.deepEqual(codeOf(await scene.remove(unproved)), [403, 'two_factor_required']);
 });
 
-test('of a deleted project nothing is reached any more, by nobody and by no key', async (t) => {
+test('A deleted project cannot be reached by any member or key', async (t) => {
   const { remove, get, post, url, owner, join: joinAs, ask, issue } = await startDeleted(t);
   const editor = await joinAs('editor', 'editor');
   const { key, storage } = await issue();
@@ -176,7 +176,7 @@ const storageRequest = {
 const { credentials } = storageRequest;
 const testId = '019b7d00-0000-7000-8000-0000000000aa';
 
-/** Every change of a storage there is; the first ones change nothing that the others need. */
+/** Every change of a storage. The first ones change nothing that the others need. */
 const changes: readonly (readonly [method: string, path: string, body: unknown, status: number])[] = [
   ['PATCH', '', { name: 'Archive' }, 200],
   ['PUT', '/delivery', { mode: 'public' }, 200],
@@ -188,7 +188,7 @@ const changes: readonly (readonly [method: string, path: string, body: unknown, 
   ['DELETE', '', undefined, 204],
 ];
 
-test('each change of a storage is refused where the storage has changed since it was read', async (t) => {
+test('Each change of a storage is refused if the storage has changed since the read', async (t) => {
   // Given an active storage
   const { signUp, makeProject, post, ask, get, stores } = await startTestService(t);
   const owner = await signUp('owner');
@@ -214,21 +214,44 @@ test('each change of a storage is refused where the storage has changed since it
         headers: { ...owner, 'if-match': etag },
       });
     const before = await get(path, owner);
-    // When it is changed as it was before somebody else's change
+    // When it is changed with the tag from before another change
     const refused = await change(stale);
     // Then nothing happens
     t.is(refused.status, 412, `${method} ${below}`);
     t.like(refused.json, { code: 'precondition_failed' });
     t.deepEqual((await get(path, owner)).json, before.json);
-    // And as it is, it is changed
+    // And with the current tag it is changed
     stale = before.headers.get('etag') ?? '';
     t.is((await change(stale)).status, status, `${method} ${below}`);
-    // What changes the project alone leaves the storage's revision as it is.
+    // A change of the project alone leaves the storage's revision unchanged.
     if (below === '/default') stale = '"0-aaaaaaaaaaaaaaaaaaaaaa"';
   }
 });
 
-test('a key that no header can carry is refused at once, and not quoted', async (t) => {
+test('A storage of another project, and a deleted one, is 404 with any revision in If-Match', async (t) => {
+  // Given a storage that is asked for in another project of the same owner, and a deleted storage
+  const { signUp, makeProject, post, ask } = await startTestService(t);
+  const owner = await signUp('owner');
+  const storages = `/api/v1/projects/${await makeProject(owner)}/storages`;
+  const elsewhere = `/api/v1/projects/${await makeProject(owner)}/storages`;
+  const add = async () => ((await post(storages, storageRequest, owner)).json as { id: string }).id;
+  const [kept, deleted] = [await add(), await add()];
+  await ask(`${storages}/${deleted}`, { method: 'DELETE', headers: owner });
+  for (const path of [`${elsewhere}/${kept}`, `${storages}/${deleted}`]) {
+    for (const [method, below, json] of changes) {
+      for (const ifMatch of [{}, { 'if-match': '"0-aaaaaaaaaaaaaaaaaaaaaa"' }, { 'if-match': '"7-x"' }]) {
+        const answer = await ask(path + below, {
+          method,
+          ...(json === undefined ? {} : { json }),
+          headers: { ...owner, ...ifMatch },
+        });
+        t.deepEqual(codeOf(answer), [404, 'not_found'], `${method} ${below}`);
+      }
+    }
+  }
+});
+
+test('An access key that no header can carry is refused at once and not quoted', async (t) => {
   const { signUp, makeProject, post } = await startTestService(t);
   const owner = await signUp('owner');
   const storages = `/api/v1/projects/${await makeProject(owner)}/storages`;

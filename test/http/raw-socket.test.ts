@@ -3,13 +3,12 @@ import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { publicAccess } from '../../src/http/access.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
-import { defineRoute } from '../../src/http/route.js';
+import { makeRoute } from '../../src/http/route.js';
 import type { ServerLimits } from '../../src/http/server.js';
-import { startTestHttp } from '../support/http-app.js';
-import type { TestHttp } from '../support/http-app.js';
-import { openConnection, sendRaw } from '../support/http-socket.js';
+import { startTestHttp, type TestHttp } from '../support/clients/http-app.js';
+import { openConnection, sendRaw } from '../support/clients/http-socket.js';
 
-const echo = defineRoute({
+const echo = makeRoute({
   method: 'POST',
   path: '/echo',
   name: 'echo',
@@ -18,7 +17,6 @@ const echo = defineRoute({
   access: publicAccess,
   request: { params: noParams, query: noQuery, body: z.strictObject({ text: z.string() }) },
   replies: { 200: { description: 'It.', schema: z.strictObject({ text: z.string() }) } },
-  errors: [],
   handler: ({ body }) => ({ status: 200, body }),
 });
 
@@ -87,7 +85,7 @@ const refused: [string, string, number][] = [
   ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n`, 405],
 ];
 for (const [what, bytes, status] of refused) {
-  test(`${what} is answered ${status} in JSON`, async (t) => {
+  test(`A request with ${what} gets ${status} in JSON`, async (t) => {
     const http = await start(t);
     const { text, statuses } = await sendRaw(http.server.port, Buffer.from(bytes, 'latin1'));
     t.deepEqual(statuses, [status]);
@@ -97,7 +95,7 @@ for (const [what, bytes, status] of refused) {
   });
 }
 
-test('2,000 small headers are too few to be dropped or refused', async (t) => {
+test('A request with 2,000 small headers is accepted whole', async (t) => {
   const http = await start(t);
   const headers = 'a:b\r\n'.repeat(2000);
   const { statuses } = await sendRaw(
@@ -107,7 +105,7 @@ test('2,000 small headers are too few to be dropped or refused', async (t) => {
   t.deepEqual(statuses, [200]);
 });
 
-test('headers that never end are cut off with 408', async (t) => {
+test('Headers that never end are cut off with 408', async (t) => {
   const http = await start(t);
   const connection = await openConnection(http.server.port);
   connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
@@ -120,7 +118,7 @@ test('headers that never end are cut off with 408', async (t) => {
   t.true(tookMs < 2000, `${tookMs} ms`);
 });
 
-test('a body that never ends is cut off with 408', async (t) => {
+test('A body that never ends is cut off with 408', async (t) => {
   const http = await start(t);
   const connection = await openConnection(http.server.port);
   connection.write(
@@ -135,7 +133,7 @@ test('a body that never ends is cut off with 408', async (t) => {
   t.true(tookMs < 2000, `${tookMs} ms`);
 });
 
-test('pipelined requests are answered in order', async (t) => {
+test('Pipelined requests are answered in order', async (t) => {
   const http = await start(t);
   const post = (text: string): string => {
     const body = JSON.stringify({ text });
@@ -149,7 +147,7 @@ test('pipelined requests are answered in order', async (t) => {
   t.true(text.indexOf('"one"') < text.indexOf('"two"'));
 });
 
-test('a malformed request behind a good one does not take its answer', async (t) => {
+test('A malformed request behind a good one does not take its reply', async (t) => {
   const http = await start(t);
   const { text, statuses } = await sendRaw(
     http.server.port,
@@ -160,7 +158,7 @@ test('a malformed request behind a good one does not take its answer', async (t)
   t.true(statuses.length === 1 || statuses[1] === 400);
 });
 
-test('a chunked body is counted as it arrives', async (t) => {
+test('A chunked body is counted while it arrives', async (t) => {
   const http = await start(t, {});
   const connection = await openConnection(http.server.port);
   connection.write(
@@ -172,14 +170,14 @@ test('a chunked body is counted as it arrives', async (t) => {
   connection.socket.destroy();
 });
 
-test('a client that half-closes after its request still gets the answer', async (t) => {
+test('A client that half-closes after its request still gets the reply', async (t) => {
   const http = await start(t);
   const connection = await openConnection(http.server.port);
   connection.socket.end('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   t.deepEqual((await connection.closed()).statuses, [200]);
 });
 
-test('a client that leaves in the middle of its body harms nobody', async (t) => {
+test('A client that disconnects during its body disturbs no other client', async (t) => {
   const http = await start(t);
   for (let round = 0; round < 20; round += 1) {
     const connection = await openConnection(http.server.port);
@@ -192,7 +190,7 @@ test('a client that leaves in the middle of its body harms nobody', async (t) =>
   t.notRegex(http.logLines.join(''), /internal_error/);
 });
 
-test('an expectation that is not known is no reason to refuse', async (t) => {
+test('An unknown expectation is no reason to refuse', async (t) => {
   const http = await start(t);
   const { statuses } = await sendRaw(
     http.server.port,
@@ -201,7 +199,7 @@ test('an expectation that is not known is no reason to refuse', async (t) => {
   t.deepEqual(statuses, [200]);
 });
 
-test('connections beyond the limit are dropped, and those within it served', async (t) => {
+test('Connections beyond the limit are dropped, and those within it are served', async (t) => {
   const http = await start(t, { connectionsMax: 2 });
   const held = await Promise.all([openConnection(http.server.port), openConnection(http.server.port)]);
   for (const connection of held) connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -214,7 +212,7 @@ test('connections beyond the limit are dropped, and those within it served', asy
 function slowRoute(gate: Promise<void>) {
   const entered: (() => void)[] = [];
   const arrived = new Promise<void>((resolve) => entered.push(resolve));
-  const route = defineRoute({
+  const route = makeRoute({
     method: 'GET',
     path: '/slow',
     name: 'slow',
@@ -223,7 +221,6 @@ function slowRoute(gate: Promise<void>) {
     access: publicAccess,
     request: { params: noParams, query: noQuery, body: noBody },
     replies: { 200: { description: 'At last.', schema: z.strictObject({ text: z.string() }) } },
-    errors: [],
     handler: async (_request) => {
       for (const resolve of entered) resolve();
       await gate;
@@ -233,7 +230,7 @@ function slowRoute(gate: Promise<void>) {
   return { route, arrived };
 }
 
-test('closing lets a request in flight finish, takes no other, and ends idle connections', async (t) => {
+test('Closing finishes a request in flight, accepts no other, and ends idle connections', async (t) => {
   let release = (): void => undefined;
   const { route, arrived } = slowRoute(
     new Promise((resolve) => {
@@ -257,7 +254,7 @@ test('closing lets a request in flight finish, takes no other, and ends idle con
   await closed;
 });
 
-test('closing waits no longer than its bound', async (t) => {
+test('Closing waits no longer than its bound', async (t) => {
   const { route, arrived } = slowRoute(new Promise(() => undefined));
   const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
   const busy = await openConnection(http.server.port);

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { agentSecret, password, startTestService } from '../support/http-service.js';
+import { agentSecret, password, startTestService } from '../support/servers/http-service.js';
 
 const credentials = { access_key: 'AKIAEXAMPLE', secret_key: 'canary-secret-key' };
 const s3 = { name: 'Originals', provider: 's3', bucket: 'originals', region: 'eu-west-1', credentials };
 
-test('register answers the wrapper with user and tokens, and nothing may keep it', async (t) => {
+test('A registration returns the wrapper with user and tokens, and must not be cached', async (t) => {
   const { post, get } = await startTestService(t);
   const answer = await post('/api/v1/auth/register', { email: 'Ada@Example.com', password, nickname: 'Ada' });
   t.is(answer.status, 201);
@@ -28,7 +28,7 @@ test('register answers the wrapper with user and tokens, and nothing may keep it
   );
 });
 
-test('register refuses what the document says, and names the field', async (t) => {
+test('An invalid registration is refused with the name of the field', async (t) => {
   const { post } = await startTestService(t);
   const register = (body: unknown) => post('/api/v1/auth/register', body);
   const bad: [unknown, RegExp][] = [
@@ -51,7 +51,7 @@ test('register refuses what the document says, and names the field', async (t) =
   t.like(taken.json, { code: 'email_taken' });
 });
 
-test('registrations are limited per address, and only 201 and 409 count', async (t) => {
+test('Registrations are limited per address, and only 201 and 409 count', async (t) => {
   const { post, clock } = await startTestService(t, { rates: { register: { limit: 2, seconds: 3600 } } });
   const register = (email: string) => post('/api/v1/auth/register', { email, password });
   for (let round = 0; round < 5; round += 1) t.is((await register('nobody')).status, 400);
@@ -65,7 +65,7 @@ test('registrations are limited per address, and only 201 and 409 count', async 
   t.is((await register('b@example.com')).status, 201);
 });
 
-test('a repeated registration with one key gives the same account and tokens', async (t) => {
+test('A repeated registration with one key returns the same account and tokens', async (t) => {
   const { post, stores } = await startTestService(t);
   const register = (email: string) =>
     post('/api/v1/auth/register', { email, password }, { 'idempotency-key': 'once' });
@@ -77,7 +77,7 @@ test('a repeated registration with one key gives the same account and tokens', a
   t.notRegex(kept, /example\.com|access_token|once|eyJ/);
 });
 
-test('a project belongs to who made it, and is listed and found by nobody else', async (t) => {
+test('A project belongs to its creator, and no other user lists or finds it', async (t) => {
   const { signUp, post, get } = await startTestService(t);
   const [ada, bob] = [await signUp('ada'), await signUp('bob')];
   const made = await post('/api/v1/projects', { name: '  Launch  ' }, ada);
@@ -94,7 +94,7 @@ test('a project belongs to who made it, and is listed and found by nobody else',
   t.deepEqual((await get('/api/v1/projects', bob)).json, { items: [], next_cursor: null });
 });
 
-test('a list is read page by page, newest first, without gaps or repetitions', async (t) => {
+test('A list is read page by page, newest first, without gaps or repetitions', async (t) => {
   const { signUp, post, get, clock } = await startTestService(t);
   const ada = await signUp('ada');
   for (const name of ['1', '2', '3', '4', '5']) {
@@ -116,7 +116,7 @@ test('a list is read page by page, newest first, without gaps or repetitions', a
   }
 });
 
-test('a storage is pending when it is made, and shows no credential anywhere', async (t) => {
+test('A new storage is pending, and no reply, event or log contains its credentials', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');
   const project = await service.makeProject(ada);
@@ -145,7 +145,7 @@ test('a storage is pending when it is made, and shows no credential anywhere', a
   t.notRegex(everything, /canary|AKIAEXAMPLE|Correct-Horse/);
 });
 
-test('create storage: 400 for a bad id or body, 403 for strangers and without the entitlement', async (t) => {
+test('Creating a storage is 400 for a bad id or body, and 403 for strangers and without the entitlement', async (t) => {
   const { signUp, makeProject, post, get } = await startTestService(t);
   const [ada, bob] = [await signUp('ada'), await signUp('bob')];
   const project = await makeProject(ada);
@@ -179,7 +179,7 @@ test('create storage: 400 for a bad id or body, 403 for strangers and without th
   t.is((await get(`${path(project)}/0196a000-0000-7000-8000-0000000000ff`, ada)).status, 404);
 });
 
-test('a storage is found in its own project only', async (t) => {
+test('A storage is found only in its project', async (t) => {
   const { signUp, makeProject, post, get } = await startTestService(t);
   const ada = await signUp('ada');
   const [one, other] = [await makeProject(ada), await makeProject(ada)];
@@ -188,7 +188,7 @@ test('a storage is found in its own project only', async (t) => {
   t.is((await get(`/api/v1/projects/${other}/storages/${id}`, ada)).status, 404);
 });
 
-test('the twenty-first storage is a conflict, and a repeated twentieth is not', async (t) => {
+test('The twenty-first storage is a conflict, and a repeated twentieth is not', async (t) => {
   const { signUp, makeProject, post } = await startTestService(t);
   const ada = await signUp('ada');
   const path = `/api/v1/projects/${await makeProject(ada)}/storages`;
@@ -201,7 +201,7 @@ test('the twenty-first storage is a conflict, and a repeated twentieth is not', 
   t.like(refused.json, { code: 'conflict' });
 });
 
-test('peers: the asking node is left out by its id, or else by its address', async (t) => {
+test('The peer list excludes the requesting node by its id, or else by its address', async (t) => {
   const { commands, stores, get } = await startTestService(t);
   const peers = '/api/v1/internal/peer-list';
   const headers = { 'x-agent-secret': agentSecret };

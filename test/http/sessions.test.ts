@@ -1,7 +1,7 @@
 import test from 'ava';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
-import { totpCode } from '../support/authenticator-app.js';
-import { password, startTestService, type TestService } from '../support/http-service.js';
+import { totpCode } from '../support/fakes/authenticator-app.js';
+import { password, startTestService, type TestService } from '../support/servers/http-service.js';
 
 interface Listed {
   readonly id: string;
@@ -44,7 +44,7 @@ async function list({ get }: TestService, headers: Bearer, query = '') {
 const me = async ({ get }: TestService, headers: Bearer) =>
   (await get('/api/v1/auth/me', { ...headers })).status;
 
-test('sessions are listed newest first, with the one that asks marked', async (t) => {
+test('Sessions are listed newest first, and the requesting one is marked', async (t) => {
   const service = await startTestService(t);
   const first = await service.signUp('ada');
   await service.signUp('bob');
@@ -69,7 +69,7 @@ test('sessions are listed newest first, with the one that asks marked', async (t
   );
 });
 
-test('sessions that have ended are not listed, however they ended', async (t) => {
+test('A session that has ended in any way is not listed', async (t) => {
   const service = await startTestService(t);
   const { post, clock } = service;
   await service.signUp('ada');
@@ -78,12 +78,12 @@ test('sessions that have ended are not listed, however they ended', async (t) =>
   t.is((await list(service, await login(service))).items.length, 1, 'the first was not used for 14 days');
   const gone = await login(service);
   await post('/api/v1/auth/logout', {}, { ...gone });
-  t.is((await list(service, await login(service))).items.length, 2, 'signed out');
+  t.is((await list(service, await login(service))).items.length, 2, 'the second signed out');
   await post('/api/v1/auth/logout', { all: true }, { ...(await login(service)) });
-  t.is((await list(service, await login(service))).items.length, 1, 'signed out everywhere');
+  t.is((await list(service, await login(service))).items.length, 1, 'all signed out');
 });
 
-test('sessions are read page by page, past those that have ended', async (t) => {
+test('Sessions are read page by page, and ended ones are skipped', async (t) => {
   const service = await startTestService(t, { rates: { login: { limit: 1_000, seconds: 1 } } });
   await service.signUp('ada');
   for (let n = 0; n < 6; n += 1) {
@@ -107,7 +107,7 @@ test('sessions are read page by page, past those that have ended', async (t) => 
   );
 });
 
-test('changes of a password are limited per client address, as signing in is', async (t) => {
+test('Password changes are limited per client address, like sign-ins', async (t) => {
   const { signUp, post } = await startTestService(t, { rates: { login: { limit: 2, seconds: 60 } } });
   const ada = await signUp('ada');
   const change = () =>
@@ -119,7 +119,7 @@ test('changes of a password are limited per client address, as signing in is', a
   t.is(refused.headers.get('retry-after'), '30');
 });
 
-test('a session is ended by its user, and by nobody else', async (t) => {
+test('Only its user ends a session', async (t) => {
   const service = await startTestService(t);
   const [ada, bob] = [await service.signUp('ada'), await service.signUp('bob')];
   const other = await login(service);
@@ -132,12 +132,12 @@ test('a session is ended by its user, and by nobody else', async (t) => {
   t.is(await end('x', ada), 404);
   t.is(await end(otherId.toUpperCase(), ada), 204);
   t.is(await me(service, other), 401);
-  t.is(await end(otherId, ada), 204, 'and again');
-  t.is(await end((await list(service, ada)).items[0]?.id ?? '', ada), 204, 'its own too');
+  t.is(await end(otherId, ada), 204, 'a repetition too');
+  t.is(await end((await list(service, ada)).items[0]?.id ?? '', ada), 204, 'the requesting session too');
   t.is(await me(service, ada), 401);
 });
 
-test('changing the password ends all other sessions', async (t) => {
+test('A password change ends all other sessions', async (t) => {
   const service = await startTestService(t);
   const first = await service.signUp('ada');
   const second = await login(service);
@@ -156,7 +156,7 @@ test('changing the password ends all other sessions', async (t) => {
   t.is(await me(service, await login(service, undefined, newPassword)), 200);
 });
 
-test('after signing in by a mailed code the password can be set anew without the old one', async (t) => {
+test('After a sign-in by mailed code the password can be set without the old one', async (t) => {
   const service = await startTestService(t);
   const first = await service.signUp('ada');
   const second = await loginByCode(service);
@@ -166,7 +166,7 @@ test('after signing in by a mailed code the password can be set anew without the
   t.is(await me(service, second), 200);
 });
 
-test('with TOTP on, only a session that has just passed it changes the password, also after a mailed code', async (t) => {
+test('With TOTP on, only a session that has just passed it changes the password, even after a mailed code', async (t) => {
   const service = await startTestService(t);
   const { post, clock } = service;
   const ada = await service.signUp('ada');

@@ -2,11 +2,11 @@ import { Script } from 'node:vm';
 import test from 'ava';
 import { sharePageScript } from '../../src/http/pages/share-page-script.js';
 import { makeSharePage } from '../../src/http/pages/share-page.js';
-import { startTestService } from '../support/http-service.js';
+import { startTestService } from '../support/servers/http-service.js';
 
-/* How the page behaves is tested in a browser: test/servers/share-page.test.ts. */
+/* The behaviour of the page is tested in a browser: test/servers/share-page.test.ts. */
 
-test('the page of a share is one and the same for every token, and not for search engines or frames', async (t) => {
+test('The page of a share is the same for every token, and excludes search engines and frames', async (t) => {
   const { get } = await startTestService(t);
   const page = await get('/s/0123456789ABCDEFGHIJKL');
   t.is(page.status, 200);
@@ -17,7 +17,7 @@ test('the page of a share is one and the same for every token, and not for searc
   t.is((await get('/s/')).status, 404);
 });
 
-test('the policy of the page lets run and load only what it needs', async (t) => {
+test('The policy of the page permits only the scripts and sources that it needs', async (t) => {
   const { get } = await startTestService(t);
   const policy = (await get('/s/x')).headers.get('content-security-policy') ?? '';
   const digests = policy.replaceAll(/sha256-[A-Za-z0-9+/]{43}=/g, 'sha256-…');
@@ -37,7 +37,7 @@ test('the policy of the page lets run and load only what it needs', async (t) =>
   t.regex(inner, /img-src data: https: http:; media-src https: http:;/);
 });
 
-test('the page names nothing from elsewhere, keeps nothing, and writes no markup from what it receives', async (t) => {
+test('The page names no other origin, stores nothing, and writes no markup from replies', async (t) => {
   const { get } = await startTestService(t);
   const { text } = await get('/s/x');
   t.notRegex(text, /https?:\/\/|\bsrc="|@import|url\(/);

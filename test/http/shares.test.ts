@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { addAsset, sharedFile } from '../support/given-share.js';
-import type { Answer } from '../support/http-app.js';
-import { startTestService, type TestService } from '../support/http-service.js';
+import { addAsset, sharedFile } from '../support/given/given-share.js';
+import type { Answer } from '../support/clients/http-app.js';
+import { startTestService, type TestService } from '../support/servers/http-service.js';
 
 const password = 'open sesame';
 const storage = {
@@ -69,16 +69,16 @@ async function given(
 const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 const sessionOf = (answer: Answer): string => (answer.json as Opened).data.share_session;
 
-test('a share is made, shown, changed, opened and revoked', async (t) => {
+test('A share is made, shown, changed, opened and revoked', async (t) => {
   const { service, owner, shares, assetId, share, verify, change } = await given(t);
-  // Given
+  // Given a share
   const made = await share({ max_uses: 3 });
   t.regex(made.token, /^[0-9A-Za-z]{22}$/);
   t.is(made.url, `http://127.0.0.1:8080/s/${made.token}`);
   t.is(made.remaining_uses, 3);
   // When it is opened
   const opened = await verify(made.token);
-  // Then the reply is what was promised
+  // Then the reply has the documented form
   t.is(opened.status, 200, opened.text);
   t.is(opened.headers.get('cache-control'), 'no-store');
   const { data } = opened.json as Opened;
@@ -101,7 +101,7 @@ test('a share is made, shown, changed, opened and revoked', async (t) => {
     /^https:\/\/rushes\.s3\.eu-central-1\.amazonaws\.com\/2026\/rhine\.png\?/,
   );
   t.is(data.expires_at, new Date(service.clock.now().getTime() + 12 * 3_600_000).toISOString());
-  // And members see how often it was
+  // And members see the number of uses and the access
   const path = `${shares}/${made.id}`;
   t.like((await service.get(path, owner)).json, { id: made.id, token: made.token, remaining_uses: 2 });
   const { items } = (await service.get(`${path}/accesses`, owner)).json as { items: { at: string }[] };
@@ -113,7 +113,7 @@ test('a share is made, shown, changed, opened and revoked', async (t) => {
   const listed = (await service.get(shares, owner)).json as { items: unknown[] };
   t.deepEqual(listed.items, [changed.json]);
   t.is((await service.ask(path, { method: 'DELETE', headers: owner })).status, 204);
-  // Then it opens no more and is not listed; who opened it still is
+  // Then it opens no more and is not listed, but its accesses still are
   t.is((await verify(made.token)).status, 404);
   t.deepEqual((await service.get(shares, owner)).json, { items: [], next_cursor: null });
   t.is((await service.get(path, owner)).status, 404);
@@ -121,7 +121,7 @@ test('a share is made, shown, changed, opened and revoked', async (t) => {
   t.like((await service.get(`${path}/accesses`, owner)).json, { items });
 });
 
-test('what cannot be shared is refused with the field that is wrong', async (t) => {
+test('An invalid share is refused with the name of the field', async (t) => {
   const { service, owner, shares, assetId, share, verify, change } = await given(t);
   const other = await service.makeProject(owner);
   const past = service.clock.now().toISOString();
@@ -143,18 +143,34 @@ test('what cannot be shared is refused with the field that is wrong', async (t) 
       t.regex((answer.json as { message: string }).message, message);
     }
   }
-  // Characters count, not bytes; an asset of another project is none
+  // Characters count, not bytes. An asset of another project does not exist
   t.is((await service.post(shares, { asset_id: assetId, password: '密码密码' }, owner)).status, 201);
-  const foreign = `/api/v1/projects/${other}/shares`;
+  const elsewhere = `/api/v1/projects/${other}/shares`;
   t.is((await verify(token)).status, 200);
-  t.is((await service.post(foreign, { asset_id: assetId, password }, owner)).status, 404);
-  t.is((await service.get(`${foreign}/${id}`, owner)).status, 404);
-  t.is((await service.get(`${foreign}/${id}/accesses`, owner)).status, 404);
-  t.is((await change(`${foreign}/${id}`, { max_uses: 1 })).status, 404);
-  t.is((await service.ask(`${foreign}/${id}`, { method: 'DELETE', headers: owner })).status, 404);
+  t.is((await service.post(elsewhere, { asset_id: assetId, password }, owner)).status, 404);
+  t.is((await service.get(`${elsewhere}/${id}`, owner)).status, 404);
+  t.is((await service.get(`${elsewhere}/${id}/accesses`, owner)).status, 404);
+  t.is((await change(`${elsewhere}/${id}`, { max_uses: 1 })).status, 404);
+  t.is((await service.ask(`${elsewhere}/${id}`, { method: 'DELETE', headers: owner })).status, 404);
 });
 
-test('making a share again with the same Idempotency-Key makes none', async (t) => {
+test('A share of another project, and a revoked one, is 404 with any revision in If-Match', async (t) => {
+  const { service, owner, shares, share, change } = await given(t);
+  const [{ id: open }, { id: revoked }] = [await share(), await share()];
+  await service.ask(`${shares}/${revoked}`, { method: 'DELETE', headers: owner });
+  const elsewhere = `/api/v1/projects/${await service.makeProject(owner)}/shares/${open}`;
+  for (const path of [elsewhere, `${shares}/${revoked}`]) {
+    for (const tag of ['"0-aaaaaaaaaaaaaaaaaaaaaa"', '"7-x"']) {
+      const headers = { ...owner, 'if-match': tag };
+      t.is((await change(path, { max_uses: 1 }, headers)).status, 404);
+      // Nothing is hashed or sealed for it, and no rule of passwords comes first.
+      t.is((await change(path, { password: 'x' }, headers)).status, 404);
+      t.is((await service.ask(path, { method: 'DELETE', headers })).status, 404);
+    }
+  }
+});
+
+test('A repeated creation with the same Idempotency-Key makes no second share', async (t) => {
   const { service, owner, shares, assetId } = await given(t);
   const headers = { ...owner, 'idempotency-key': 'share-1' };
   const [one, other] = [
@@ -165,7 +181,7 @@ test('making a share again with the same Idempotency-Key makes none', async (t) 
   t.is(((await service.get(shares, owner)).json as { items: unknown[] }).items.length, 1);
 });
 
-test('opening with an Idempotency-Key counts one use, and checks and signs each time', async (t) => {
+test('Opening with an Idempotency-Key counts one use, and checks and signs each time', async (t) => {
   const { service, owner, shares, share, verify, change } = await given(t);
   const { id, token } = await share({ max_uses: 1 });
   const key = { 'idempotency-key': 'open-1' };
@@ -174,20 +190,20 @@ test('opening with an Idempotency-Key counts one use, and checks and signs each 
   service.clock.advance(10 * 60_000);
   const again = await verify(token, password, key);
   t.is(again.status, 200, again.text);
-  // The links of another window, and one use
+  // The links are of another window, and one use is counted
   const link = (answer: Answer): string => (answer.json as Opened).data.media[0]?.['url'] ?? '';
   t.not(link(first), link(again));
   t.like(again.json, { data: { share: { remaining_uses: 0 } } });
   t.is((await verify(token)).status, 404);
   const { items } = (await service.get(`${shares}/${id}/accesses`, owner)).json as { items: unknown[] };
   t.is(items.length, 1);
-  // Another body is another request, and a password that is wrong by now opens nothing
+  // Another body is another request, and a password that is no longer right opens nothing
   t.is((await verify(token, 'something else', key)).status, 409);
   await change(`${shares}/${id}`, { password: 'another one' });
   t.is((await verify(token, password, key)).status, 401);
 });
 
-test('a session ends with the password, the share and its own time', async (t) => {
+test('A session ends with the password, the share and its end', async (t) => {
   const { service, owner, shares, share, verify, renew, change } = await given(t);
   const open = async (terms = {}) => {
     const made = await share(terms);
@@ -200,13 +216,13 @@ test('a session ends with the password, the share and its own time', async (t) =
     t.is(answer.status, 401, answer.text);
     t.like(answer.json, { code: 'invalid_credentials' });
   };
-  // Another password
+  // A new password
   const changed = await open();
   t.is((await change(`${shares}/${changed.id}`, { password: 'another one' })).status, 200);
   await over(changed);
-  const anew = { ...changed, session: sessionOf(await verify(changed.token, 'another one')) };
-  t.is((await renew(anew.token, anew.session)).status, 200);
-  // Terms alone end nothing, save an end that was brought forward
+  const reopened = { ...changed, session: sessionOf(await verify(changed.token, 'another one')) };
+  t.is((await renew(reopened.token, reopened.session)).status, 200);
+  // Other changes end no session, except an earlier end
   const kept = await open();
   await change(`${shares}/${kept.id}`, { allow_download: false });
   const renewed = await renew(kept.token, kept.session);
@@ -219,27 +235,27 @@ test('a session ends with the password, the share and its own time', async (t) =
   });
   service.clock.advance(60_000);
   await over(kept);
-  // Revoked
+  // A revocation
   const revoked = await open();
   await service.ask(`${shares}/${revoked.id}`, { method: 'DELETE', headers: owner });
   await over(revoked);
-  // Used up is not over: the password was right
+  // A used-up share keeps its sessions, because the password was right
   const last = await open({ max_uses: 1 });
   t.is((await renew(last.token, last.session)).status, 200);
-  // Another share's session, an invented and a mangled one
-  await over({ token: last.token, session: anew.session });
+  // The session of another share, an invented one and a changed one
+  await over({ token: last.token, session: reopened.session });
   await over({ token: last.token, session: 's1.nonsense' });
   const otherEnd = last.session.endsWith('A') ? 'E' : 'A';
   await over({ token: last.token, session: `${last.session.slice(0, -1)}${otherEnd}` });
   await over({ token: 'x'.repeat(22), session: last.session });
-  // 12 hours
+  // The end after 12 hours
   service.clock.advance(12 * 3_600_000 - 1);
   t.is((await renew(last.token, last.session)).status, 200);
   service.clock.advance(1);
   await over(last);
 });
 
-test('a session of a share whose media cannot be served any more is 404', async (t) => {
+test('A session of a share whose media cannot be served is 404', async (t) => {
   const { service, owner, project, storageId, share, verify, renew } = await given(t);
   const { token } = await share();
   const session = sessionOf(await verify(token));
@@ -249,7 +265,7 @@ test('a session of a share whose media cannot be served any more is 404', async 
   t.is((await verify(token)).status, 404);
 });
 
-test('after 5 wrong passwords one client waits, and nobody else does', async (t) => {
+test('After 5 wrong passwords one client must wait, and no other client', async (t) => {
   const { service, owner, shares, share, verify } = await given(t);
   const { id, token } = await share();
   const [guesser, friend] = [from('198.51.100.1'), from('198.51.100.2')];
@@ -263,7 +279,7 @@ test('after 5 wrong passwords one client waits, and nobody else does', async (t)
   t.like(refused.json, { code: 'too_many_attempts' });
   t.is(refused.headers.get('retry-after'), '60');
   t.is((await verify(token, password, friend)).status, 200);
-  // The owner is told, once
+  // The owner sees it, once
   await service.commands.background.settled();
   await verify(token, password, guesser);
   await service.commands.background.settled();
@@ -274,7 +290,7 @@ test('after 5 wrong passwords one client waits, and nobody else does', async (t)
   t.is((await verify(token, password, guesser)).status, 200);
 });
 
-test('a body that is no try counts as none', async (t) => {
+test('A malformed body counts as no attempt', async (t) => {
   const { service, share, verify } = await given(t);
   const { token } = await share();
   const path = `/api/v1/shares/${token}/verify`;
@@ -284,7 +300,7 @@ test('a body that is no try counts as none', async (t) => {
   t.is((await verify(token)).status, 200);
 });
 
-test('30 tries a minute and client are let through to any hashing', async (t) => {
+test('A client gets 30 attempts a minute before any hashing', async (t) => {
   let hashes = 0;
   const { verify } = await given(t, { passwords: { onHash: () => (hashes += 1) } });
   hashes = 0;

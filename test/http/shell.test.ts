@@ -2,23 +2,22 @@ import test from 'ava';
 import { z } from 'zod';
 import {
   CommandRejected,
-  Overloaded,
   OutcomeUnknown,
   PreconditionFailed,
   StoreUnavailable,
-} from '../../src/event-sourcing/errors.js';
+} from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { publicAccess } from '../../src/http/access.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
-import { defineRoute } from '../../src/http/route.js';
-import type { Route } from '../../src/http/route.js';
-import { startTestHttp } from '../support/http-app.js';
+import { makeRoute, type Route } from '../../src/http/route.js';
+import { startTestHttp } from '../support/clients/http-app.js';
 
 const thing = z.strictObject({ name: z.string() });
 
-/** A route that answers what a test wants. */
+/** Makes a route with a test's reply. */
 function getThing(answer: () => Promise<{ name: string }>, more: Partial<Route> = {}): Route {
   return {
-    ...defineRoute({
+    ...makeRoute({
       method: 'GET',
       path: '/things/:thingId',
       name: 'getThing',
@@ -35,7 +34,7 @@ function getThing(answer: () => Promise<{ name: string }>, more: Partial<Route> 
   };
 }
 
-const putThing = defineRoute({
+const putThing = makeRoute({
   method: 'PUT',
   path: '/things',
   name: 'putThing',
@@ -48,7 +47,6 @@ const putThing = defineRoute({
     body: z.strictObject({ name: z.string().max(10), tags: z.array(z.unknown()).optional() }),
   },
   replies: { 200: { description: 'It.', schema: thing } },
-  errors: [],
   ifMatch: true,
   handler: ({ body, query, expectedRevision }) => ({
     status: 200,
@@ -56,7 +54,7 @@ const putThing = defineRoute({
   }),
 });
 
-const optionalThing = defineRoute({
+const optionalThing = makeRoute({
   method: 'POST',
   path: '/things/touch',
   name: 'touchThing',
@@ -65,14 +63,13 @@ const optionalThing = defineRoute({
   access: publicAccess,
   request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string().optional() }) },
   replies: { 200: { description: 'It.', schema: thing } },
-  errors: [],
   handler: ({ body }) => ({ status: 200, body: { name: body.name ?? 'untouched' } }),
 });
 
 const id = '0196a000-0000-7000-8000-00000000000a';
 const found = getThing(() => Promise.resolve({ name: 'box' }));
 
-test('a resource carries revision and digest as its tag, and is not sent again to who holds it', async (t) => {
+test('A resource has revision and digest as its tag, and is not sent again to a client that holds it', async (t) => {
   let name = 'box';
   const http = await startTestHttp(t, { routes: [getThing(() => Promise.resolve({ name }))] });
   const first = await http.ask(`/things/${id}`);
@@ -87,12 +84,12 @@ test('a resource carries revision and digest as its tag, and is not sent again t
     t.is(again.headers.get('content-type'), null);
   }
   t.is((await http.ask(`/things/${id}`, { headers: { 'if-none-match': '"7-x"' } })).status, 200);
-  // What a reader takes from another stream may change at the same revision.
+  // Data that a reader takes from another stream may change at the same revision.
   name = 'bag';
   t.is((await http.ask(`/things/${id}`, { headers: { 'if-none-match': tag } })).status, 200);
 });
 
-test('HEAD answers like GET, without the body', async (t) => {
+test('HEAD gets the reply of GET without the body', async (t) => {
   const http = await startTestHttp(t, { routes: [found] });
   const get = await http.ask(`/things/${id}`);
   const head = await http.ask(`/things/${id}`, { method: 'HEAD' });
@@ -103,7 +100,7 @@ test('HEAD answers like GET, without the body', async (t) => {
   }
 });
 
-test('paths are told apart exactly; unknown ones are 404 and wrong methods 405 with what is allowed', async (t) => {
+test('Paths match exactly, unknown ones are 404, and wrong methods are 405 with the allowed ones', async (t) => {
   const http = await startTestHttp(t, { routes: [found, putThing] });
   for (const path of ['/', '/Things', '/things/', `/things/${id}/`, '/nothing', `//things/${id}`]) {
     const answer = await http.ask(path);
@@ -119,7 +116,7 @@ test('paths are told apart exactly; unknown ones are 404 and wrong methods 405 w
   t.is((await http.ask('/things/not-an-id')).status, 404);
 });
 
-test('a request keeps an acceptable name of its own and gets one otherwise', async (t) => {
+test('A request keeps an acceptable id of its caller and gets one otherwise', async (t) => {
   const http = await startTestHttp(t, { routes: [found] });
   const named = await http.ask('/healthz', { headers: { 'x-request-id': 'abc-1.2:3_4' } });
   t.is(named.headers.get('x-request-id'), 'abc-1.2:3_4');
@@ -139,7 +136,7 @@ const outcomes = [
   [new SyntaxError('Unexpected token "canary"'), 500, 'internal_error', null, null],
 ] as const;
 for (const [error, status, code, message, retryAfter] of outcomes) {
-  test(`${error.name} (${error.message}) answers ${status} ${code} and tells no more`, async (t) => {
+  test(`The error ${error.name} (${error.message}) is answered with ${status} ${code} and no details`, async (t) => {
     const http = await startTestHttp(t, { routes: [getThing(() => Promise.reject(error))] });
     const answer = await http.ask(`/things/${id}`);
     t.is(answer.status, status);
@@ -150,7 +147,7 @@ for (const [error, status, code, message, retryAfter] of outcomes) {
   });
 }
 
-test('what a store says of itself is for the log, whose readers can do something about it', async (t) => {
+test('The log contains the sentence of a store for operators', async (t) => {
   const fullDisk = new StoreUnavailable('the disk of events.db is full; make room on it');
   const http = await startTestHttp(t, { routes: [getThing(() => Promise.reject(fullDisk))] });
   await http.ask(`/things/${id}`);
@@ -158,7 +155,7 @@ test('what a store says of itself is for the log, whose readers can do something
   t.deepEqual(parseLine(line)['error'], { name: 'StoreUnavailable', message: fullDisk.message });
 });
 
-test('an unforeseen error is logged with its place and without its message', async (t) => {
+test('An unexpected error is logged with its place and without its message', async (t) => {
   const http = await startTestHttp(t, {
     routes: [getThing(() => Promise.reject(new TypeError('canary')))],
   });
@@ -168,7 +165,7 @@ test('an unforeseen error is logged with its place and without its message', asy
   t.true(line.includes('TypeError') && line.includes('shell.test.'));
 });
 
-test('the log line of a request names pattern, status and client digest, and nothing that was sent', async (t) => {
+test('The log line of a request has pattern, status and client digest, and no input', async (t) => {
   const http = await startTestHttp(t, { routes: [found, putThing] });
   await http.ask(`/things/${id}?token=canary`, { headers: { authorization: 'Bearer canary' } });
   await http.ask('/things?limit=3', { method: 'PUT', json: { name: 'canary' } });
@@ -182,7 +179,7 @@ function parseLine(line: string): Record<string, unknown> {
   return JSON.parse(line) as Record<string, unknown>;
 }
 
-test('until ready, all but health, keys and documents answer 503', async (t) => {
+test('Until the service is ready, all routes except health, keys and documents are 503', async (t) => {
   let ok = false;
   const readiness = { serving: () => ok, ready: () => ({ ok, reasons: ['projection users lags'] }) };
   const http = await startTestHttp(t, { routes: [found], readiness });
@@ -201,7 +198,7 @@ test('until ready, all but health, keys and documents answer 503', async (t) => 
   t.is((await http.ask('/readyz')).status, 200);
 });
 
-test('queries and bodies are parsed by their schemas, and the message names the field', async (t) => {
+test('Queries and bodies are parsed by their schemas, and the message names the field', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing] });
   const good = await http.ask('/things?limit=3&other=1', { method: 'PUT', json: { name: 'a' } });
   t.like(good.json, { name: 'a 3 any' });
@@ -226,7 +223,7 @@ test('queries and bodies are parsed by their schemas, and the message names the 
   }
 });
 
-test('bodies are JSON as strictly as the design says', async (t) => {
+test('Bodies are strict JSON', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing, optionalThing] });
   const put = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     http.ask('/things', {
@@ -258,7 +255,7 @@ test('bodies are JSON as strictly as the design says', async (t) => {
   t.false('x' in {});
 });
 
-test('the body must be application/json in UTF-8, without a content encoding', async (t) => {
+test('The body must be application/json in UTF-8, without a content encoding', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing, optionalThing] });
   const put = (headers: Record<string, string>, path = '/things', method = 'PUT') =>
     http.ask(path, { method, body: Buffer.from('{"name":"a"}'), headers });
@@ -286,7 +283,7 @@ test('the body must be application/json in UTF-8, without a content encoding', a
   t.is((await put({ 'content-type': 'text/plain' }, '/things/touch', 'POST')).status, 415);
 });
 
-test('a route without required fields takes an empty body of any type', async (t) => {
+test('A route without required fields accepts an empty body of any type', async (t) => {
   const http = await startTestHttp(t, { routes: [optionalThing, putThing] });
   for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
     const answer = await http.ask('/things/touch', { method: 'POST', headers, body: '' });
@@ -297,7 +294,7 @@ test('a route without required fields takes an empty body of any type', async (t
   t.like(answer.json, { code: 'invalid_request' });
 });
 
-test('If-Match hands the revision on, and for tags that are not ours one that nothing has', async (t) => {
+test('If-Match passes the revision on, and for other tags one that no resource has', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing] });
   const put = (field: string) =>
     http.ask('/things', { method: 'PUT', json: { name: 'a' }, headers: { 'if-match': field } });

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, renameSync } from 'node:fs';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -20,7 +28,7 @@ function givenDirectory(t: ExecutionContext): string {
   return directory;
 }
 
-test('a missing key file is made for this user alone, and read the next time', (t) => {
+test('A missing key file is made for this user alone and read the next time', (t) => {
   const directory = join(givenDirectory(t), 'data');
   const path = join(directory, 'keys.json');
   const made = readOrMakeKeyFile(path, randomBytes);
@@ -33,7 +41,7 @@ test('a missing key file is made for this user alone, and read the next time', (
   t.is(keys.indexKey.length, 32);
 });
 
-test('of several that make the key file at once one wins, and all have its keys', async (t) => {
+test('Several threads that make the key file at once all have the keys of one winner', async (t) => {
   const directory = givenDirectory(t);
   const racers = await Promise.all(
     Array.from({ length: 6 }, async () => {
@@ -60,7 +68,7 @@ test('of several that make the key file at once one wins, and all have its keys'
   t.deepEqual(JSON.parse(readFileSync(join(directory, 'keys.json'), 'utf8')), JSON.parse(files[0] ?? ''));
 });
 
-test('a key file that others may read is refused with what to do', (t) => {
+test('A key file that other users may read is refused with a remedy', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   readOrMakeKeyFile(path, randomBytes);
   for (const mode of [0o640, 0o604, 0o660, 0o601]) {
@@ -70,7 +78,7 @@ test('a key file that others may read is refused with what to do', (t) => {
   }
 });
 
-test('a damaged key file is refused, and nothing of it is shown', (t) => {
+test('A damaged key file is refused, and no part of it is shown', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const text = JSON.stringify(newKeyFile(randomBytes));
   const damages = [
@@ -84,11 +92,11 @@ test('a damaged key file is refused, and nothing of it is shown', (t) => {
     const { message } = t.throws(() => readOrMakeKeyFile(path, randomBytes), { instanceOf: KeyProblem });
     t.regex(message, /restore it from a backup$/);
     t.false([...text.matchAll(/[A-Za-z0-9_-]{43}/g)].some(([key]) => message.includes(key)));
-    t.is(readFileSync(path, 'utf8'), damaged, 'it is left as it was');
+    t.is(readFileSync(path, 'utf8'), damaged, 'the file is unchanged');
   }
 });
 
-test('what is set explicitly goes before the key file, ring by ring', (t) => {
+test('A setting takes precedence over the key file, ring by ring', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const master = `m1:${randomBytes(32).toString('base64url')}`;
   ensureKeyFile({ path, settings: { master }, hasData: false, randomBytes });
@@ -98,7 +106,7 @@ test('what is set explicitly goes before the key file, ring by ring', (t) => {
   t.is(keys.jwt.active().kid, readKeyFile(path)?.rings.jwt[0]?.split(':')[0] ?? 'none');
 });
 
-test('a key file that is missing beside data is never replaced by a new one', (t) => {
+test('A key file that is missing beside data is never replaced by a new one', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
   const refused = { instanceOf: KeyProblem, message: /keys\.json is missing.*restore it from a backup$/ };
@@ -109,7 +117,7 @@ test('a key file that is missing beside data is never replaced by a new one', (t
   t.deepEqual(readdirSync(directory), []);
 });
 
-test('where every key is set no key file is made', (t) => {
+test('No key file is made when every key is set', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
   const list = `k1:${randomBytes(32).toString('base64url')}`;
@@ -125,7 +133,7 @@ test('where every key is set no key file is made', (t) => {
 
 const [addedAt, promotedAt] = [new Date('2026-01-02T03:04:05.000Z'), new Date('2026-01-02T03:06:00.000Z')];
 
-test('rotation: a new key is added without being active, then promoted, and the old one retired', (t) => {
+test('A new key is added without being active, then promoted, and the old one is retired', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const before = readOrMakeKeyFile(path, randomBytes);
   const old = before.rings.master[0]?.split(':')[0] ?? '';
@@ -146,7 +154,11 @@ test('rotation: a new key is added without being active, then promoted, and the 
   const times = { added_at: addedAt.toISOString(), promoted_at: promotedAt.toISOString() };
   t.deepEqual(timesOf(promoted, 'master', kid), times);
   t.deepEqual(timesOf(promoted, 'master', old), { demoted_at: promotedAt.toISOString() });
-  t.deepEqual(promoteKey(promoted, 'master', kid, new Date()), promoted, 'once more changes nothing');
+  t.deepEqual(
+    promoteKey(promoted, 'master', kid, new Date()),
+    promoted,
+    'a second promotion changes nothing',
+  );
 
   const retired = changeKeyFile(path, (file) => retireKey(file, 'master', old));
   t.is(retired.rings.master.length, 1);
@@ -156,7 +168,7 @@ test('rotation: a new key is added without being active, then promoted, and the 
   t.is(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a change that cannot be made changes nothing, and says what there is', (t) => {
+test('A refused change leaves the file unchanged and names the existing keys', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const before = readOrMakeKeyFile(path, randomBytes);
   const kid = before.rings.jwt[0]?.split(':')[0] ?? '';
@@ -170,7 +182,7 @@ test('a change that cannot be made changes nothing, and says what there is', (t)
   t.deepEqual(readKeyFile(path), before);
 });
 
-test('a file from before times were kept is read, and changed', (t) => {
+test('A file without times is read and changed', (t) => {
   const path = join(givenDirectory(t), 'keys.json');
   const { times, ...older } = newKeyFile(randomBytes);
   t.deepEqual(times, {});
@@ -179,7 +191,7 @@ test('a file from before times were kept is read, and changed', (t) => {
   t.is(readKeyFile(path)?.rings.jwt.length, 2);
 });
 
-test('what a killed command left beside the key file is removed, and nothing else', (t) => {
+test('Only the leftovers of a killed command are removed beside the key file', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
   readOrMakeKeyFile(path, randomBytes);
@@ -189,7 +201,7 @@ test('what a killed command left beside the key file is removed, and nothing els
   t.deepEqual(readdirSync(directory).sort(), ['keys.json', 'other.tmp']);
 });
 
-test('a key file that cannot be written stays as it was, with a sentence', (t) => {
+test('A key file that cannot be written stays unchanged, and the error is a sentence', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
   const before = readOrMakeKeyFile(path, randomBytes);

@@ -13,12 +13,12 @@ import { makeSealer } from '../../src/keys/sealer.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { nativeScrypt } from '../../src/security/scrypt.js';
-import { makeTestClock } from '../support/clock.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 /*
- * The procedure for several processes (docs/keys.md), with the lists in files. At each step one
- * process has read the new list, and the other one has not and never looks by itself.
+ * The procedure for several processes (docs/keys.md#keys-and-their-rotation), with the lists in files. At each step one
+ * process has read the new list. The other one has not, and it never reads by itself.
  */
 
 const keyOf = (ring: RingName, kid: string) =>
@@ -45,7 +45,10 @@ function givenFiles(t: ExecutionContext) {
   return { environment, set };
 }
 
-/** What a process makes, and whether another one takes it: by ring, both as functions. */
+/**
+ * Opens a process. `make` seals and signs values with every ring; `refused` returns the names of the values that it
+ * refuses.
+ */
 function openProcess(environment: Record<string, string>, shared: ReturnType<typeof givenStateStore>) {
   const { clock, stateStore } = shared;
   const config = readConfig(environment);
@@ -87,7 +90,7 @@ function openProcess(environment: Record<string, string>, shared: ReturnType<typ
     };
   }
 
-  /** @returns what is refused */
+  /** @returns the names of the refused values */
   async function refused(made: Awaited<ReturnType<typeof make>>): Promise<readonly string[]> {
     const { name } = made;
     const checks = {
@@ -109,7 +112,7 @@ function givenStateStore() {
   return { clock, stateStore: makeMemoryStateStore({ clock }) };
 }
 
-test('at each step of a rotation two processes take what the other one makes, though one is a step behind', async (t) => {
+test("Two processes accept each other's values at each step of a rotation, though one is a step behind", async (t) => {
   // Given two processes over one state store
   const { environment, set } = givenFiles(t);
   set('k1');
@@ -129,18 +132,18 @@ test('at each step of a rotation two processes take what the other one makes, th
     second.rings.reload();
   }
 
-  // When the list is changed step by step, then nothing that either makes is refused by the other
+  // When the list is changed step by step, then neither process refuses a value of the other
   await step('before', 'k1');
   await step('added', 'k1', 'k2');
   await step('promoted', 'k2', 'k1');
   t.true((await second.sealer.rewrap()).rewrapped > 0);
   t.deepEqual([...(await first.sealer.countByMasterKey()).keys()], ['k2']);
-  // and once nothing of the old key is left, it may go
+  // and the old key may be removed when no value needs it
   made.splice(0);
   await step('retired', 'k2');
 });
 
-test('a process that is two steps behind looks for a key that it does not know', async (t) => {
+test('A process that is two steps behind reads its source again for an unknown key', async (t) => {
   const { environment, set } = givenFiles(t);
   set('k1');
   const shared = givenStateStore();

@@ -7,15 +7,15 @@ import { makeSealer } from '../../src/keys/sealer.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { makePasswords } from '../../src/security/passwords.js';
 import { type ScryptInput, nativeScrypt } from '../../src/security/scrypt.js';
-import { givenKeyRotation } from '../support/given-key-rotation.js';
+import { givenKeyRotation } from '../support/given/given-key-rotation.js';
 
 /*
- * What was made with a key of each ring stays good while the ring is rotated, and what is made afterwards is made with
- * the new key. "The other process" has read the key file before the rotation began.
+ * Values of an old key stay valid while its ring is rotated, and later values are made with the new key. "The other
+ * process" has read the key file before the rotation began.
  */
 const dayMs = 86_400_000;
 
-test('access tokens of before a rotation stay valid, and new ones are valid everywhere at once', async (t) => {
+test('Access tokens from before a rotation stay valid, and new ones are valid everywhere at once', async (t) => {
   const { keyRings, openRings, rotation, rotate, clock } = givenKeyRotation(t);
   const tokensOf = (rings: typeof keyRings) =>
     makeAccessTokens({
@@ -37,7 +37,7 @@ test('access tokens of before a rotation stay valid, and new ones are valid ever
     t.like(await there.verify(token), { valid: true });
   }
 
-  // Only a token that has long expired is lost with its key
+  // Only tokens that have expired long ago are lost with their key
   clock.advance(11 * 60_000);
   t.deepEqual(await here.verify(old.token), { valid: false, code: 'token_expired' });
   await rotation.retire('jwt', from, { force: false });
@@ -45,12 +45,12 @@ test('access tokens of before a rotation stay valid, and new ones are valid ever
   t.like(await here.verify((await here.sign(grant)).token), { valid: true });
 });
 
-test('refresh tokens of before a rotation are accepted, and their successors made with the new key', (t) => {
+test('Refresh tokens from before a rotation are accepted, and their successors use the new key', (t) => {
   const { keyRings, openRings, rotate } = givenKeyRotation(t);
   const [here, there] = [makeRefreshTokens(keyRings.refresh), makeRefreshTokens(openRings().refresh)];
   const sessionId = '019a2b3c-0000-7000-8000-000000000001';
   const first = here.issue(sessionId);
-  // An answer that got lost on the way: the same successor is computed again, whatever happened to the ring meanwhile
+  // A reply is lost: the same successor is computed again after the ring has changed
   const lost = here.derive(first.token);
 
   const { from, to } = rotate('refresh');
@@ -61,7 +61,7 @@ test('refresh tokens of before a rotation are accepted, and their successors mad
   t.deepEqual(there.verify(next.token), { sessionId, generation: 3, kid: to });
 });
 
-test('codes that were mailed before a rotation are accepted after it, and new ones made with the new key', (t) => {
+test('Codes that were mailed before a rotation are accepted after it, and new ones use the new key', (t) => {
   const { keyRings, openRings, rotate } = givenKeyRotation(t);
   const issue = { issueId: 'issue-1', emailDigest: createHash('sha256').digest('hex') };
   for (const make of [makeLoginCodes, makeAddressChangeCodes]) {
@@ -76,7 +76,7 @@ test('codes that were mailed before a rotation are accepted after it, and new on
   }
 });
 
-test('passwords hashed with an old pepper are right, are to be hashed anew, and then need it no more', async (t) => {
+test('A password with an old pepper matches, and needs the old pepper until it is hashed again', async (t) => {
   const { keyRings, openRings, rotation, rotate } = givenKeyRotation(t);
   const hash = (input: ScryptInput) => Promise.resolve(Buffer.from(nativeScrypt(input)));
   const pool = { hash, hasRoom: () => true, close: () => Promise.resolve() };
@@ -90,19 +90,19 @@ test('passwords hashed with an old pepper are right, are to be hashed anew, and 
   t.true(old.includes(`keyid=${from}$`));
   t.deepEqual(await here.verify(password, old), { matches: true, needsRehash: true });
   t.deepEqual(await here.verify('Wrong-Horse-7', old), { matches: false, needsRehash: false });
-  const anew = await here.hash(password);
-  t.true(anew.includes(`keyid=${to}$`));
-  t.deepEqual(await there.verify(password, anew), { matches: true, needsRehash: false });
+  const rehashed = await here.hash(password);
+  t.true(rehashed.includes(`keyid=${to}$`));
+  t.deepEqual(await there.verify(password, rehashed), { matches: true, needsRehash: false });
 
   await rotation.retire('pepper', from, { force: true });
-  t.deepEqual(await here.verify(password, anew), { matches: true, needsRehash: false });
+  t.deepEqual(await here.verify(password, rehashed), { matches: true, needsRehash: false });
   await t.throwsAsync(here.verify(password, sleeper), {
     instanceOf: KeyMissing,
     message: `pepper ${from} is not in PEPPERS; put it back`,
   });
 });
 
-test('sealed values open through a rotation, rewrapped or not, and replies until their time is over', async (t) => {
+test('Sealed values open through a rotation, before and after rewrapping, and replies until they expire', async (t) => {
   const { keyRings, openRings, stateStore, sealer, rotation, rotate, clock } = givenKeyRotation(t);
   const there = makeSealer({ stateStore, masterKeys: openRings().master, clock, randomBytes });
   const ada = { kind: 'person', userId: 'ada' } as const;
@@ -112,7 +112,7 @@ test('sealed values open through a rotation, rewrapped or not, and replies until
   const kept = await sealer.seal(reply, 'reply', '{"status":201}');
 
   const { from, to } = rotate('master');
-  // A process that has not read the ring anew still makes keys with the old one
+  // A process that has not read the ring again still wraps keys with the old one
   const late = await there.seal(bea, 'email', 'bea@example.org');
   const opensEverywhere = async () => {
     for (const process of [
@@ -137,7 +137,7 @@ test('sealed values open through a rotation, rewrapped or not, and replies until
   t.is(await fresh.open(bea, 'email', late), 'bea@example.org');
 });
 
-test('a sweep in parts ends where one of the whole ends, and a part that was lost is made up for', async (t) => {
+test('A sweep in parts reaches the result of a whole sweep, and makes up for a lost part', async (t) => {
   const { sealer, rotate } = givenKeyRotation(t);
   for (let user = 0; user < 450; user += 1) {
     await sealer.seal({ kind: 'person', userId: `u${user}` }, 'email', 'x');

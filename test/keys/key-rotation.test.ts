@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { refreshIdleSeconds, sessionSeconds } from '../../src/commands/start-session.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
+import { refreshIdleSeconds, sessionSeconds } from '../../src/commands/accounts/start-session.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
 import { keySettingNames } from '../../src/keys/key-rings.js';
 import { promoteAfterSeconds, rereadSeconds } from '../../src/keys/key-waiting-times.js';
 import { formatRingKey, parseKeyring } from '../../src/keys/keyring.js';
 import { accessTokenSeconds, jwksCacheSeconds } from '../../src/security/access-tokens.js';
-import { givenKeyRotation } from '../support/given-key-rotation.js';
+import { givenKeyRotation } from '../support/given/given-key-rotation.js';
 
 const rejected = (code: string, message?: RegExp) => ({
   instanceOf: CommandRejected,
@@ -17,7 +17,7 @@ const rejected = (code: string, message?: RegExp) => ({
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 for (const ring of ringNames) {
-  test(`${ring}: a key is added behind, is promoted a minute later, and is at work at once`, (t) => {
+  test(`The ring ${ring} adds a key behind, promotes it a minute later, and uses it at once`, (t) => {
     const { rotation, keyRings, clock, changes, openRings } = givenKeyRotation(t);
     const before = keyRings[ring].active().kid;
 
@@ -35,18 +35,18 @@ for (const ring of ringNames) {
     clock.advance(1);
     t.true(rotation.promote(ring, kid, { now: false }).changed);
     t.is(keyRings[ring].active().kid, kid);
-    t.is(openRings()[ring].active().kid, kid, 'in a process that starts now too');
+    t.is(openRings()[ring].active().kid, kid, 'a process that starts now uses it too');
     t.not(keyRings[ring].find(before), undefined);
     t.deepEqual(changes, [`added ${ring} ${kid}`, `promoted ${ring} ${kid}`]);
 
-    // Back again without waiting: every process knows it.
+    // Back again without waiting: every process knows the key.
     t.true(rotation.promote(ring, before, { now: false }).changed);
     t.is(keyRings[ring].active().kid, before);
     t.throws(() => rotation.promote(ring, before, { now: false }), rejected('already_active'));
   });
 }
 
-/** How long after it was demoted a key may go, and for how long what was made with it is good; both in ms. */
+/** The time until a demoted key may be retired, and the life of the values that it made; both in ms. */
 const retirements: readonly [RingName, number, number][] = [
   ['jwt', 11 * minuteMs, accessTokenSeconds * 1_000],
   ['code', 11 * minuteMs, 10 * minuteMs],
@@ -55,7 +55,7 @@ const retirements: readonly [RingName, number, number][] = [
 ];
 
 for (const [ring, waitMs, goodForMs] of retirements) {
-  test(`${ring}: a key is retired only when nothing that was made with it is good any more`, async (t) => {
+  test(`The ring ${ring} retires a key only when no value of it is valid`, async (t) => {
     t.true(waitMs >= goodForMs + rereadSeconds * 1_000);
     const { rotation, rotate, keyRings, clock, changes } = givenKeyRotation(t);
     const { from, to } = rotate(ring);
@@ -73,7 +73,7 @@ for (const [ring, waitMs, goodForMs] of retirements) {
   });
 }
 
-test('audit: a key is retired by force only, whenever', async (t) => {
+test('An audit key is retired only by force, at any time', async (t) => {
   const { rotation, rotate, keyRings, clock } = givenKeyRotation(t);
   const { from } = rotate('audit');
   clock.advance(1_000 * dayMs);
@@ -82,7 +82,7 @@ test('audit: a key is retired by force only, whenever', async (t) => {
   t.is(keyRings.audit.find(from), undefined);
 });
 
-test('pepper: a key goes when no password is hashed with it, and a minute after it was the active one', async (t) => {
+test('A pepper is retired when no password needs it, and a minute after it was active', async (t) => {
   const share = { shareId: 'a share', projectId: 'a project' };
   const needed = [
     { users: 3, shares: 0, someShares: [] },
@@ -99,7 +99,7 @@ test('pepper: a key goes when no password is hashed with it, and a minute after 
   const retire = (force = false) => rotation.retire('pepper', from, { force });
   clock.advance(59_999);
   await t.throwsAsync(retire(), rejected('key_in_use', /less than a minute ago/));
-  t.deepEqual(counted, [], 'what may still grow is not counted');
+  t.deepEqual(counted, [], 'the count waits until it cannot grow');
   clock.advance(1);
   await t.throwsAsync(
     retire(),
@@ -107,10 +107,7 @@ test('pepper: a key goes when no password is hashed with it, and a minute after 
   );
   await t.throwsAsync(
     retire(),
-    rejected(
-      'still_needed',
-      /password of 7 shares is .* sets it again .*\(a share of project a project, …\)/,
-    ),
+    rejected('still_needed', /password of 7 shares is .* set again .*\(a share of project a project, …\)/),
   );
   await t.throwsAsync(
     retire(),
@@ -124,16 +121,16 @@ test('pepper: a key goes when no password is hashed with it, and a minute after 
   t.deepEqual(counted, Array<string>(4).fill(from));
 });
 
-test('pepper: one that has leaked goes by force at once, and whoever retires it reads what that costs', async (t) => {
+test('A leaked pepper is retired by force at once, and the reply says what that costs', async (t) => {
   const { rotation, rotate, keyRings } = givenKeyRotation(t, {}, () => Promise.reject(new Error('counted')));
   const { from } = rotate('pepper');
   const { changed, next } = await rotation.retire('pepper', from, { force: true });
   t.true(changed);
-  t.regex(next, /mailed code.* stays shut/);
+  t.regex(next, /mailed code.* stays closed/);
   t.is(keyRings.pepper.find(from), undefined);
 });
 
-test('a key that was added and never active may go at once', async (t) => {
+test('A key that was added and never active may be retired at once', async (t) => {
   const { rotation, keyRings } = givenKeyRotation(t);
   for (const ring of ringNames) {
     const { kid } = rotation.add(ring);
@@ -142,8 +139,8 @@ test('a key that was added and never active may go at once', async (t) => {
   }
 });
 
-test('a key of which nothing says since when it is there is promoted and retired by force only', async (t) => {
-  // Given a file to which somebody added a key by hand
+test('A key without times is promoted and retired only by force', async (t) => {
+  // Given a file to which an operator added a key by hand
   const { rotation, keyRings, keyFile } = givenKeyRotation(t);
   const file = JSON.parse(readFileSync(keyFile, 'utf8')) as { rings: Record<string, string[]> };
   file.rings['jwt']?.push(formatRingKey({ kid: 'by-hand', key: Buffer.alloc(32, 7) }));
@@ -159,7 +156,7 @@ test('a key of which nothing says since when it is there is promoted and retired
   t.true(rotation.promote('jwt', 'by-hand', { now: true }).changed);
 });
 
-test('a master key that wraps data keys is never retired, by force neither', async (t) => {
+test('A master key that wraps data keys is never retired, not even by force', async (t) => {
   const { rotation, rotate, sealer, clock } = givenKeyRotation(t);
   const person = { kind: 'person', userId: 'u1' } as const;
   const sealed = await sealer.seal(person, 'email', 'ada@example.org');
@@ -176,7 +173,7 @@ test('a master key that wraps data keys is never retired, by force neither', asy
   t.is(await sealer.open(person, 'email', sealed), 'ada@example.org');
 });
 
-test('a master key is not retired, by force neither, while a late write may still use it', async (t) => {
+test('A master key is not retired, not even by force, while a late write may still use it', async (t) => {
   const { rotation, rotate, clock } = givenKeyRotation(t);
   const { from } = rotate('master');
   clock.advance(minuteMs - 1);
@@ -185,7 +182,7 @@ test('a master key is not retired, by force neither, while a late write may stil
   t.true((await rotation.retire('master', from, { force: true })).changed);
 });
 
-test('of several keys that wait, which one is promoted has to be said', (t) => {
+test('A promotion must name the key when several wait', (t) => {
   const { rotation, clock } = givenKeyRotation(t);
   t.throws(() => rotation.promote('code', null, { now: true }), rejected('no_such_key'));
   rotation.add('code');
@@ -196,11 +193,11 @@ test('of several keys that wait, which one is promoted has to be said', (t) => {
   t.throws(() => rotation.promote('code', 'none', { now: false }), rejected('no_such_key'));
 });
 
-test('the published keys are cached no longer than a promotion waits beside a reading', (t) => {
+test('A promotion waits at least as long as a reading and the cache of the published keys', (t) => {
   t.true(promoteAfterSeconds >= rereadSeconds + jwksCacheSeconds);
 });
 
-test('the overview has ids and times of every ring, and no key', (t) => {
+test('The overview has ids and times of every ring, and no key', (t) => {
   const { rotation, rotate, keyRings } = givenKeyRotation(t);
   const { from, to } = rotate('jwt');
   const list = rotation.list();
@@ -224,23 +221,23 @@ test('the overview has ids and times of every ring, and no key', (t) => {
   }
 });
 
-test('for rings that the environment sets, it is said what to set, and no file changes', async (t) => {
+test('For rings that the environment sets, the reply says what to set, and no file changes', async (t) => {
   // Given a master ring that the environment sets
   const list = ['m1', 'm2', 'm3'].map((kid, index) => formatRingKey({ kid, key: Buffer.alloc(32, index) }));
   const { rotation, keyFile, sealer, changes } = givenKeyRotation(t, { master: list.join(',') });
   const before = readFileSync(keyFile, 'utf8');
   t.is(rotation.list().find(({ ring }) => ring === 'master')?.source, keySettingNames.master);
 
-  // Then a new entry is made for it that reads as a key
+  // Then the reply has a new entry that parses as a key
   const added = rotation.add('master');
   t.false(added.changed);
   t.regex(added.next, /^append the entry to MASTER_KEYS of every process.*60 s/);
   t.is(parseKeyring(added.entry ?? '', { name: 'entry', bytes: 32 }).active().kid, added.kid);
-  // and the order is said, for a key that is named
+  // and the order, for a named key
   t.throws(() => rotation.promote('master', null, { now: true }), rejected('no_such_key', /say which key/));
   const { next } = rotation.promote('master', 'm2', { now: false });
   t.regex(next, /MASTER_KEYS into this order in every process: m2, m1, m3;/);
-  // and which one may go, once it wraps nothing
+  // and the key that may be removed, once it wraps nothing
   t.regex(
     (await rotation.retire('master', 'm3', { force: false })).next,
     /^take the entry m3 out of MASTER_KEYS/,
@@ -251,7 +248,7 @@ test('for rings that the environment sets, it is said what to set, and no file c
   t.deepEqual(changes, []);
 });
 
-test('a change that the process cannot take over is told', (t) => {
+test('A change that the process cannot read is reported', (t) => {
   const { rotation, keyRings, keyFile, problems } = givenKeyRotation(t);
   const active = keyRings.jwt.active().kid;
   const file = JSON.parse(readFileSync(keyFile, 'utf8')) as { rings: Record<string, string[]> };

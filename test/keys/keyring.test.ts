@@ -2,10 +2,15 @@ import test from 'ava';
 import fc from 'fast-check';
 import { KeyProblem } from '../../src/keys/errors.js';
 import { ringNames } from '../../src/keys/key-file-format.js';
-import { loadKeys, makeKeyRings, readKeySettings } from '../../src/keys/key-rings.js';
-import type { KeyMaterial, KeySettings } from '../../src/keys/key-rings.js';
+import {
+  loadKeys,
+  makeKeyRings,
+  readKeySettings,
+  type KeyMaterial,
+  type KeySettings,
+} from '../../src/keys/key-rings.js';
 import { formatRingKey, parseKeyring } from '../../src/keys/keyring.js';
-import { makeTestClock } from '../support/clock.js';
+import { makeTestClock } from '../support/fakes/clock.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill);
 const entry = (kid: string, fill: number) => formatRingKey({ kid, key: key(fill) });
@@ -20,7 +25,7 @@ function load(settings: KeySettings): KeyMaterial {
   return loadKeys({ settings, keyFile: null });
 }
 
-test('given a list of keys, the first is active and every one is found by its id', (t) => {
+test('A list of keys has its first key active and finds every key by its id', (t) => {
   const ring = parseKeyring(`${entry('new', 1)}, ${entry('old', 2)}\n`, options);
   t.deepEqual(ring.active(), { kid: 'new', key: key(1) });
   t.deepEqual(ring.find('old'), key(2));
@@ -32,7 +37,7 @@ test('given a list of keys, the first is active and every one is found by its id
   );
 });
 
-test('given a faulty list, the error names every fault by its place', (t) => {
+test('The error of a faulty list names every fault by the number of the entry', (t) => {
   const text = `${entry('a', 1)},nocolon,bad kid!:x,a_b:AAAA,c:@@@,d:AAAA,${entry('a', 2)}`;
   const error = t.throws(() => parseKeyring(text, options), { instanceOf: KeyProblem });
   t.is(
@@ -44,18 +49,18 @@ test('given a faulty list, the error names every fault by its place', (t) => {
       'MASTER_KEYS, entry 5: the key id is not 1 to 32 letters, digits and hyphens',
       'MASTER_KEYS, entry 6: the key is not base64url without padding',
       'MASTER_KEYS, entry 7: the key has 3 bytes, it must have 32',
-      'MASTER_KEYS, entry 8: its key id occurs twice; every key needs an id of its own',
+      'MASTER_KEYS, entry 8: its key id occurs twice; every key needs a different id',
     ].join('; '),
   );
 });
 
-test('an empty list is refused with what to give', (t) => {
+test('An empty list is refused with the form of a list', (t) => {
   t.throws(() => parseKeyring(' , ', options), {
     message: 'MASTER_KEYS is empty; give it a list of kid:base64url, the active key first',
   });
 });
 
-test('whatever is wrong with a list, its error never contains text of a key', (t) => {
+test('The error of a faulty list never contains text of a key', (t) => {
   const secret = fc
     .uint8Array({ minLength: 12, maxLength: 40 })
     .map((b) => Buffer.from(b).toString('base64url'));
@@ -75,14 +80,14 @@ test('whatever is wrong with a list, its error never contains text of a key', (t
   t.pass();
 });
 
-test('keys that are set explicitly are all there is', (t) => {
+test('Keys that are set explicitly are the only keys', (t) => {
   const keys = load(settingsWith({ master: `${entry('m2', 7)},${entry('m1', 8)}` }));
   t.is(keys.master.active().kid, 'm2');
   t.deepEqual(keys.jwt.active(), { kid: 'k1', key: key(1) });
   t.deepEqual(keys.indexKey, key(99));
 });
 
-test('settings are read by the names that the environment has for them', (t) => {
+test('Settings are read by their names in the environment', (t) => {
   const settings = readKeySettings((name) => (name === 'PEPPERS' ? undefined : `text of ${name}`));
   t.deepEqual(settings, {
     jwt: 'text of JWT_KEYS',
@@ -95,7 +100,7 @@ test('settings are read by the names that the environment has for them', (t) => 
   });
 });
 
-test('without a key file, what is not set is named in one sentence that says what to set', (t) => {
+test('Without a key file one sentence names all missing settings', (t) => {
   const error = t.throws(() => load({ master: entry('m', 1) }), { instanceOf: KeyProblem });
   t.regex(
     error.message,
@@ -103,7 +108,7 @@ test('without a key file, what is not set is named in one sentence that says wha
   );
 });
 
-test('faults in several settings are told at once', (t) => {
+test('Faults in several settings are reported at once', (t) => {
   const error = t.throws(() => load(settingsWith({ jwt: 'x', pepper: 'y', index: 'z' })), {
     instanceOf: KeyProblem,
   });
@@ -134,7 +139,7 @@ function givenLiveRings() {
   };
 }
 
-test('a reload takes promoted keys over', (t) => {
+test('A reload activates promoted keys', (t) => {
   const { rings, set } = givenLiveRings();
   const { master } = rings;
   set({ master: `${entry('m2', 50)},${entry('k1', 2)}` });
@@ -144,7 +149,7 @@ test('a reload takes promoted keys over', (t) => {
   t.deepEqual(master.find('k1'), key(2));
 });
 
-test('an unknown key id reads the source, once a second at most', (t) => {
+test('An unknown key id reads the source at most once a second', (t) => {
   const { rings, clock, set, readings } = givenLiveRings();
   t.is(rings.master.find('m2'), undefined);
   set({ master: `${entry('k1', 2)},${entry('m2', 50)}` });
@@ -156,7 +161,7 @@ test('an unknown key id reads the source, once a second at most', (t) => {
   t.is(readings(), 3);
 });
 
-test('a reading that fails leaves the old keys and is reported without key text', (t) => {
+test('A failed reading keeps the old keys and is reported without key text', (t) => {
   const { rings, problems, set } = givenLiveRings();
   set({ master: 'canary-canary-canary' });
   rings.reload();
@@ -164,7 +169,7 @@ test('a reading that fails leaves the old keys and is reported without key text'
   t.deepEqual(problems, ['MASTER_KEYS, entry 1: not of the form kid:base64url']);
 });
 
-test('neither the index key nor the key behind an id ever changes', (t) => {
+test('Neither the index key nor the key behind an id ever changes', (t) => {
   const { rings, problems, set } = givenLiveRings();
   set({ index: key(98).toString('base64url') });
   rings.reload();
@@ -175,7 +180,7 @@ test('neither the index key nor the key behind an id ever changes', (t) => {
   t.regex(problems.join('\n'), /INDEX_KEY has changed.*\nPEPPERS: the id k1 names another key now/);
 });
 
-test('an id that has left the ring does not come back with another key', (t) => {
+test('An id that has left the ring does not return with another key', (t) => {
   const { rings, problems, set } = givenLiveRings();
   set({ jwt: entry('k2', 2) });
   t.is(rings.reload(), null);
@@ -184,10 +189,10 @@ test('an id that has left the ring does not come back with another key', (t) => 
   t.is(rings.jwt.all().length, 1);
   t.is(problems.length, 1);
   set({ jwt: `${entry('k2', 2)},${entry('k1', 1)}` });
-  t.is(rings.reload(), null, 'with the key that it had it may');
+  t.is(rings.reload(), null, 'the id may return with the same key');
 });
 
-test('watching reads the source every 30 s until it is ended', async (t) => {
+test('Watching reads the source every 30 s until the signal aborts', async (t) => {
   const ended = new AbortController();
   const clock = makeTestClock();
   const start = clock.now().getTime();

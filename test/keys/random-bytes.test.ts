@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { inBlocks } from '../../src/keys/random-bytes.js';
 
-test('bytes drawn in blocks are those of the source, each given once and as many as asked for', (t) => {
+test('Draws in blocks return the bytes of the source, each once and in the requested number', (t) => {
   // Given a source that counts
   let next = 0;
   const draws: number[] = [];
@@ -16,20 +16,20 @@ test('bytes drawn in blocks are those of the source, each given once and as many
   // When bytes are drawn in many sizes
   const sizes = Array.from({ length: 2_000 }, (_, index) => (index * 7) % 40);
   const drawn = sizes.map(draw);
-  // Then every draw has its size, and the source was asked seldom
+  // Then every draw has its size, and the source had few draws
   t.deepEqual(
     drawn.map(({ length }) => length),
     sizes,
   );
   t.true(draws.length < 20);
-  // And what was drawn stays, though the block is wiped behind it
+  // And drawn bytes stay the same although the block is wiped
   let expected = 0;
   for (const [index, bytes] of drawn.slice(0, 100).entries()) {
     for (const byte of bytes) t.is(byte, (expected += 1) % 251, `draw ${index}`);
   }
 });
 
-test('a draw that is larger than a block goes to the source', (t) => {
+test('A draw that is larger than a block goes to the source', (t) => {
   const draws: number[] = [];
   const draw = inBlocks((size) => {
     draws.push(size);

@@ -1,23 +1,21 @@
 import { randomBytes, webcrypto } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { OutcomeUnknown, StoreDamaged } from '../../src/event-sourcing/errors.js';
-import { sealedSchema } from '../../src/event-sourcing/sealed.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { OutcomeUnknown, StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { openEnvelope, sealEnvelope } from '../../src/keys/envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from '../../src/keys/errors.js';
-import { makeKeyring } from '../../src/keys/keyring.js';
-import type { Keyring } from '../../src/keys/keyring.js';
-import type { KeyScope } from '../../src/keys/sealer.js';
-import { erased, makeSealer } from '../../src/keys/sealer.js';
-import { anyText } from '../support/any-text.js';
-import { makeTestClock } from '../support/clock.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeKeyring, type Keyring } from '../../src/keys/keyring.js';
+import { type KeyScope, erased, makeSealer } from '../../src/keys/sealer.js';
+import { anyText } from '../support/examples/any-text.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const master = (kid: string, fill: number) => ({ kid, key: Buffer.alloc(32, fill) });
 const person: KeyScope & { kind: 'person' } = { kind: 'person', userId: 'u1' };
 
-/** Sealers over one state store, as several processes are. */
+/** Makes sealers over one state store, like several processes. */
 function givenStore(wrap: (store: StateStore) => StateStore = (store) => store) {
   const clock = makeTestClock();
   const stateStore = makeMemoryStateStore({ clock });
@@ -26,7 +24,7 @@ function givenStore(wrap: (store: StateStore) => StateStore = (store) => store) 
   return { clock, stateStore, process };
 }
 
-test('the envelope is what WebCrypto makes of RFC 5869 and AES-GCM', async (t) => {
+test('The envelope equals the result of RFC 5869 and AES-GCM in WebCrypto', async (t) => {
   const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
   const nonce = Buffer.alloc(12, 7);
   const envelope = sealEnvelope(key, ['a', 'b'], Buffer.from('hello'), () => nonce);
@@ -52,7 +50,7 @@ test('the envelope is what WebCrypto makes of RFC 5869 and AES-GCM', async (t) =
   t.is(envelope, 'BwcHBwcHBwcHBwcHEnQLGoMDrsRViQLUk388hErr7TQ5vdvIWlzTwX1_2V9fNgJlzL7AFlx6Axz2A-rRrPrXmNY');
 });
 
-test('an envelope opens as what was sealed, for its own key and place only', (t) => {
+test('An envelope opens to its plaintext only with its key and context', (t) => {
   const bytes = fc.uint8Array({ maxLength: 300 });
   const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const place = fc.array(anyText({ maxLength: 6 }), { maxLength: 4 });
@@ -70,7 +68,7 @@ test('an envelope opens as what was sealed, for its own key and place only', (t)
   );
 });
 
-test('an envelope with any bit flipped, any character changed, cut or lengthened does not open', (t) => {
+test('An envelope with a flipped bit, a changed character, cut or lengthened does not open', (t) => {
   const key = randomBytes(32);
   const envelope = sealEnvelope(key, ['x'], Buffer.from('secret value'), randomBytes);
   const bytes = Buffer.from(envelope, 'base64url');
@@ -99,8 +97,8 @@ test('an envelope with any bit flipped, any character changed, cut or lengthened
   for (const tail of ['A', 'AA', '=', '==', '\n']) if (opens(envelope + tail)) t.fail(`tail ${tail}`);
 });
 
-test('a ciphertext that opens under two keys of GCM has only one of them here', (t) => {
-  // The commitment is compared before anything is decrypted: the tag alone would not tell such keys apart.
+test('A ciphertext that opens under two GCM keys opens under at most one key here', (t) => {
+  // The commitment is compared before the decryption, because the tag alone cannot distinguish these keys.
   const [k1, k2] = [randomBytes(32), randomBytes(32)];
   const nonce = randomBytes(12);
   const first = Buffer.from(
@@ -126,7 +124,7 @@ const scopes: readonly KeyScope[] = [
   { kind: 'reply', claim: 'c2' },
 ];
 
-test('a sealed value opens in any process, for its own scope and field only', async (t) => {
+test('A sealed value opens in any process, only for its scope and field', async (t) => {
   const { process } = givenStore();
   const [one, two] = [process(), process()];
   for (const scope of scopes) for (const field of ['a', 'b']) await one.seal(scope, field, 'x');
@@ -141,13 +139,13 @@ test('a sealed value opens in any process, for its own scope and field only', as
   }
 });
 
-test('the same text sealed twice differs, and the empty text can be sealed', async (t) => {
+test('The same text sealed twice differs, and the empty text can be sealed', async (t) => {
   const sealer = givenStore().process();
   t.not(await sealer.seal(person, 'email', ''), await sealer.seal(person, 'email', ''));
   t.is(await sealer.open(person, 'email', await sealer.seal(person, 'email', '')), '');
 });
 
-test('the data key is stored, wrapped, before the value is there', async (t) => {
+test('The wrapped data key is stored before the sealed value is returned', async (t) => {
   const { process, stateStore } = givenStore();
   await process().seal(person, 'email', 'x');
   const record = await stateStore.get('data-key/person/u1');
@@ -155,7 +153,7 @@ test('the data key is stored, wrapped, before the value is there', async (t) => 
   t.is(record?.expiresAt, null);
 });
 
-test('processes that race for the first key of a scope end with one key', async (t) => {
+test('Processes that race for the first key of a scope end with one key', async (t) => {
   const { process } = givenStore();
   const sealers = [process(), process(), process()];
   const values = await Promise.all(
@@ -166,7 +164,7 @@ test('processes that race for the first key of a scope end with one key', async 
   }
 });
 
-test('a write whose outcome is unknown, done or not, ends in a key that is stored', async (t) => {
+test('A write with an unknown outcome ends in a stored key', async (t) => {
   for (const applied of [true, false]) {
     const { process, stateStore } = givenStore((store) => {
       let failures = 0;
@@ -185,7 +183,7 @@ test('a write whose outcome is unknown, done or not, ends in a key that is store
   }
 });
 
-test('after destruction values open as erased and nothing is sealed any more', async (t) => {
+test('After a destruction values open as erased, and no value can be sealed', async (t) => {
   const { process } = givenStore();
   const sealer = process();
   const sealed = await sealer.seal(person, 'email', 'x');
@@ -198,13 +196,13 @@ test('after destruction values open as erased and nothing is sealed any more', a
   t.is(typeof (await sealer.seal({ kind: 'person', userId: 'u2' }, 'email', 'y')), 'string');
 });
 
-test('a scope that was never used can be destroyed, so that no key is ever made', async (t) => {
+test('A scope without a key can be destroyed, and never gets a key', async (t) => {
   const { process } = givenStore();
   await process().destroy(person);
   await t.throwsAsync(process().seal(person, 'email', 'y'), { instanceOf: KeyDestroyed });
 });
 
-test('another process uses a destroyed key for 60 s at most', async (t) => {
+test('Another process uses a destroyed key for at most 60 s', async (t) => {
   const { process, clock } = givenStore();
   const [one, two] = [process(), process()];
   const sealed = await one.seal(person, 'email', 'x');
@@ -216,7 +214,7 @@ test('another process uses a destroyed key for 60 s at most', async (t) => {
   t.is(await two.open(person, 'email', sealed), erased);
 });
 
-test('nor for longer when its clock is set back', async (t) => {
+test('Another process uses a destroyed key no longer if its clock is set back', async (t) => {
   const { process, clock } = givenStore();
   const [one, two] = [process(), process()];
   const sealed = await one.seal(person, 'email', 'x');
@@ -226,7 +224,7 @@ test('nor for longer when its clock is set back', async (t) => {
   t.is(await two.open(person, 'email', sealed), erased);
 });
 
-test('a read that began before the destruction does not bring the key back', async (t) => {
+test('A read that began before the destruction does not restore the key', async (t) => {
   let release = (): void => undefined;
   const { process, stateStore } = givenStore();
   const sealed = await process().seal(person, 'email', 'x');
@@ -246,16 +244,16 @@ test('a read that began before the destruction does not bring the key back', asy
   const opening = slow.open(person, 'email', sealed);
   await slow.destroy(person);
   release();
-  t.is(await opening, 'x', 'it had begun before');
+  t.is(await opening, 'x', 'the read began before the destruction');
   t.is(await slow.open(person, 'email', sealed), erased);
 });
 
-test('a lost key is no erasure', async (t) => {
+test('A lost key is no erasure', async (t) => {
   const sealed = await givenStore().process().seal(person, 'email', 'x');
   await t.throwsAsync(givenStore().process().open(person, 'email', sealed), { instanceOf: KeyMissing });
 });
 
-test('a key record that was changed stops with a sentence', async (t) => {
+test('A changed key record stops with a sentence', async (t) => {
   const { process, stateStore } = givenStore();
   const sealed = await process().seal(person, 'email', 'x');
   const otherMaster = process(makeKeyring([master('m1', 2)]));
@@ -268,7 +266,7 @@ test('a key record that was changed stops with a sentence', async (t) => {
   await t.throwsAsync(process().open(person, 'email', sealed), { instanceOf: StoreDamaged });
 });
 
-test('a wrapped key that was moved to another scope does not open', async (t) => {
+test('A wrapped key that was moved to another scope does not open', async (t) => {
   const { process, stateStore } = givenStore();
   const sealed = await process().seal(person, 'email', 'x');
   const record = await stateStore.get('data-key/person/u1');
@@ -278,7 +276,7 @@ test('a wrapped key that was moved to another scope does not open', async (t) =>
   });
 });
 
-test('rotation wraps every data key anew; the old master key is then not needed and no value changes', async (t) => {
+test('A rewrap wraps every data key again, after which the old master key is not needed and no value has changed', async (t) => {
   const { process, stateStore } = givenStore();
   const old = process();
   const users = Array.from({ length: 450 }, (_, index) => ({ kind: 'person', userId: `u${index}` }) as const);
@@ -299,14 +297,14 @@ test('rotation wraps every data key anew; the old master key is then not needed 
   t.like((await stateStore.get('data-key/person/u7'))?.value, { destroyed_at: '2026-01-02T03:04:05.000Z' });
 });
 
-test('a sweep without the old master key says how many keys it could not read', async (t) => {
+test('A sweep without the old master key reports the number of unreadable keys', async (t) => {
   const { process } = givenStore();
   await process().seal(person, 'email', 'x');
   const report = await process(makeKeyring([master('m2', 2)])).rewrap();
   t.deepEqual(report, { rewrapped: 0, unreadable: 1, byMasterKey: new Map(), next: null });
 });
 
-test('no error of the sealer contains what was sealed or a key', async (t) => {
+test('No error of the sealer contains a plaintext or a key', async (t) => {
   const canary = 'canary-7f3a';
   const { process } = givenStore();
   const sealer = process();

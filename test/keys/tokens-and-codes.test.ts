@@ -4,11 +4,11 @@ import { makeDigests } from '../../src/keys/digests.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
-import { parseStreamName, streamName } from '../../src/event-sourcing/decider.js';
+import { parseStreamName, streamName } from '../../src/event-sourcing/ports/stream-name.js';
 import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import { digestShareToken } from '../../src/keys/share-tokens.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 import { shareId } from '../support/examples/ids.js';
 
 const sessionId = '018f3a6e-0000-7000-8000-000000000001';
@@ -17,7 +17,7 @@ const newKey = { kid: 'r2', key: Buffer.alloc(32, 2) };
 const before = makeRefreshTokens(makeKeyring([oldKey]));
 const after = makeRefreshTokens(makeKeyring([newKey, oldKey]));
 
-test('a session begins with generation 1, and each token names the next', (t) => {
+test('A session begins with generation 1, and each token derives the next', (t) => {
   const first = before.issue(sessionId);
   t.deepEqual(before.verify(first.token), { sessionId, generation: 1, kid: 'r1' });
   const second = before.derive(first.token);
@@ -26,14 +26,14 @@ test('a session begins with generation 1, and each token names the next', (t) =>
   t.regex(second.digest, /^[0-9a-f]{64}$/);
 });
 
-test('the format is pinned: tokens that clients hold stay valid', (t) => {
+test('The format of refresh tokens is pinned, because clients hold them', (t) => {
   const { token } = before.issue(sessionId);
   const link = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU';
   const body = `r1.${sessionId}.1.r1.${link}`;
   t.is(token, `${body}.${createHmac('sha256', Buffer.alloc(32, 1)).update(body).digest('base64url')}`);
 });
 
-test('a successor is recomputed from the presented token and the recorded key, also after a rotation of keys', (t) => {
+test('A successor is recomputed from the presented token and the recorded key, even after a rotation', (t) => {
   const first = before.issue(sessionId);
   const second = before.derive(first.token);
   t.deepEqual(after.derive(first.token, second.kid), second);
@@ -42,12 +42,12 @@ test('a successor is recomputed from the presented token and the recorded key, a
   t.not(after.derive(first.token).token, second.token);
 });
 
-test('a successor depends on its predecessor', (t) => {
+test('A successor depends on its predecessor', (t) => {
   const [one, two] = [after.issue(sessionId, 'r1'), after.issue(sessionId, 'r2')];
   t.not(after.derive(one.token).token, after.derive(two.token).token);
 });
 
-test('a linked token takes its link as it is given, and has successors as any other', (t) => {
+test('A linked token contains the given link and has successors', (t) => {
   const link = 'L'.repeat(43);
   const linked = before.issueLinked(sessionId, 5, link);
   t.deepEqual(before.verify(linked.token), { sessionId, generation: 5, kid: 'r1' });
@@ -56,13 +56,13 @@ test('a linked token takes its link as it is given, and has successors as any ot
   t.deepEqual(
     after.issueLinked(sessionId, 5, link, linked.kid),
     linked,
-    'recomputed after a rotation of keys',
+    'it is recomputed after a rotation of keys',
   );
   t.not(before.issueLinked(sessionId, 5, 'M'.repeat(43)).token, linked.token);
   t.is(before.derive(linked.token).generation, 6);
 });
 
-test('a key that is gone verifies nothing and derives nothing', (t) => {
+test('A removed key verifies nothing and derives nothing', (t) => {
   const first = before.issue(sessionId);
   const onlyNew = makeRefreshTokens(makeKeyring([newKey]));
   t.is(onlyNew.verify(first.token), null);
@@ -70,7 +70,7 @@ test('a key that is gone verifies nothing and derives nothing', (t) => {
   t.throws(() => onlyNew.derive(first.token), { message: 'only a verified refresh token has a successor' });
 });
 
-test('of 5,000 mutated tokens none is accepted', (t) => {
+test('No token of 5,000 mutants is accepted', (t) => {
   const random = makeSeededRandom(7);
   const pick = (below: number) => Math.floor(random() * below);
   const other = before.issue('018f3a6e-0000-7000-8000-000000000002').token.split('.');
@@ -99,7 +99,7 @@ test('of 5,000 mutated tokens none is accepted', (t) => {
   }
 });
 
-test('digests are names of streams, differ by purpose and by key, and are pinned', (t) => {
+test('Digests fit stream names, differ by purpose and by key, and are pinned', (t) => {
   const digests = makeDigests(Buffer.alloc(32, 1));
   const digest = digests.email('a@example.com');
   t.is(digest, createHmac('sha256', Buffer.alloc(32, 1)).update('["email","a@example.com"]').digest('hex'));
@@ -117,20 +117,20 @@ const endsAt = new Date('2026-02-01T12:00:00.000Z');
 const beforeEnd = new Date(endsAt.getTime() - 1);
 const session = { shareId, passwordGeneration: 3, endsAt };
 
-test('a share session says what was put into it, until the millisecond before its end', (t) => {
+test('A share session returns its content until the millisecond before its end', (t) => {
   const sessions = makeShareSessions(makeKeyring([one]));
   const token = sessions.issue(session);
   t.deepEqual(sessions.verify(token, beforeEnd), session);
   t.is(sessions.verify(token, endsAt), null);
 });
 
-test('a share session outlives the promotion of another key, and not the removal of its own', (t) => {
+test('A share session outlives the promotion of another key, and not the removal of its key', (t) => {
   const token = makeShareSessions(makeKeyring([one])).issue(session);
   t.deepEqual(makeShareSessions(makeKeyring([other, one])).verify(token, beforeEnd), session);
   t.is(makeShareSessions(makeKeyring([other])).verify(token, beforeEnd), null);
 });
 
-test('a share session of which one character is another is none', (t) => {
+test('A share session with one changed character is refused', (t) => {
   const sessions = makeShareSessions(makeKeyring([one, other]));
   const token = sessions.issue(session);
   for (let at = 0; at < token.length; at += 1) {
@@ -144,14 +144,14 @@ test('a share session of which one character is another is none', (t) => {
   t.is(sessions.verify('', beforeEnd), null);
 });
 
-test('what the ring makes for another purpose is no share session, and a share session no refresh token', (t) => {
+test('A refresh token is no share session, and a share session is no refresh token', (t) => {
   const keys = makeKeyring([one]);
   const [sessions, refreshTokens] = [makeShareSessions(keys), makeRefreshTokens(keys)];
   t.is(sessions.verify(refreshTokens.issue(shareId).token, beforeEnd), null);
   t.is(refreshTokens.verify(sessions.issue(session)), null);
 });
 
-test('what visitors hold and what shares are found by is pinned: it stays valid', (t) => {
+test('The formats of share sessions and of share digests are pinned, because they must stay valid', (t) => {
   t.is(
     makeShareSessions(makeKeyring([one])).issue(session),
     's1.019b7d00-0000-7000-8000-000000000081.3.1769947200000.a.qWZW1EVTmf9pyi62D7owqL0eizcwYt3VX2kZPp-UOYY',
@@ -172,15 +172,15 @@ const issue = {
 };
 const codes = makeLoginCodes(makeKeyring([newCodeKey, oldCodeKey]));
 
-test('a code is the HMAC of purpose, issue and address modulo a million: pinned, since mailed codes must stay valid', (t) => {
+test('A code is the pinned HMAC of purpose, issue and address modulo a million', (t) => {
   const message = JSON.stringify(['login', issue.issueId, issue.emailDigest]);
   const mac = createHmac('sha256', oldCodeKey.key).update(message).digest();
-  // Horner's rule over the bytes, apart from the way of the implementation.
+  // Horner's rule over the bytes, which differs from the implementation.
   const rest = mac.reduce((sum, byte) => (sum * 256 + byte) % 1_000_000, 0);
   t.is(codes.codeFor(issue), String(rest).padStart(6, '0'));
 });
 
-test('only the six digits themselves match', (t) => {
+test('Only the six digits themselves match', (t) => {
   const code = codes.codeFor(issue);
   t.true(codes.matches(issue, code));
   const wide = String.fromCodePoint(...Array.from(code, (digit) => 0xff10 + Number(digit)));
@@ -192,7 +192,7 @@ test('only the six digits themselves match', (t) => {
   }
 });
 
-test('another issue, address, key or purpose has another code', (t) => {
+test('Another issue, address, key or purpose has another code', (t) => {
   const others = [
     codes.codeFor({ ...issue, issueId: '018f3a6e-0000-7000-8000-000000000002' }),
     codes.codeFor({ ...issue, emailDigest: digests.email('bob@example.com') }),
@@ -202,25 +202,25 @@ test('another issue, address, key or purpose has another code', (t) => {
   t.is(new Set([codes.codeFor(issue), ...others]).size, 5);
 });
 
-test('parts that are the same when joined are not the same', (t) => {
+test('Parts that are equal when joined have different codes', (t) => {
   const one = { kid: 'c1', issueId: 'ab', emailDigest: 'c' };
   t.not(codes.codeFor(one), codes.codeFor({ ...one, issueId: 'a', emailDigest: 'bc' }));
 });
 
-test('new issues take the active key, and older ones keep theirs through a rotation', (t) => {
+test('New issues use the active key, and older ones keep their key through a rotation', (t) => {
   const before = makeLoginCodes(makeKeyring([oldCodeKey]));
   t.is(before.active(), 'c1');
   t.is(codes.active(), 'c2');
   t.true(codes.matches(issue, before.codeFor(issue)));
 });
 
-test('a key that is gone is told apart from a wrong code', (t) => {
+test('A missing key is reported, not treated as a wrong code', (t) => {
   const onlyNew = makeLoginCodes(makeKeyring([newCodeKey]));
   t.throws(() => onlyNew.codeFor(issue), { instanceOf: KeyMissing });
   t.throws(() => onlyNew.matches(issue, 'wrong'), { instanceOf: KeyMissing });
 });
 
-test('every digit of a code is equally likely: chi-squared of 60,000 digits', (t) => {
+test('Every digit of a code is equally likely by chi-squared of 60,000 digits', (t) => {
   const issues = 60_000 / 6;
   const counts = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
   for (let index = 0; index < issues; index += 1) {

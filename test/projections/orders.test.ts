@@ -14,14 +14,14 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../src/domain/order/order.js';
-import type { RecordedFact } from '../../src/domain/payment.js';
-import { CommandRejected } from '../../src/event-sourcing/errors.js';
-import { foldEvents } from '../../src/event-sourcing/fold-documents.js';
+import type { PaymentFact } from '../../src/domain/payment.js';
+import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { foldEvents } from '../../src/event-sourcing/views/fold-documents.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { given } from '../support/given.js';
-import { firstEventAt, recordEvents } from '../support/given-events.js';
-import { givenProjection } from '../support/given-projection.js';
+import { given } from '../support/given/given.js';
+import { firstEventAt, recordEvents } from '../support/given/given-events.js';
+import { givenProjection } from '../support/given/given-projection.js';
 
 const placed: OrderEvent = {
   type: 'OrderPlaced',
@@ -35,7 +35,7 @@ const at = '2026-01-02T04:00:00.000Z';
 const later = '2026-01-02T04:00:01.000Z';
 const money = { amount: 999, currency: 'USD' };
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
-/** As a document keeps that it was applied. */
+/** Returns the entry of a document for an applied decision. */
 const decided = (what: Pick<DecisionEntry, 'payment_id' | 'order_id'>, at: string): DecisionEntry => ({
   ...{ ...what, action: 'apply', note: note.note, note_of: userId },
   ...{ decided_by: 'anonymous', decided_at: at },
@@ -43,7 +43,7 @@ const decided = (what: Pick<DecisionEntry, 'payment_id' | 'order_id'>, at: strin
 const resolve = (callback: string, action: 'apply' | 'dismiss'): OrderCommand => ({
   ...{ type: 'ResolveReview', callback, action, note },
 });
-const report = (fact: RecordedFact, callback: string, minute = 0, transactionId = 't1') => ({
+const report = (fact: PaymentFact, callback: string, minute = 0, transactionId = 't1') => ({
   type: 'Report' as const,
   report: { callback, transactionId, fact, at: new Date(Date.UTC(2026, 0, 2, 4, minute)) },
 });
@@ -65,11 +65,11 @@ const fresh: OrderDocument = {
   updated_at: firstEventAt,
 };
 
-test('orders: an order that was placed is open', (t) => {
+test('A placed order is open in the view', (t) => {
   givenProjection(ordersProjection, placed).then(t, fresh);
 });
 
-test('orders: a payment in review shows what is wrong, and what an operator takes for it is paid', (t) => {
+test('A payment in review shows its mismatch, and an applied one is paid', (t) => {
   const paidLess = { kind: 'paid', amount: 5, currency: 'USD' } as const;
   const mismatch: OrderEvent = {
     type: 'PaymentMismatchFound',
@@ -125,7 +125,7 @@ test('orders: a payment in review shows what is wrong, and what an operator take
   });
 });
 
-test('orders: paid at the time of the first payment, whichever is heard of first', (t) => {
+test('An order is paid at the time of its first payment, in either order of arrival', (t) => {
   const captured = (callback: string, transaction_id: string, when: string): OrderEvent => ({
     type: 'PaymentCaptured',
     data: { callback, transaction_id, ...money, at: when },
@@ -141,7 +141,7 @@ test('orders: paid at the time of the first payment, whichever is heard of first
   }
 });
 
-test('orders: the document keeps the last hundred reports', (t) => {
+test('The document of an order keeps the last hundred reports', (t) => {
   const pending = (n: number): OrderEvent => ({
     type: 'PaymentPending',
     data: { callback: `standard-c${n}`, transaction_id: `t${n}`, at },
@@ -153,8 +153,8 @@ test('orders: the document keeps the last hundred reports', (t) => {
   t.is(payments.at(-1)?.transaction_id, 't104');
 });
 
-const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
-  fc.constantFrom<RecordedFact>(
+const fact: fc.Arbitrary<PaymentFact> = fc.oneof(
+  fc.constantFrom<PaymentFact>(
     { kind: 'pending' },
     { kind: 'failed' },
     { kind: 'paid', ...money },
@@ -166,7 +166,7 @@ const fact: fc.Arbitrary<RecordedFact> = fc.oneof(
     { kind: 'dispute', dispute_id: 'd1', status: 'lost' },
   ),
 );
-/** Every fourth message is of another platform than the order’s. */
+/** Returns true for every fourth message, which comes from another platform than that of the order. */
 const isElsewhere = (n: number): boolean => n % 4 === 0;
 const nameAt = (n: number): string => `${isElsewhere(n) ? 'alipay' : 'standard'}-c${n}`;
 const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
@@ -189,7 +189,7 @@ const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
     }),
   );
 
-test('orders: whatever is reported, the view says what the aggregate says', (t) => {
+test('The view of an order agrees with its aggregate after all reports', (t) => {
   let decisions = 0;
   const property = fc.property(commands, (list) => {
     const events: OrderEvent[] = [placed];
@@ -208,15 +208,15 @@ test('orders: whatever is reported, the view says what the aggregate says', (t) 
     t.like(body, {
       status: orderStatus(state),
       refunded_amount: refundedAmount(state),
-      is_granted: state.isGranted,
-      in_review: state.mismatches.size > 0 ? 'yes' : null,
+      is_granted: state.is_granted,
+      in_review: state.mismatches.length > 0 ? 'yes' : null,
     });
   });
   fc.assert(property, { numRuns: 300, seed: 20_260_102 });
   t.true(decisions > 20, `${decisions}`);
 });
 
-test('payment_callbacks: a callback waits while it is held, and no longer once it is settled', (t) => {
+test('The view shows a callback as waiting while it is held, and no longer once it is settled', (t) => {
   const received: PaymentCallbackEvent = {
     type: 'PaymentCallbackReceived',
     data: {

@@ -3,9 +3,22 @@ import { projections } from '../../projections/index.js';
 import { peerNodesProjection } from '../../projections/peer-nodes/projection.js';
 import { type ProjectDocument, projectsProjection } from '../../projections/projects/projection.js';
 import { sessionsProjection } from '../../projections/sessions/projection.js';
-import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
+import { sharesProjection } from '../../projections/shares/projection.js';
+import {
+  type StorageDocument,
+  storageConfigsProjection,
+} from '../../projections/storage-configs/projection.js';
+import { describeFailure } from '../../src/domain/storage/test-failure.js';
 import { type UserDocument, usersProjection } from '../../projections/users/projection.js';
-import { digest, orderId, otherUserId, projectId, storageId, userId } from '../support/examples/ids.js';
+import {
+  digest,
+  orderId,
+  otherTestId,
+  otherUserId,
+  projectId,
+  storageId,
+  userId,
+} from '../support/examples/ids.js';
 import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../support/examples/node.js';
 import {
   apiKeyId,
@@ -23,7 +36,20 @@ import {
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
-import { configuration, storageCreated } from '../support/examples/storage.js';
+import { shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
+import {
+  activated,
+  candidateStarted,
+  candidateSucceeded,
+  changedTo,
+  configuration,
+  otherBucket,
+  storageCreated,
+  storageDeleted,
+  storageDisabled,
+  testFailed,
+  testStarted,
+} from '../support/examples/storage.js';
 import {
   capacityBytes,
   capacityGranted,
@@ -31,10 +57,12 @@ import {
   operatorRevoked,
   register,
   registrationAbandoned,
+  totpConfirmed,
+  totpEnrolled,
   userRegistered,
 } from '../support/examples/user.js';
-import { eventTime, firstEventAt } from '../support/given-events.js';
-import { givenProjection } from '../support/given-projection.js';
+import { eventTime, firstEventAt } from '../support/given/given-events.js';
+import { givenProjection } from '../support/given/given-projection.js';
 
 const created = { created_at: firstEventAt, updated_at: firstEventAt };
 
@@ -44,21 +72,22 @@ const user: UserDocument = {
   email_verified: false,
   two_factor_enabled: false,
   capacity: [],
-  session_epoch: 0,
+  email_digest: digest,
+  epoch: 0,
   kept_session_id: null,
   platform_roles: [],
   ...created,
 };
 
-test('users: a registration shows the user', (t) => {
+test('A registration creates the document of the user', (t) => {
   givenProjection(usersProjection, userRegistered).then(t, user);
 });
 
-test('users: an abandoned registration shows nothing', (t) => {
+test('An abandoned registration leaves no document', (t) => {
   givenProjection(usersProjection, registrationAbandoned).then(t, null);
 });
 
-test('users: capacity is kept per source, the last grant of a source counts', (t) => {
+test('The view of users keeps capacity per source, and the last grant of a source counts', (t) => {
   const larger = { ...capacityGranted, data: { source: 'registration', bytes: 2 * capacityBytes } } as const;
   const bought = { type: 'CapacityGranted', data: { source: orderId, bytes: 5 } } as const;
   givenProjection(usersProjection, userRegistered, capacityGranted, bought, larger).then(t, {
@@ -68,7 +97,7 @@ test('users: capacity is kept per source, the last grant of a source counts', (t
   });
 });
 
-test('users: platform roles come and go', (t) => {
+test('The view of users shows granted platform roles until they are revoked', (t) => {
   givenProjection(usersProjection, userRegistered, operatorGranted).then(t, {
     ...user,
     platform_roles: ['operator'],
@@ -80,7 +109,22 @@ test('users: platform roles come and go', (t) => {
   });
 });
 
-test('sessions: a session is shown until it is revoked, and nothing of its refresh token', (t) => {
+test('A user is shown with the second factor from its confirmation until it is removed or voided', (t) => {
+  const on = { ...user, two_factor_enabled: true };
+  const enrolled = [userRegistered, totpEnrolled] as const;
+  givenProjection(usersProjection, ...enrolled).then(t, { ...user, updated_at: eventTime(1) });
+  givenProjection(usersProjection, ...enrolled, totpConfirmed).then(t, { ...on, updated_at: eventTime(2) });
+  givenProjection(usersProjection, ...enrolled, totpConfirmed, { type: 'TotpRemoved', data: {} }).then(t, {
+    ...user,
+    updated_at: eventTime(3),
+  });
+  givenProjection(usersProjection, ...enrolled, totpConfirmed, {
+    type: 'CredentialsVoided',
+    data: {},
+  }).then(t, { ...user, epoch: 1, updated_at: eventTime(3) });
+});
+
+test('A session is in the view until it is revoked, without its refresh token', (t) => {
   givenProjection(sessionsProjection, sessionStarted).then(t, {
     user_id: userId,
     epoch: 0,
@@ -107,11 +151,11 @@ const project: ProjectDocument = {
   ...created,
 };
 
-test('projects: a new project has its owner as member', (t) => {
+test('A new project has its owner as member', (t) => {
   givenProjection(projectsProjection, projectCreated).then(t, project);
 });
 
-test('projects: members are added', (t) => {
+test('The view of projects shows added members', (t) => {
   givenProjection(projectsProjection, projectCreated, viewerAdded).then(t, {
     ...project,
     members: [...project.members, { user_id: otherUserId, role: 'viewer', joined_at: eventTime(1) }],
@@ -119,7 +163,7 @@ test('projects: members are added', (t) => {
   });
 });
 
-test('projects: invitations are shown until they end, each in its role', (t) => {
+test('Invitations are in the view until they end, each with its role', (t) => {
   const invited = memberInvited('viewer');
   const entry = {
     id: invitationId,
@@ -157,7 +201,7 @@ test('projects: invitations are shown until they end, each in its role', (t) => 
   });
 });
 
-test('projects: members change their role and go', (t) => {
+test('The view of projects shows changed roles, and no removed members', (t) => {
   const changed = { type: 'MemberRoleChanged', data: { user_id: otherUserId, role: 'admin' } } as const;
   const member = { user_id: otherUserId, role: 'admin', joined_at: eventTime(1) } as const;
   givenProjection(projectsProjection, projectCreated, viewerAdded, changed).then(t, {
@@ -172,7 +216,7 @@ test('projects: members change their role and go', (t) => {
   });
 });
 
-test('projects: API keys are shown until they are revoked, by digest only', (t) => {
+test('API keys are in the view until they are revoked, by digest only', (t) => {
   givenProjection(projectsProjection, projectCreated, apiKeyIssued(apiKeyId, userId)).then(t, {
     ...project,
     api_keys: [
@@ -194,12 +238,12 @@ test('projects: API keys are shown until they are revoked, by digest only', (t) 
   givenProjection(projectsProjection, ...events).then(t, { ...project, updated_at: eventTime(2) });
 });
 
-test('projects: a deleted project is shown no more', (t) => {
+test('A deleted project is not in the view', (t) => {
   const deleted = { type: 'ProjectDeleted', data: {} } as const;
   givenProjection(projectsProjection, projectCreated, viewerAdded, deleted).then(t, null);
 });
 
-test('projects: entitlements are kept per source', (t) => {
+test('The view of projects keeps entitlements per source', (t) => {
   const events = [projectCreated, grantedByOperator, grantedByOrder, revokedByOperator] as const;
   givenProjection(projectsProjection, ...events.slice(0, 3)).then(t, {
     ...project,
@@ -213,7 +257,7 @@ test('projects: entitlements are kept per source', (t) => {
   });
 });
 
-test('projects: the default storage is a fact of the project', (t) => {
+test('The default storage is a fact of the project', (t) => {
   givenProjection(projectsProjection, projectCreated, defaultStorageChanged).then(t, {
     ...project,
     default_storage_id: storageId,
@@ -221,21 +265,72 @@ test('projects: the default storage is a fact of the project', (t) => {
   });
 });
 
-test('storage_configs: a storage is pending, and its credentials stay in the log', (t) => {
-  givenProjection(storageConfigsProjection, storageCreated).then(t, {
-    project_id: projectId,
-    ...configuration,
-    delivery: 'origin',
-    status: 'pending',
-    test: null,
-    last_test_at: null,
-    last_error: '',
-    has_credentials: true,
-    ...created,
+const storage: StorageDocument = {
+  project_id: projectId,
+  ...configuration,
+  delivery: 'origin',
+  status: 'pending',
+  test: null,
+  last_test_at: null,
+  last_error: '',
+  has_credentials: true,
+  ...created,
+};
+
+test('A storage is pending in the view, and its credentials stay in the log', (t) => {
+  givenProjection(storageConfigsProjection, storageCreated).then(t, storage);
+});
+
+test('A storage is shown with the result of its last test, until it is deleted', (t) => {
+  givenProjection(storageConfigsProjection, ...activated).then(t, {
+    ...{ ...storage, status: 'active', last_test_at: eventTime(2), updated_at: eventTime(2) },
+  });
+  givenProjection(storageConfigsProjection, storageCreated, testStarted, testFailed).then(t, {
+    ...{ ...storage, status: 'failed', last_test_at: eventTime(2), updated_at: eventTime(2) },
+    last_error: describeFailure(testFailed.data),
+  });
+  givenProjection(storageConfigsProjection, storageCreated, testStarted, storageDisabled, testFailed).then(
+    t,
+    { ...storage, status: 'disabled', updated_at: eventTime(2) },
+  );
+  givenProjection(storageConfigsProjection, ...activated, storageDeleted).then(t, null);
+});
+
+test('A candidate changes nothing that is shown until it has passed', (t) => {
+  const active = { ...storage, status: 'active', last_test_at: eventTime(2) } as const;
+  const tested = { ...active, test: { id: otherTestId, of_candidate: true }, updated_at: eventTime(2) };
+  givenProjection(storageConfigsProjection, ...activated, candidateStarted).then(t, tested);
+  const passed = [...activated, candidateStarted, changedTo(otherBucket), candidateSucceeded];
+  givenProjection(storageConfigsProjection, ...passed).then(t, {
+    ...{ ...active, bucket: otherBucket.bucket, last_test_at: eventTime(5), updated_at: eventTime(5) },
   });
 });
 
-test('peer_nodes: a node is shown as it was last described, until it is removed', (t) => {
+test('A share is shown with its terms, password and uses until it is revoked', (t) => {
+  const { project_id, asset_id, token, token_digest, created_by } = shareCreated.data;
+  const share = {
+    ...{ project_id, asset_id, token, token_digest, created_by, throttled_at: null },
+    ...{ expires_at: shareCreated.data.expires_at, max_uses: 2, allow_download: true },
+    ...{ password_generation: 1, uses: 0, ...created },
+  };
+  givenProjection(sharesProjection, shareCreated).then(t, share);
+  const terms = { expires_at: null, max_uses: 5, allow_download: false };
+  const password_hash = sealedExample('another hash');
+  givenProjection(
+    sharesProjection,
+    shareCreated,
+    shareUsed,
+    { type: 'ShareVerificationThrottled', data: { failures: 30 } },
+    { type: 'ShareChanged', data: terms },
+    { type: 'SharePasswordChanged', data: { password_hash } },
+  ).then(t, {
+    ...{ ...share, ...terms, password_generation: 2, uses: 1 },
+    ...{ throttled_at: eventTime(2), updated_at: eventTime(4) },
+  });
+  givenProjection(sharesProjection, shareCreated, shareRevoked).then(t, null);
+});
+
+test('A node is in the view with its last description until it is removed', (t) => {
   const node = { ...description, status: 'unknown', status_changed_at: null, ...created } as const;
   givenProjection(peerNodesProjection, nodeRegistered).then(t, node);
   givenProjection(peerNodesProjection, nodeRegistered, nodeChanged).then(t, {
@@ -246,7 +341,7 @@ test('peer_nodes: a node is shown as it was last described, until it is removed'
   givenProjection(peerNodesProjection, nodeRegistered, nodeChanged, nodeRemoved).then(t, null);
 });
 
-test('Every view is registered under a name of its own', (t) => {
+test('Every view has a unique name in the registry', (t) => {
   const names = projections.map(({ name }) => name);
   t.deepEqual([...names].sort(), [
     'assets',

@@ -1,14 +1,15 @@
 import test from 'ava';
-import type { Aggregate } from '../../src/event-sourcing/decider.js';
-import type { DomainEvent } from '../../src/event-sourcing/domain-event.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { nodeAggregate } from '../../src/domain/node/node.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { userAggregate } from '../../src/domain/user/user.js';
+import { makeAccessReader } from '../../projections/access/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
-import { makeSessionReader } from '../../projections/sessions/reader.js';
 import { makeStorageReader } from '../../projections/storage-configs/reader.js';
 import { makeUserReader } from '../../projections/users/reader.js';
 import {
@@ -25,10 +26,11 @@ import { description } from '../support/examples/node.js';
 import { sessionStarted } from '../support/examples/session.js';
 import { configuration, credentials } from '../support/examples/storage.js';
 import { capacityBytes, register } from '../support/examples/user.js';
-import { givenContext, givenStores, type GivenStores } from '../support/given-stores.js';
+import { givenContext, givenStores, type GivenStores } from '../support/given/given-stores.js';
 
 const firstAt = '2026-01-02T03:04:05.000Z';
 const laterAt = '2026-01-02T03:05:05.000Z';
+const ids = { sessionId, userId, projectId };
 let commands = 0;
 
 async function run<State, Command, Event extends DomainEvent>(
@@ -51,7 +53,7 @@ async function givenUser(stores: GivenStores): Promise<void> {
   });
 }
 
-test('A user is shown as the document describes', async (t) => {
+test('The reader returns the user in the documented form', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
   const reader = makeUserReader(stores);
@@ -78,28 +80,27 @@ test('A user whose key was destroyed reads as erased', async (t) => {
   t.like(await makeUserReader(stores).find(userId), { resource: { email: 'erased', nickname: 'erased' } });
 });
 
-test('Authentication finds epoch, roles and second factor of a user', async (t) => {
+test('Authentication finds the epoch, roles and second factor of a user', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
   const { emailDigest } = register;
   await run(stores, [userAggregate, userId], { type: 'VerifyEmail', emailDigest });
   await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
-  const reader = makeUserReader(stores);
-  t.deepEqual(await reader.access(userId), {
-    epoch: 0,
-    keptSessionId: null,
-    twoFactorEnabled: false,
-    platformRoles: ['auditor'],
-  });
-  t.is(await reader.access(otherUserId), null);
+  const reader = makeAccessReader(stores);
+  const { user, ...others } = await reader.session({ ...ids, projectId: null });
+  t.like(user, { epoch: 0, kept_session_id: null, twoFactorEnabled: false, platformRoles: ['auditor'] });
+  t.is(user?.document.id, userId);
+  t.deepEqual(others, { session: null, project: null });
+  t.is((await reader.session({ ...ids, userId: otherUserId })).user, null);
 });
 
 test('Authentication finds a session until it is revoked', async (t) => {
   const stores = await givenStores();
-  const reader = makeSessionReader(stores);
-  t.is(await reader.access(sessionId), null);
+  const reader = makeAccessReader(stores);
+  const session = async () => (await reader.session(ids)).session;
+  t.is(await session(), null);
   await run(stores, [sessionAggregate, sessionId], { type: 'Start', start: sessionStarted.data });
-  t.deepEqual(await reader.access(sessionId), {
+  t.deepEqual(await session(), {
     userId,
     epoch: 0,
     methods: ['pwd'],
@@ -108,16 +109,18 @@ test('Authentication finds a session until it is revoked', async (t) => {
     expiresAt: new Date('2026-04-02T03:04:05.000Z'),
   });
   await run(stores, [sessionAggregate, sessionId], { type: 'Revoke', reason: 'signed_out' });
-  t.is(await reader.access(sessionId), null);
+  t.is(await session(), null);
 });
 
-test('A project is shown to its members, each with their role', async (t) => {
+test("The reader returns a project to its members, each with the member's role", async (t) => {
   const stores = await givenStores();
   const reader = makeProjectReader(stores);
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
   const grant = { type: 'GrantEntitlement', entitlement: 'allow_s3', source: 'operator' } as const;
   await run(stores, [projectAggregate, projectId], grant, laterAt);
-  t.deepEqual(await reader.find(projectId, userId), {
+  const access = await reader.access(projectId);
+  if (access === null) throw new Error('the project does not exist');
+  t.deepEqual(reader.present(access, userId), {
     revision: 1n,
     resource: {
       id: projectId,
@@ -129,8 +132,8 @@ test('A project is shown to its members, each with their role', async (t) => {
       updated_at: laterAt,
     },
   });
-  t.is(await reader.find(projectId, otherUserId), null);
-  t.is(await reader.find(otherProjectId, userId), null);
+  t.is(reader.present(access, otherUserId), null);
+  t.is(reader.present(access, otherUserId, { asAuditor: true })?.resource.role, 'viewer');
 });
 
 test('Projects are listed by member, newest first', async (t) => {
@@ -146,14 +149,14 @@ test('Projects are listed by member, newest first', async (t) => {
     emailDigest: digest,
     role: 'viewer',
   });
-  const ids = async (user: string, page: { limit: number; after?: string }) =>
+  const listed = async (user: string, page: { limit: number; after?: string }) =>
     (await reader.list(user, page)).map(({ resource }) => resource.id);
-  t.deepEqual(await ids(userId, { limit: 50 }), [otherProjectId, projectId]);
-  t.deepEqual(await ids(userId, { limit: 50, after: otherProjectId }), [projectId]);
-  t.deepEqual(await ids(otherUserId, { limit: 50 }), [projectId]);
+  t.deepEqual(await listed(userId, { limit: 50 }), [otherProjectId, projectId]);
+  t.deepEqual(await listed(userId, { limit: 50, after: otherProjectId }), [projectId]);
+  t.deepEqual(await listed(otherUserId, { limit: 50 }), [projectId]);
 });
 
-test('Access to a project is told by role and entitlement', async (t) => {
+test('Access to a project names role and entitlement', async (t) => {
   const stores = await givenStores();
   const reader = makeProjectReader(stores);
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
@@ -162,10 +165,13 @@ test('Access to a project is told by role and entitlement', async (t) => {
   t.is(access?.roleOf(userId), 'owner');
   t.is(access?.roleOf(otherUserId), null);
   t.is(await reader.access(otherProjectId), null);
-  t.is(await reader.apiKey(digest), null);
+  const gate = makeAccessReader(stores);
+  t.is((await gate.session(ids)).project?.roleOf(userId), 'owner');
+  t.is((await gate.session({ ...ids, projectId: otherProjectId })).project, null);
+  t.is(await gate.apiKey(digest), null);
 });
 
-test('A storage is shown in its own project only, default if the project says so', async (t) => {
+test('A storage is in its project only, and is the default if the project says so', async (t) => {
   const stores = await givenStores();
   const reader = makeStorageReader(stores);
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
@@ -194,7 +200,8 @@ test('A storage is shown in its own project only, default if the project says so
   t.deepEqual(await reader.find(projectId, storageId), expected);
   t.is(await reader.find(otherProjectId, storageId), null);
   t.is(await reader.find(projectId, projectId), null);
-  t.deepEqual(await reader.list(projectId, { limit: 50 }), [expected]);
+  const project = { id: projectId, defaultStorageId: null };
+  t.deepEqual(await reader.list(project, { limit: 50 }), [expected]);
   t.deepEqual(await reader.ids(projectId, 21), [storageId]);
   t.deepEqual(await reader.ids(otherProjectId, 21), []);
 
@@ -202,7 +209,7 @@ test('A storage is shown in its own project only, default if the project says so
   t.like(await reader.find(projectId, storageId), { revision: 0n, resource: { is_default: true } });
 });
 
-test('Peers are all nodes but the asking one, by id or by address', async (t) => {
+test('The peers of a node are all other nodes, found by id or by address', async (t) => {
   const stores = await givenStores();
   const reader = makeNodeReader(stores);
   const otherNodeId = nodeId.replace(/1$/, '2');
@@ -241,7 +248,37 @@ test('The list of nodes is read again only after a change', async (t) => {
   t.like(await reader.list(), [{ lb_enabled: false, updated_at: laterAt }]);
 });
 
-test('More nodes than a page are all listed', async (t) => {
+test('Where a store does not detect changes, callers of one second share a read of the nodes', async (t) => {
+  let reads = 0;
+  let away = false;
+  const stores = await givenStores({
+    wrapDocuments: (store) => ({
+      ...store,
+      changeToken: () => null,
+      find: (collection, query) => {
+        reads += 1;
+        return away ? Promise.reject(new StoreUnavailable('away')) : store.find(collection, query);
+      },
+    }),
+  });
+  const reader = makeNodeReader(stores);
+  await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
+  const now = new Date(firstAt);
+  const [before = [], ...same] = await Promise.all([1, 2, 3].map(() => reader.list({ now })));
+  for (const list of same) t.is(list, before);
+  t.is(await reader.list({ now: new Date(now.getTime() + 990) }), before);
+  t.is(reads, 1);
+  await run(stores, [nodeAggregate, nodeId], { type: 'Change', changes: { lb_enabled: false } }, laterAt);
+  t.like(await reader.list(), [{ lb_enabled: false }], 'a caller without a time reads again');
+  t.like(await reader.list({ now }), [{ lb_enabled: true }]);
+  const next = new Date(now.getTime() + 1_000);
+  away = true;
+  await t.throwsAsync(reader.list({ now: next }), { instanceOf: StoreUnavailable });
+  away = false;
+  t.like(await reader.list({ now: next }), [{ lb_enabled: false }], 'a failed read is not kept');
+});
+
+test('The list of nodes contains more nodes than a page', async (t) => {
   const stores = await givenStores();
   for (let index = 0; index < 401; index += 1) {
     const id = nodeId.slice(0, -3) + String(index).padStart(3, '0');

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { simulateDeletions } from './support/simulate-deletions.js';
-import { simulateHistory } from './support/simulate-payments.js';
+import { simulateDeletions } from '../support/simulation/reactions/simulate-deletions.js';
+import { simulateHistory } from '../support/simulation/reactions/simulate-payments.js';
 
-// A few histories of those that `test/deep` tries by the thousand.
+// These are a few of the histories that `test/deep` runs by the thousand.
 
-test('whatever is created while its project is deleted or its asset removed, nothing of it stays', async (t) => {
+test('No storage or share stays that is created during the deletion of its project or asset', async (t) => {
   const sum = { late: 0, deleted: 0, crashes: 0 };
   for (let seed = 1; seed <= 8; seed += 1) {
     const { problem, ...told } = await simulateDeletions(seed);
@@ -17,7 +17,7 @@ test('whatever is created while its project is deleted or its asset removed, not
   t.true(sum.late > 0 && sum.deleted > 4 && sum.crashes > 2);
 });
 
-test('whatever the order, however often and whatever crashes, the same messages end alike', async (t) => {
+test('The same messages end in the same state under all orders, repetitions and crashes', async (t) => {
   const sum = { crashes: 0, granted: 0, held: 0, review: 0 };
   for (let seed = 1; seed <= 10; seed += 1) {
     const { problem, told } = await simulateHistory(seed, { ways: 2 });
@@ -33,7 +33,7 @@ test('whatever the order, however often and whatever crashes, the same messages 
   t.true(sum.crashes > 15 && sum.granted > 5 && sum.held > 5 && sum.review > 2);
 });
 
-test('a callback that two processes hold at once, each for a reason of its own, is held by two events', async (t) => {
-  // The history in which both made one and the same event of it.
+test('A callback that two processes hold at once for different reasons is held by two events', async (t) => {
+  // In this history both processes once made the same event.
   t.is((await simulateHistory(374054865, { ways: 4 })).problem, null);
 });

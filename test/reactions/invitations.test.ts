@@ -1,24 +1,25 @@
 import test from 'ava';
-import type { CommandContext } from '../../src/event-sourcing/command-handler.js';
-import { makeAddMember } from '../../src/commands/add-member.js';
-import { makeVerifiedHolder } from '../../src/commands/verified-holder.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { makeAddMember } from '../../src/commands/projects/add-member.js';
+import { makeVerifiedHolder } from '../../src/commands/projects/verified-holder.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reaction.js';
+import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
-} from '../../src/reactions/accept-invitations.js';
+} from '../../src/commands/projects/accept-invitation-reactions.js';
 import { makeFinishErasures } from '../../src/reactions/finish-erasure.js';
 import { makeRemoveErasedMembers } from '../../src/reactions/remove-erased-members.js';
 import { digest, otherProjectId, projectId, userId } from '../support/examples/ids.js';
 import { invitationId, memberId } from '../support/examples/project.js';
-import { givenCommands } from '../support/given-commands.js';
-import { givenContext, givenStores } from '../support/given-stores.js';
-import { simulateInvitations } from './support/simulate-invitations.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { simulateInvitations } from '../support/simulation/reactions/simulate-invitations.js';
+import { partial } from '../support/fakes/partial.js';
 
-// A few histories of those that `test/deep` tries by the thousand.
+// These are a few of the histories that `test/deep` runs by the thousand.
 
-test('whatever the order in which people are invited and prove their addresses, they become members', async (t) => {
+test('Invited users become members in every order of invitation and proof of the address', async (t) => {
   const sum = { invited: 0, accepted: 0, crashes: 0 };
   for (let seed = 1; seed <= 40; seed += 1) {
     const { problem, invited, accepted, crashes } = await simulateInvitations(seed);
@@ -31,7 +32,7 @@ test('whatever the order in which people are invited and prove their addresses, 
   t.true(sum.accepted > 12 && sum.crashes > 0 && sum.invited > sum.accepted);
 });
 
-test('each invitation is accepted by a command of its own, the same whenever it is repeated', async (t) => {
+test('Each invitation is accepted by a command with its own id, which a repetition makes again', async (t) => {
   const accepted: [string, CommandContext][] = [];
   const found = [
     { projectId, invitationId },
@@ -43,7 +44,7 @@ test('each invitation is accepted by a command of its own, the same whenever it 
       accepted.push([input.invitationId, context]);
       return Promise.resolve();
     },
-    members: { invitationsTo: () => Promise.resolve(found) },
+    members: partial({ invitationsTo: () => Promise.resolve(found) }),
     projectsShowUpTo: () => true,
   });
   const context = givenContext(1, new Date(0));
@@ -66,7 +67,7 @@ test('each invitation is accepted by a command of its own, the same whenever it 
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 
-/** A project, and an account of bob@example.com that has not proved the address. */
+/** Given a project, and an account of bob@example.com whose address is not proved. */
 async function givenBob() {
   const stores = await givenStores();
   const world = givenCommands(stores);
@@ -87,7 +88,7 @@ async function givenBob() {
     } as const,
     prove: () => stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, givenContext(3, at)),
     roleOfBob: async () => (await world.projects.access(created.resource.id))?.roleOf(bob.id) ?? null,
-    /** Serves all that stands in the log by now. */
+    /** Runs a reaction over the present log. */
     serve: async (reaction: AnyReaction) => {
       for (const stored of (await stores.eventStore.readAll({ after: null, limit: 500 })).events) {
         const event = eventFor(reaction, stored);
@@ -98,12 +99,12 @@ async function givenBob() {
   };
 }
 
-test('who proves the address while it is being invited is found by the invitation', async (t) => {
+test('An invitation to an address that is proved at the same time is accepted by the reaction to the invitation', async (t) => {
   const { stores, world, input, prove, serve, roleOfBob } = await givenBob();
   const { acceptInvitation, members } = world;
   const acceptOpen = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
   const look = makeVerifiedHolder(world);
-  // Given an address that is proved, and served, between the look for its account and the invitation
+  // Given an address that is proved, and a reaction to the proof, between the read of its account and the invitation
   const verifiedHolder = async (digestOfAddress: string): Promise<string | null> => {
     const found = await look(digestOfAddress);
     await prove();
@@ -120,13 +121,13 @@ test('who proves the address while it is being invited is found by the invitatio
   const invited = await addMember(input, givenContext(4, at));
   t.is(invited.status, 'invited');
   t.is(await roleOfBob(), null);
-  // When the invitation is served
+  // When the reaction handles the invitation
   await serve(makeAcceptNewInvitations({ acceptInvitation }));
-  // Then
+  // Then the user is a member
   t.is(await roleOfBob(), 'viewer');
 });
 
-test('who proves an address waits until the view shows what was invited before', async (t) => {
+test('A proof of an address waits until the view contains the earlier invitations', async (t) => {
   const { world, input, prove, serve, roleOfBob } = await givenBob();
   const { acceptInvitation, addMember, members } = world;
   await addMember(input, givenContext(4, at));
@@ -140,7 +141,7 @@ test('who proves an address waits until the view shows what was invited before',
   t.is(await roleOfBob(), 'viewer');
 });
 
-test('who is added while their account is erased does not stay', async (t) => {
+test('A member who is added during the erasure of the account does not stay', async (t) => {
   const { world, stores, target, input, prove, serve, roleOfBob, bob } = await givenBob();
   const { addMember, removeErasedMember, createProject, projects } = world;
   await prove();
@@ -148,14 +149,14 @@ test('who is added while their account is erased does not stay', async (t) => {
   const own = await createProject({ ownerId: bob.id, name: 'Own' }, givenContext(5, at));
   await serve(makeRemoveErasedMembers({ removeErasedMember }));
   t.is(await roleOfBob(), 'viewer');
-  // Given an erasure that was decided before it could see these memberships
+  // Given an erasure that was decided before it could read these memberships
   await stores.handler.handle(target, { type: 'Erase' }, givenContext(6, at));
   await serve(makeRemoveErasedMembers({ removeErasedMember }));
   t.is(await roleOfBob(), null);
   t.is(await projects.access(own.resource.id), null);
 });
 
-test('an erasure is finished once the views show all that went before it, and not by what they lack', async (t) => {
+test('An erasure is finished once the views contain all earlier events', async (t) => {
   const { stores, target } = await givenBob();
   await stores.handler.handle(target, { type: 'Erase' }, givenContext(4, at));
   const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });

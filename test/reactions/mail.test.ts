@@ -1,29 +1,26 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeMailAddressChange } from '../../src/commands/mail-address-change.js';
-import { makeMailInvitation } from '../../src/commands/mail-invitation.js';
-import { makeMailLoginCode } from '../../src/commands/mail-login-code.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
-import { derivedId } from '../../src/event-sourcing/ids.js';
+import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
-import type { MailDeps } from '../../src/reactions/mail-reaction.js';
-import { makeMailAddressChanges } from '../../src/reactions/mail-address-changes.js';
-import { makeMailInvitations } from '../../src/reactions/mail-invitations.js';
-import { makeMailLoginCodes } from '../../src/reactions/mail-login-codes.js';
+import type { MailDeps } from '../../src/commands/shared/mail-reaction.js';
+import { makeMailAddressChanges } from '../../src/commands/accounts/mail-address-change-reaction.js';
+import { makeMailInvitations } from '../../src/commands/projects/mail-invitation-reaction.js';
+import { makeMailLoginCodes } from '../../src/commands/accounts/mail-login-code-reaction.js';
 import { makeUserReader } from '../../projections/users/reader.js';
-import { realClock } from '../support/clock.js';
-import { type GivenStores, givenContext } from '../support/given-stores.js';
-import type { SmtpServerOptions } from '../support/smtp-server.js';
-import { givenMail, type MailScene } from './support/mail-scene.js';
+import { realClock } from '../support/fakes/clock.js';
+import { type GivenStores, givenContext } from '../support/given/given-stores.js';
+import type { SmtpServerOptions } from '../support/servers/smtp-server.js';
+import { givenMail, type MailScene } from '../support/simulation/reactions/mail-scene.js';
 
 const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
 const loginCodes = makeLoginCodes(codeKeys);
 const addressChangeCodes = makeAddressChangeCodes(codeKeys);
 
 interface Scene extends MailScene {
-  /** @returns the digest that names the stream, and the event's id */
+  /** @returns the digest that names the stream, and the id of the event */
   readonly issueCode: (n: number, options?: { expiresInMs?: number; at?: Date }) => Promise<Issued>;
 }
 
@@ -33,17 +30,10 @@ interface Issued {
   readonly userId: string;
 }
 
-function makeReactions(deps: MailDeps, { handler, sealer, views }: GivenStores) {
-  const clock = realClock;
+function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
   const users = makeUserReader({ views, sealer });
-  return [
-    makeMailLoginCodes({ ...deps, mailLoginCode: makeMailLoginCode({ handler, sealer, loginCodes, clock }) }),
-    makeMailAddressChanges({
-      ...deps,
-      mailAddressChange: makeMailAddressChange({ handler, sealer, addressChangeCodes, clock }),
-    }),
-    makeMailInvitations({ ...deps, mailInvitation: makeMailInvitation({ handler, sealer, users }) }),
-  ];
+  const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
+  return [makeMailLoginCodes(deps), makeMailAddressChanges(deps), makeMailInvitations(deps)];
 }
 
 async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Promise<Scene> {
@@ -75,7 +65,7 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
   };
 }
 
-test('a code that was issued is mailed once, and the mail is found again by its event', async (t) => {
+test('An issued code is mailed once, and the mail names its event', async (t) => {
   const { start, settled, issueCode, smtp, events } = await given(t);
   const { digest, issueId } = await issueCode(1);
   await settled(start());
@@ -92,7 +82,7 @@ test('a code that was issued is mailed once, and the mail is found again by its 
   t.like(mailed?.metadata, { actor: 'system:mail-login-codes', causation_id: issued?.id ?? '' });
 });
 
-test('after a lost mark, and in another process, nothing is mailed again', async (t) => {
+test('No mail is repeated after a lost mark or in another process', async (t) => {
   const { start, settled, issueCode, smtp } = await given(t);
   await issueCode(1);
   await issueCode(2);
@@ -101,7 +91,7 @@ test('after a lost mark, and in another process, nothing is mailed again', async
   t.is(smtp.mails.length, 2);
 });
 
-test('a mail that is refused for good is recorded as refused, and not sent again', async (t) => {
+test('A mail with a permanent refusal is recorded as refused and not sent again', async (t) => {
   const { start, settled, issueCode, smtp, events, refused } = await given(t, {
     onRecipient: () => ({ code: 550, text: '5.1.1 nobody of that name' }),
   });
@@ -116,7 +106,7 @@ test('a mail that is refused for good is recorded as refused, and not sent again
   t.deepEqual(refused, ['mail-login-codes: the mail server answered 550 5.1.1 to RCPT TO']);
 });
 
-test('a mail that is deferred is sent again, and one that waits does not hold up others', async (t) => {
+test('A deferred mail is sent again and does not delay other mails', async (t) => {
   let deferrals = 0;
   const { start, settled, issueCode, smtp } = await given(t, {
     onRecipient: (address) => {
@@ -135,7 +125,7 @@ test('a mail that is deferred is sent again, and one that waits does not hold up
   );
 });
 
-test('a code that has expired, was used, tried too often, replaced, or whose owner is erased is not mailed', async (t) => {
+test('A code that is expired, used, out of attempts, replaced or of an erased user is not mailed', async (t) => {
   const { start, settled, issueCode, smtp, stores } = await given(t);
   const { handler, sealer } = stores;
   const now = new Date();
@@ -158,7 +148,7 @@ test('a code that has expired, was used, tried too often, replaced, or whose own
   );
 });
 
-test('a change of address is confirmed at the new address, with a code that only it knows', async (t) => {
+test('A change of address is confirmed at the new address with a code that only the mail contains', async (t) => {
   const { start, settled, registerUser, smtp, stores, events } = await given(t);
   const { handler, sealer, digests } = stores;
   const userId = await registerUser(1, 'ada@example.org', 'Ada');
@@ -185,7 +175,7 @@ test('a change of address is confirmed at the new address, with a code that only
     type: 'EmailChangeMailed',
     data: { change_id: changeId, outcome: 'accepted' },
   });
-  // Erased, or replaced: no further mail.
+  // An erased user and a replaced change lead to no further mail.
   const next = givenContext(3, new Date());
   const later = { changeId: derivedId(next, 'email change'), now: new Date(Date.now() + 60_000) };
   await handler.handle(target, { ...request, ...later }, next);
@@ -194,7 +184,7 @@ test('a change of address is confirmed at the new address, with a code that only
   t.is(smtp.mails.length, 1);
 });
 
-test('an invitation names project, role and inviter; one that was withdrawn is not mailed', async (t) => {
+test('An invitation names project, role and inviter, and a withdrawn one is not mailed', async (t) => {
   const { start, settled, registerUser, smtp, stores, events } = await given(t);
   const { handler, sealer, digests } = stores;
   const actorId = await registerUser(1, 'ada@example.org', 'Ada <script>');

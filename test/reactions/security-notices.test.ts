@@ -1,14 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeMailSecurityNotice, type MailSecurityNotice } from '../../src/commands/mail-security-notice.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
 import { type UserCommand, userAggregate } from '../../src/domain/user/user.js';
-import type { StoredEvent } from '../../src/event-sourcing/domain-event.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { makeMailSecurityNotices } from '../../src/reactions/mail-security-notices.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { makeMailSecurityNotices } from '../../src/commands/accounts/mail-security-notice-reaction.js';
 import { digest, otherDigest } from '../support/examples/ids.js';
 import { enrolmentId } from '../support/examples/user.js';
-import { givenContext } from '../support/given-stores.js';
-import type { ReceivedMail, SmtpServerOptions } from '../support/smtp-server.js';
-import { givenMail, type MailScene, publicUrl } from './support/mail-scene.js';
+import { givenContext } from '../support/given/given-stores.js';
+import type { ReceivedMail, SmtpServerOptions } from '../support/servers/smtp-server.js';
+import { givenMail, type MailScene, publicUrl } from '../support/simulation/reactions/mail-scene.js';
 
 const email = 'ada@example.org';
 const newEmail = 'lovelace@example.net';
@@ -18,25 +18,23 @@ interface Scene extends MailScene {
   readonly userId: string;
   readonly run: (...commands: readonly UserCommand[]) => Promise<void>;
   readonly commands: Commands;
-  /** Events of the account, by type. */
+  /** Returns the events of the account by type. */
   readonly happened: (type: string) => Promise<readonly StoredEvent[]>;
-  /** What became of the notice about an event. */
+  /** Returns the recorded outcomes of the notice about an event. */
   readonly outcomes: (eventId: string | undefined) => Promise<readonly StoredEvent[]>;
 }
 
 type Commands = Awaited<ReturnType<typeof commandsFor>>;
 
-/** Somebody who has registered; nobody has proved their address. */
+/** Registers a user whose address is not proved. */
 async function given(
   t: ExecutionContext,
-  options: SmtpServerOptions & { readonly wrap?: (mail: MailSecurityNotice) => MailSecurityNotice } = {},
+  options: SmtpServerOptions & { readonly wrap?: (handler: CommandHandler) => CommandHandler } = {},
 ): Promise<Scene> {
-  const { wrap = (mail: MailSecurityNotice) => mail, ...smtpOptions } = options;
+  const { wrap = (handler: CommandHandler) => handler, ...smtpOptions } = options;
   const scene = await givenMail(
     t,
-    (deps, stores) => [
-      makeMailSecurityNotices({ ...deps, mailSecurityNotice: wrap(makeMailSecurityNotice(stores)) }),
-    ],
+    (deps, stores) => [makeMailSecurityNotices({ ...deps, ...stores, handler: wrap(stores.handler) })],
     smtpOptions,
   );
   const userId = await scene.registerUser(1, email, 'Ada');
@@ -90,7 +88,7 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
     changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest },
     rehash: {
       type: 'RehashPassword',
-      passwordHash: await seal('password_hash', 'the same, hashed anew'),
+      passwordHash: await seal('password_hash', 'the same, hashed again'),
       checkedAgainst: passwordHash,
     },
     erase: { type: 'Erase' },
@@ -100,10 +98,10 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
 const subjects = (mails: readonly ReceivedMail[]) =>
   mails.map(({ email: { subject } }) => subject ?? '').sort();
 
-/** A notice: its subject, whom it is for, and the type of the event that it is about. */
+/** A notice: its subject, its recipient, and the type of its event. */
 type Told = readonly [subject: string, to: string, type: string];
 
-/** That one of the mails is the notice about the last event of its type, and that this is on record. */
+/** Asserts that one of the mails is the notice about the last event of its type, and that its outcome is recorded. */
 async function checkNotice(
   t: ExecutionContext,
   { happened, outcomes }: Scene,
@@ -123,7 +121,7 @@ async function checkNotice(
   t.like(marks[0]?.metadata, { actor: 'system:mail-security-notices', causation_id: event.id });
 }
 
-test('each change of what somebody signs in by is told, once, to the address that the account had until then', async (t) => {
+test('Each change of the credentials leads to one notice to the address that the account had until then', async (t) => {
   const scene = await given(t);
   const { commands, run, start, settled, smtp } = scene;
   const { proveAddress, changePassword, enrol, confirm, passByTotp, passByRecoveryCode } = commands;
@@ -137,12 +135,12 @@ test('each change of what somebody signs in by is told, once, to the address tha
     t.is(mails.length, told.length, command.type);
     for (const one of told) await checkNotice(t, scene, mails, one);
   };
-  // Registering and proving the address are told nobody: nothing of theirs has changed
+  // Registering and proving the address lead to no notice, because no earlier credential changes.
   await expect(proveAddress);
   await expect(changePassword, ['Your password was changed', email, 'PasswordChanged']);
   await expect(rehash);
   await expect(enrol);
-  // The first recovery codes come with the second factor, and replace none
+  // The first recovery codes come with the second factor and replace none.
   await expect(confirm, ['Two-factor authentication was switched on', email, 'TotpConfirmed']);
   await expect(passByTotp);
   await expect(passByRecoveryCode, ['A recovery code was used', email, 'RecoveryCodeUsed']);
@@ -150,9 +148,9 @@ test('each change of what somebody signs in by is told, once, to the address tha
   await expect(removeTotp, ['Two-factor authentication was switched off', email, 'TotpRemoved']);
   await expect(requestAddress);
   await expect(changeAddress, ['The address of your account was changed', email, 'EmailChanged']);
-  // and what comes later goes to the new address
+  // Later notices go to the new address.
   await expect(changePassword, ['Your password was changed', newEmail, 'PasswordChanged']);
-  // After a lost mark, another process sends none of them again
+  // After a lost mark, another process sends none of them again.
   await runner.stop();
   await settled(start());
   t.is(smtp.mails.length, 7);
@@ -163,7 +161,7 @@ test('each change of what somebody signs in by is told, once, to the address tha
   t.false(smtp.mails.some(({ email: { text, html } }) => `${text ?? ''}${html ?? ''}`.includes(newEmail)));
 });
 
-test('what happened before the address was changed is told where it was, also when it is mailed later', async (t) => {
+test('A notice about a change before the change of address goes to the earlier address, also when it is late', async (t) => {
   const { commands, run, start, settled, smtp } = await given(t);
   const { changePassword, requestAddress, changeAddress } = commands;
   await run(changePassword, requestAddress, changeAddress, changePassword);
@@ -176,7 +174,7 @@ test('what happened before the address was changed is told where it was, also wh
   ]);
 });
 
-test('the first proof of an address is told where it has switched a second factor off', async (t) => {
+test('The first proof of an address leads to a notice where it switches a second factor off', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
   await run(commands.enrol, commands.confirm, commands.proveAddress);
   await settled(start());
@@ -188,14 +186,14 @@ test('the first proof of an address is told where it has switched a second facto
   t.is((await outcomes(voided?.id)).length, 1);
 });
 
-test('a notice whose outcome was not recorded before a crash is sent again as the same mail, and recorded once', async (t) => {
-  // Given a process that sends and cannot write that down
+test('A notice whose outcome a crash lost is sent again as the same mail and recorded once', async (t) => {
+  // Given a process that sends a mail and cannot record it
   let isBroken = true;
-  const wrap = (mail: MailSecurityNotice): MailSecurityNotice => ({
-    ...mail,
-    markMailed: async (...args) => {
+  const wrap = (handler: CommandHandler): CommandHandler => ({
+    ...handler,
+    handle: async (...args) => {
       if (isBroken) throw new StoreUnavailable('the store is away');
-      await mail.markMailed(...args);
+      return handler.handle(...args);
     },
   });
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t, { wrap });
@@ -205,10 +203,10 @@ test('a notice whose outcome was not recorded before a crash is sent again as th
   await first.stop();
   const [changed] = await happened('PasswordChanged');
   t.deepEqual(await outcomes(changed?.id), []);
-  // When another goes on, once the claim of the first has ended
+  // When another process continues after the end of the first claim
   isBroken = false;
   await settled(start(10 * 60_000));
-  // Then it is the same mail
+  // Then it sends the same mail
   t.is(smtp.mails.length, 2);
   const [one, two] = smtp.mails;
   t.is(two?.email.messageId, one?.email.messageId);
@@ -219,7 +217,7 @@ test('a notice whose outcome was not recorded before a crash is sent again as th
   t.is(smtp.mails.length, 2);
 });
 
-test('a notice that is refused for good is recorded as refused, and not sent again', async (t) => {
+test('A notice with a permanent refusal is recorded as refused and not sent again', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes, refused } = await given(t, {
     onRecipient: () => ({ code: 550, text: '5.1.1 nobody of that name' }),
   });
@@ -232,7 +230,7 @@ test('a notice that is refused for good is recorded as refused, and not sent aga
   t.deepEqual(refused, ['mail-security-notices: the mail server answered 550 5.1.1 to RCPT TO']);
 });
 
-test('who is erased gets no notice, at whatever moment of the erasure', async (t) => {
+test('An erased user gets no notice at any moment of the erasure', async (t) => {
   for (const keyIsDestroyed of [false, true]) {
     const { commands, run, start, settled, smtp, stores, userId } = await given(t);
     await run(commands.changePassword, commands.requestAddress, commands.changeAddress);
@@ -243,7 +241,7 @@ test('who is erased gets no notice, at whatever moment of the erasure', async (t
   }
 });
 
-test('a day later it is no news: a service that gets a mail server then sends nothing, and nothing waits', async (t) => {
+test('A notice older than a day is not sent by a service that gets a mail server later', async (t) => {
   const { commands, run, start, settled, smtp } = await given(t);
   await run(commands.changePassword);
   await settled(start(dayMs));
@@ -252,7 +250,7 @@ test('a day later it is no news: a service that gets a mail server then sends no
   t.is(smtp.mails.length, 1);
 });
 
-test('the same thing is told three times at most, and other things all the same', async (t) => {
+test('A user gets at most three notices of one kind, and those of other kinds as well', async (t) => {
   const { commands, run, start, settled, smtp } = await given(t);
   const { changePassword, enrol, confirm } = commands;
   await run(changePassword, changePassword, changePassword, changePassword, changePassword, enrol, confirm);

@@ -1,25 +1,25 @@
 import test from 'ava';
-import { makeChooseFirstDefault as makeChooseFirst } from '../../src/commands/choose-first-default.js';
-import { makeOpenStorage, type OpenStorage } from '../../src/commands/open-storage.js';
-import { makeProbeStorage } from '../../src/commands/probe-storage.js';
+import { makeChooseFirstDefault } from '../../src/commands/storages/choose-first-default.js';
+import { makeOpenStorage, type OpenStorage } from '../../src/commands/storages/open-storage.js';
+import { makeProbeStorage } from '../../src/commands/storages/probe-storage.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { testLeaseMs } from '../../src/domain/storage/test-failure.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reaction.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { makeStorageUrls } from '../../src/integrations/object-storage/media-urls.js';
 import type { ProbeFailure } from '../../src/integrations/object-storage/probe-failure.js';
-import { makeChooseFirstDefault } from '../../src/reactions/choose-first-default.js';
-import { makeProbeStorages } from '../../src/reactions/probe-storages.js';
-import { appendEvents } from '../support/append-events.js';
+import { makeChooseFirstDefaultReaction } from '../../src/commands/storages/choose-first-default-reaction.js';
+import { makeProbeStorages } from '../../src/commands/storages/probe-storage-reaction.js';
+import { appendEvents } from '../support/given/append-events.js';
 import { userId } from '../support/examples/ids.js';
-import { givenCommands } from '../support/given-commands.js';
-import { nextContext } from '../support/given-share.js';
-import { givenStores } from '../support/given-stores.js';
+import { givenCommands } from '../support/given/given-commands.js';
+import { nextContext } from '../support/given/given-share.js';
+import { givenStores } from '../support/given/given-stores.js';
 
 const projectId = '019b7d00-0000-7000-8000-0000000000d1';
 const first = { access_key: 'the first key', secret_key: 'the first secret' };
 
-/** A project, and the reactions to its storages with a bucket that does as it is told. */
+/** Given a project, and the reactions to its storages with a bucket that answers as the test sets. */
 async function given() {
   const stores = await givenStores();
   const { clock, handler, eventStore } = stores;
@@ -33,7 +33,7 @@ async function given() {
     ],
     clock.now(),
   );
-  /** What was probed: the address, by whose key. */
+  /** The probes so far: the address and the access key of each. */
   const probed: string[] = [];
   const bucket: { failure: ProbeFailure | null } = { failure: null };
   const openStorage: OpenStorage = makeOpenStorage({ ...stores, makeUrls: makeStorageUrls });
@@ -48,7 +48,7 @@ async function given() {
     },
   });
   const probing: AnyReaction = makeProbeStorages({ probeStorage, clock });
-  const choosing: AnyReaction = makeChooseFirstDefault(commands);
+  const choosing: AnyReaction = makeChooseFirstDefaultReaction(commands);
   const address = (storageId: string) => ({ projectId, storageId });
   return {
     ...{ stores, commands, bucket, probed, probing, choosing },
@@ -59,7 +59,7 @@ async function given() {
     },
     test: (storageId: string) => commands.testStorage(address(storageId), nextContext(stores)),
     shown: async (storageId: string) => (await commands.storages.find(projectId, storageId))?.resource,
-    /** Serves all events of the log that ask for it. @returns how many */
+    /** Runs a reaction over the log. @returns the number of handled events */
     serve: async (reaction: AnyReaction): Promise<number> => {
       let served = 0;
       const { events } = await eventStore.readAll({ after: null, limit: 500 });
@@ -75,30 +75,30 @@ async function given() {
   };
 }
 
-test('a test whose lease has run out has failed, without anything being asked of the storage', async (t) => {
+test('A test whose lease has expired fails without a call to the storage', async (t) => {
   const { stores, bind, test: start, serve, probing, probed, shown } = await given();
   const [late, inTime] = [await bind(), await bind()];
-  // Given a test that nobody has carried out for a minute, and one that has a millisecond left
+  // Given a test that no process has run for a minute, and one with a millisecond left
   await start(late);
   stores.clock.advance(1);
   await start(inTime);
   stores.clock.advance(testLeaseMs - 1);
-  // When the reaction comes to them
+  // When the reaction handles them
   t.is(await serve(probing), 2);
-  // Then
+  // Then the late one fails, and the other one passes
   t.like(await shown(late), {
     status: 'failed',
     last_error: 'probe_timeout: The test did not finish. Try again.',
   });
   t.like(await shown(inTime), { status: 'active', last_error: '' });
   t.is(probed.length, 1);
-  // And it can be tested again
+  // and the late one can be tested again
   await start(late);
   await serve(probing);
   t.like(await shown(late), { status: 'active', last_error: '' });
 });
 
-test('a candidate whose lease has run out is dropped, and what serves goes on', async (t) => {
+test('A candidate whose lease has expired is dropped, and the active configuration stays', async (t) => {
   const { stores, bind, test: start, serve, probing, shown, commands } = await given();
   const storageId = await bind();
   await start(storageId);
@@ -112,7 +112,7 @@ test('a candidate whose lease has run out is dropped, and what serves goes on', 
   t.regex(after?.last_error ?? '', /^probe_timeout: /);
 });
 
-test('new credentials of an active storage are what its test signs with, and the old ones serve until it has passed', async (t) => {
+test('New credentials of an active storage are used by their test, and the old ones stay in use until it passes', async (t) => {
   const { stores, bind, test: start, serve, probing, probed, bucket, commands } = await given();
   const storageId = await bind();
   await start(storageId);
@@ -128,21 +128,21 @@ test('new credentials of an active storage are what its test signs with, and the
       { projectId, storageId, credentials: { access_key: `the ${name} key`, secret_key: name } },
       nextContext(stores),
     );
-  // Given new ones that do not pass
+  // Given new credentials that fail
   bucket.failure = { code: 'signature_mismatch', hint: null };
   await replaceBy('second');
   await serve(probing);
   t.is(await keyThatServes(), 'the first key');
-  // When others pass
+  // When other credentials pass
   bucket.failure = null;
   await replaceBy('third');
   t.is(await keyThatServes(), 'the first key');
   await serve(probing);
-  // Then they serve, and each test was made with its own
+  // Then they are in use, and each test used its own credentials
   t.is(await keyThatServes(), 'the third key');
   const host = 'rushes.s3.eu-central-1.amazonaws.com';
   t.deepEqual(probed, [`${host} the first key`, `${host} the second key`, `${host} the third key`]);
-  // And when the storage goes, so do the keys of all that it ever had
+  // and the deletion of the storage destroys the keys of all its credentials
   await commands.deleteStorage({ projectId, storageId }, nextContext(stores));
   for (const version of [1, 2, 3]) {
     const scope = { kind: 'storage-credentials', projectId, storageId, version } as const;
@@ -150,20 +150,20 @@ test('new credentials of an active storage are what its test signs with, and the
   }
 });
 
-test('the first storage that works becomes the default, also where a crash came between', async (t) => {
+test('The first storage that becomes active becomes the default, also after a crash', async (t) => {
   const { stores, bind, test: start, serve, probing, choosing, shown, commands } = await given();
   const [one, other] = [await bind(), await bind()];
   for (const storageId of [one, other]) await start(storageId);
-  // Given that the process ends when both have passed
+  // Given a process that ends when both have passed
   await serve(probing);
   t.like(await shown(one), { status: 'active', is_default: false });
-  // When the next one takes up what is left
+  // When the next process handles the remaining events
   t.is(await serve(choosing), 1);
-  // Then the first is the default, once and for all
+  // Then the first storage is the default for good
   t.like(await shown(one), { is_default: true });
   t.like(await shown(other), { is_default: false });
   t.is(await serve(choosing), 0);
-  // And a default that was deleted counts as none
+  // and a deleted default counts as none
   await commands.chooseDefaultStorage({ projectId, storageId: other }, nextContext(stores));
   await commands.deleteStorage({ projectId, storageId: one }, nextContext(stores));
   await commands.deleteStorage({ projectId, storageId: other }, nextContext(stores));
@@ -174,7 +174,7 @@ test('the first storage that works becomes the default, also where a crash came 
   t.like(await shown(third), { is_default: true });
 });
 
-test('a default is chosen neither for a storage that works no more, nor in a project that is gone', async (t) => {
+test('A storage that is no longer active becomes no default, nor does one of a deleted project', async (t) => {
   const { stores, bind, test: start, serve, probing, choosing, commands } = await given();
   const storageId = await bind();
   await start(storageId);
@@ -187,8 +187,8 @@ test('a default is chosen neither for a storage that works no more, nor in a pro
   const target = { aggregate: projectAggregate, id: projectId };
   await appendEvents(stores.handler, target, [{ type: 'ProjectDeleted', data: {} }], stores.clock.now());
   t.is(await serve(choosing), 0);
-  // Where the store is away it is not known, which is no answer
+  // While the store is away the answer is unknown, and the call fails.
   const away = { load: () => Promise.reject(new StoreUnavailable('away')) };
-  const unknown = makeChooseFirst({ handler: { ...stores.handler, ...away } });
+  const unknown = makeChooseFirstDefault({ handler: { ...stores.handler, ...away } });
   await t.throwsAsync(() => unknown.isWanted(again), { instanceOf: StoreUnavailable });
 });

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Block } from './blocks.js';
 
-/** The two terminals of somebody who follows a file's commands. */
+/** The two terminals of a person who follows the commands of a file. */
 export interface Terminals {
   /** Starts the service by all the blocks of the first terminal so far, and waits until it is ready. */
   start(blocks: readonly Block[]): Promise<void>;
@@ -21,24 +21,29 @@ interface Where {
   readonly port: number;
   /** Of the service's metrics. */
   readonly metricsPort: number;
+  /** What the second terminal has in its environment: how servers of the reader are reached. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 const readyMsMax = 120_000;
 const blockMsMax = 300_000;
-const printedAddress = '127.0.0.1:8080';
+/** The ports that the documents name. */
+const printedPlaces = {
+  service: '127.0.0.1:8080',
+  metrics: '127.0.0.1:9100',
+  metricsPort: 'METRICS_PORT=9100',
+} as const;
 
-/** An earlier `npm start` has been stopped; building has been done. */
-const npmForService = `
-starts=0
-npm() {
-  starts=$((starts + 1))
-  if [ "$starts" -eq "$STARTS" ]; then exec node dist/src/cli.js serve; fi
-}
-`;
+/** Everything is installed and built, and only the last block starts the service: the ones before it prepare the terminal. */
+const npmBefore = 'npm() { :; }';
+const npmAtLast = 'npm() { if [ "$1" = start ]; then exec node dist/src/cli.js serve; fi; }';
+
+/** Reactions whose work a `sleep` of the documents waits for. */
+const awaited = '(settle-payments|fulfil-orders|probe-storages|mail-login-codes|mail-invitations)';
 
 /**
- * A status of 400 or more, a variable that was never set and a value that a reply lacks all end it. Nobody types as fast as a script,
- * least of all on a busy machine, so it sleeps longer, and on until no payment and no order waits for anything.
+ * Ends at a status of 400 or more, and at a variable that was never set. A script types faster than a person, and a busy machine
+ * answers later, so it sleeps longer than the document says, and on until the awaited reactions have no open event.
  */
 const client = `
 set -euo pipefail
@@ -50,45 +55,56 @@ sleep() {
   for _ in $(seq 240); do
     metrics=$(command curl --silent --fail --max-time 60 "$METRICS")
     quiet=$((quiet + 1))
-    if grep -qE '^stowage_reaction_open_events.*(settle-payments|fulfil-orders).* [1-9]' <<<"$metrics"; then quiet=0; fi
+    if grep -qE '^stowage_reaction_open_events.*${awaited}.* [1-9]' <<<"$metrics"; then quiet=0; fi
     if [ "$quiet" -ge 2 ]; then return; fi
     command sleep 0.5
   done
 }
 while read -r block <&3; do
   . "$block"
-  if declare -p | grep '="undefined"$'; then exit 1; fi
   printf '\\n-- %s has ended --\\n' "$block"
 done
 `;
 
 /** Opens the terminals: Bash, with nothing of the caller's environment. */
-export function openTerminals({ directory, port, metricsPort }: Where): Terminals {
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
+export function openTerminals({ directory, port, metricsPort, variables }: Where): Terminals {
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: directory,
+  };
   const second = spawn('bash', ['-c', client], {
     cwd: directory,
-    env: { ...environment, METRICS: `http://127.0.0.1:${metricsPort}/metrics` },
+    env: { ...environment, ...variables, METRICS: `http://127.0.0.1:${metricsPort}/metrics` },
   });
   const ended = once(second, 'close');
   let printed = '';
   let service: ChildProcessWithoutNullStreams | null = null;
   const scripted = async (name: string, text: string): Promise<string> => {
     const file = join(directory, name);
-    await writeFile(file, text.replaceAll(printedAddress, `127.0.0.1:${port}`));
+    await writeFile(file, withOwnPorts(text));
     return file;
   };
+
+  const withOwnPorts = (text: string): string =>
+    text
+      .replaceAll(printedPlaces.service, `127.0.0.1:${port}`)
+      .replaceAll(printedPlaces.metrics, `127.0.0.1:${metricsPort}`)
+      .replaceAll(printedPlaces.metricsPort, `METRICS_PORT=${metricsPort}`);
 
   return {
     start: async (blocks) => {
       await stop();
-      const commands = blocks.map((block) => block.commands).join('\n');
-      const file = await scripted('service.sh', `set -euo pipefail\n${npmForService}${commands}\n`);
+      const commands = blocks.map((block) => block.commands);
+      const [last, before] = [commands.pop(), commands];
+      const file = await scripted(
+        'service.sh',
+        ['set -euo pipefail', npmBefore, ...before, npmAtLast, last, ''].join('\n'),
+      );
       service = spawn('bash', [file], {
         cwd: directory,
-        env: {
-          ...environment,
-          ...{ STARTS: String(blocks.length), PORT: String(port), METRICS_PORT: String(metricsPort) },
-        },
+        env: { ...environment, PORT: String(port), METRICS_PORT: String(metricsPort) },
+        // A separate group: the service may be one process of a pipe.
+        detached: true,
       });
       await untilReady(service, port);
     },
@@ -115,10 +131,15 @@ export function openTerminals({ directory, port, metricsPort }: Where): Terminal
 
   async function stop(): Promise<void> {
     if (service === null || service.exitCode !== null || service.signalCode !== null) return;
-    const stopped = once(service, 'exit');
-    service.kill('SIGTERM');
+    const stopped = once(service, 'close');
+    interrupt(service);
     await stopped;
   }
+}
+
+/** Ctrl-C in its terminal. */
+function interrupt({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGINT');
 }
 
 async function untilReady(service: ChildProcessWithoutNullStreams, port: number): Promise<void> {
@@ -137,6 +158,6 @@ async function untilReady(service: ChildProcessWithoutNullStreams, port: number)
     if (ready) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  service.kill('SIGKILL');
+  if (service.exitCode === null) interrupt(service);
   throw new Error(`the service did not become ready:\n${said}`);
 }

@@ -1,13 +1,19 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
-import { SignJWT, calculateJwkThumbprint, createLocalJWKSet, exportJWK, jwtVerify } from 'jose';
-import type { JWTHeaderParameters, JWTPayload } from 'jose';
-import { makeKeyring } from '../../src/keys/keyring.js';
-import type { Keyring } from '../../src/keys/keyring.js';
+import {
+  SignJWT,
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  exportJWK,
+  jwtVerify,
+  type JWTHeaderParameters,
+  type JWTPayload,
+} from 'jose';
+import { makeKeyring, type Keyring } from '../../src/keys/keyring.js';
 import { makeAccessTokens } from '../../src/security/access-tokens.js';
 import { ed25519KeyPair } from '../../src/security/ed25519.js';
-import { makeSeededRandom, makeTestClock } from '../support/clock.js';
-import { makeTokenMutants } from '../support/token-mutants.js';
+import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
+import { makeTokenMutants } from '../support/examples/token-mutants.js';
 
 const key1 = { kid: 'j1', key: Buffer.alloc(32, 1) };
 const key2 = { kid: 'j2', key: Buffer.alloc(32, 2) };
@@ -31,7 +37,7 @@ function given(keys: Keyring = makeKeyring([key1])) {
   return { clock, tokens: makeAccessTokens({ keys, issuer, clock, makeId }) };
 }
 
-/** The payload and header that we make, to be changed one by one. */
+/** The payload and the header of our tokens. The tests change them one by one. */
 const nowSeconds = Date.parse('2026-01-02T03:04:05.000Z') / 1_000;
 const payload = {
   iss: issuer,
@@ -50,7 +56,7 @@ function signed(claims: JWTPayload, headers: JWTHeaderParameters = header, seed 
   return new SignJWT(claims).setProtectedHeader(headers).sign(ed25519KeyPair(seed).privateKey);
 }
 
-test('RFC 8037, appendix A: the key pair of a seed, its public JWK and a signature', async (t) => {
+test('The key pair of a seed, its public JWK and a signature match RFC 8037, appendix A', async (t) => {
   const seed = Buffer.from('nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A', 'base64url');
   const pair = ed25519KeyPair(seed);
   const jwk = await exportJWK(pair.publicKey);
@@ -63,7 +69,7 @@ test('RFC 8037, appendix A: the key pair of a seed, its public JWK and a signatu
   );
 });
 
-test('a token says who, in which session, until when and how they proved it', async (t) => {
+test('A token names user, session, expiry and methods of the sign-in', async (t) => {
   const { tokens } = given();
   const { token, expiresAt, expiresInSeconds } = await tokens.sign(grant);
   t.is(expiresInSeconds, 600);
@@ -87,7 +93,7 @@ test('a token says who, in which session, until when and how they proved it', as
   }
 });
 
-test('a token expires after 10 min and 5 s of tolerance, remembered or not', async (t) => {
+test('A token expires after 10 min and 5 s of tolerance, cached or not', async (t) => {
   for (const remember of [true, false]) {
     const { tokens, clock } = given();
     const { token } = await tokens.sign(grant);
@@ -99,7 +105,7 @@ test('a token expires after 10 min and 5 s of tolerance, remembered or not', asy
   }
 });
 
-test('a token from the future is invalid, remembered or not', async (t) => {
+test('A token from the future is invalid, cached or not', async (t) => {
   for (const remember of [true, false]) {
     const { tokens, clock } = given();
     const { token } = await tokens.sign(grant);
@@ -111,7 +117,7 @@ test('a token from the future is invalid, remembered or not', async (t) => {
   }
 });
 
-test('only a token that is ours in all but its time is called expired', async (t) => {
+test('Only a token that is valid except for its time is expired', async (t) => {
   const { tokens } = given();
   const past = { ...payload, iat: nowSeconds - 700, exp: nowSeconds - 100 };
   t.deepEqual(await tokens.verify(await signed(past)), expired);
@@ -125,7 +131,7 @@ test('only a token that is ours in all but its time is called expired', async (t
   t.deepEqual(await tokens.verify(await signed(past, header, key2.key)), invalid);
 });
 
-test('every claim is required, and of its kind', async (t) => {
+test('Every claim is required and has its type', async (t) => {
   const { tokens } = given();
   t.true((await tokens.verify(await signed(payload))).valid);
   const wrong: Record<string, unknown> = {
@@ -151,14 +157,14 @@ test('every claim is required, and of its kind', async (t) => {
   t.deepEqual(await tokens.verify(await signed({ ...payload, nbf: nowSeconds + 60 })), invalid, 'not yet');
 });
 
-/** Signs whatever text with our own key: what a careless issuer could make, and jose would refuse to. */
+/** Signs any text with our key, as a careless issuer could. The library jose refuses to sign it. */
 function forge(claims: string, headers: object = header): string {
   const encode = (text: string) => Buffer.from(text).toString('base64url');
   const input = `${encode(JSON.stringify(headers))}.${encode(claims)}`;
   return `${input}.${sign(null, Buffer.from(input), ed25519KeyPair(key1.key).privateKey).toString('base64url')}`;
 }
 
-test('algorithm, type and key are pinned; a key that comes with the token is not looked at', async (t) => {
+test('Algorithm, type and key are pinned, and a key inside a token is ignored', async (t) => {
   const { tokens } = given();
   const claims = JSON.stringify(payload);
   t.true((await tokens.verify(forge(claims))).valid);
@@ -193,7 +199,7 @@ test('algorithm, type and key are pinned; a key that comes with the token is not
   t.deepEqual(await tokens.verify(`${head}.${body}.`), invalid);
 });
 
-test('keys rotate: several verify, one signs, and one that is taken away ends its tokens at once', async (t) => {
+test('Several keys verify and one signs, and a removed key ends its tokens at once', async (t) => {
   let ring = makeKeyring([key1]);
   const live: Keyring = { active: () => ring.active(), all: () => ring.all(), find: (kid) => ring.find(kid) };
   const { tokens } = given(live);
@@ -211,7 +217,7 @@ test('keys rotate: several verify, one signs, and one that is taken away ends it
   t.true((await tokens.verify(young)).valid);
 });
 
-test('the key set holds the public keys only, and verifies our tokens elsewhere', async (t) => {
+test('The key set contains only the public keys and verifies our tokens elsewhere', async (t) => {
   const { tokens, clock } = given(makeKeyring([key2, key1]));
   const jwks = await tokens.jwks();
   t.deepEqual(
@@ -229,7 +235,7 @@ test('the key set holds the public keys only, and verifies our tokens elsewhere'
 });
 
 // test/deep/security-limits.test.ts tries more of both kinds.
-test('of 600 mutated tokens none is accepted, and no verdict is an exception', async (t) => {
+test('None of 600 mutated tokens is accepted, and no verdict is an exception', async (t) => {
   const { tokens } = given();
   const random = makeSeededRandom(11);
   const pick = (below: number) => Math.floor(random() * below);
@@ -251,7 +257,7 @@ test('of 600 mutated tokens none is accepted, and no verdict is an exception', a
     const verdict = await tokens.verify(mutant);
     if (verdict.valid) t.fail(mutant);
   }
-  // The last character has bits that decoders ignore.
+  // Decoders ignore some bits of the last character.
   for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_') {
     const mutant = token.slice(0, -1) + last;
     if (mutant !== token) t.false((await tokens.verify(mutant)).valid, `last character ${last}`);
@@ -261,7 +267,7 @@ test('of 600 mutated tokens none is accepted, and no verdict is an exception', a
   }
 });
 
-test('of 600 tokens made for an attack none is accepted', async (t) => {
+test('None of 600 tokens made for an attack is accepted', async (t) => {
   const { tokens } = given(makeKeyring([key1, key2]));
   const good = [
     (await tokens.sign(grant)).token,

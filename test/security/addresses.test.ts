@@ -4,7 +4,7 @@ import { makeClientIp, ipBuckets } from '../../src/security/client-ip.js';
 import { secretsEqual } from '../../src/security/constant-time.js';
 import { parseEmailAddress } from '../../src/security/email-address.js';
 
-test('an address is trimmed, kept as given, and lower-cased to compare', (t) => {
+test('An address is trimmed and kept as given, and lower-cased for comparison', (t) => {
   t.deepEqual(parseEmailAddress(' John.Doe+Tag@Example.COM\n'), {
     address: 'John.Doe+Tag@Example.COM',
     canonical: 'john.doe+tag@example.com',
@@ -12,7 +12,7 @@ test('an address is trimmed, kept as given, and lower-cased to compare', (t) => 
   });
 });
 
-test('spellings of one address compare as equal', (t) => {
+test('Spellings of one address compare as equal', (t) => {
   const same = [
     ['josé@example.com', 'jose\u0301@example.com'],
     ['a@MÜLLER.example', 'a@xn--mller-kva.example'],
@@ -28,7 +28,7 @@ test('spellings of one address compare as equal', (t) => {
   t.not(parseEmailAddress('a.b@example.com')?.canonical, parseEmailAddress('ab@example.com')?.canonical);
 });
 
-test('what mail cannot be sent to is refused', (t) => {
+test('An address that mail cannot reach is refused', (t) => {
   const refused = [
     '',
     '@',
@@ -71,7 +71,7 @@ test('what mail cannot be sent to is refused', (t) => {
   t.not(parseEmailAddress("!#$%&'*+/=?^_`{|}~-@example.com"), null);
 });
 
-test('comparing is idempotent, and whatever is parsed is one line without white space', (t) => {
+test('The canonical form is idempotent, and a parsed address is one line without white space', (t) => {
   const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
   let parsed = 0;
   fc.assert(
@@ -89,7 +89,7 @@ test('comparing is idempotent, and whatever is parsed is one line without white 
 
 const proxies = ['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '::ffff:172.16.0.0/108'];
 
-test('the client is the socket, unless that is a trusted proxy', (t) => {
+test('The client is the socket, unless the socket is a trusted proxy', (t) => {
   const clientIp = makeClientIp(proxies);
   const cases: readonly (readonly [string, string | undefined, string | undefined, string])[] = [
     ['no proxy', '203.0.113.9', undefined, '203.0.113.9'],
@@ -115,11 +115,11 @@ test('the client is the socket, unless that is a trusted proxy', (t) => {
   for (const [name, socket, header, client] of cases) t.is(clientIp(socket, header), client, name);
 });
 
-test('without trusted proxies the header never counts', (t) => {
+test('The header does not count without trusted proxies', (t) => {
   t.is(makeClientIp([])('127.0.0.1', '1.1.1.1'), '127.0.0.1');
 });
 
-test('whatever a client writes, the entry that the trusted proxy appended is the client', (t) => {
+test('The entry that the trusted proxy appended is the client, in any header', (t) => {
   const clientIp = makeClientIp(proxies);
   fc.assert(
     fc.property(fc.string(), fc.ipV4(), (forged, client) => {
@@ -130,7 +130,7 @@ test('whatever a client writes, the entry that the trusted proxy appended is the
   );
 });
 
-test('a faulty range is named', (t) => {
+test('An invalid range is named in the error', (t) => {
   for (const text of [
     '',
     'x',
@@ -146,7 +146,7 @@ test('a faulty range is named', (t) => {
   }
 });
 
-test('IPv6 clients count by network, IPv4 clients by address', (t) => {
+test('IPv6 clients count by network, and IPv4 clients by address', (t) => {
   t.deepEqual(ipBuckets('198.51.100.1'), [{ key: '198.51.100.1', factor: 1 }]);
   t.deepEqual(ipBuckets('2001:db8:1:2:3:4:5:6'), [
     { key: '2001:db8:1:2::/64', factor: 1 },
@@ -156,7 +156,7 @@ test('IPv6 clients count by network, IPv4 clients by address', (t) => {
   t.notDeepEqual(ipBuckets('2001:db8:1:3::9')[0], ipBuckets('2001:db8:1:2::9')[0]);
 });
 
-test('secrets are equal when their bytes are, whatever their lengths', (t) => {
+test('Secrets are equal when their bytes are equal, for all lengths', (t) => {
   fc.assert(
     fc.property(
       fc.string(),

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { makeApiKey, parseApiKey } from '../../src/security/api-keys.js';
-import { anyText } from '../support/any-text.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { anyText } from '../support/examples/any-text.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** CRC-32 bit by bit (ISO 3309), to compare with. */
+/** Computes a CRC-32 bit by bit (ISO 3309) for comparison. */
 function slowCrc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
@@ -17,7 +17,7 @@ function slowCrc32(text: string): number {
   return ~crc >>> 0;
 }
 
-test('the format is pinned: keys that customers hold stay valid', (t) => {
+test('The format of a key is pinned, so the keys of customers stay valid', (t) => {
   const { key, digest, prefix, lastFour } = makeApiKey((size) =>
     Buffer.from(Array.from({ length: size }, (_, index) => index)),
   );
@@ -34,7 +34,7 @@ test('the format is pinned: keys that customers hold stay valid', (t) => {
   t.is(lastFour, key.slice(-4));
 });
 
-test('a key that was made is read back as what was kept of it', (t) => {
+test('A new key parses to the values that the service keeps of it', (t) => {
   for (let index = 0; index < 100; index += 1) {
     const { key, ...kept } = makeApiKey(randomBytes);
     t.regex(key, /^stw_[0-9A-Za-z]{38}$/);
@@ -42,7 +42,7 @@ test('a key that was made is read back as what was kept of it', (t) => {
   }
 });
 
-test('every character is equally likely: chi-squared of 128,000', (t) => {
+test('Every character is equally likely, by chi-squared of 128,000 characters', (t) => {
   const counts = new Map(Array.from(alphabet, (character) => [character, 0]));
   const keys = 4_000;
   const random = makeSeededRandom(5);
@@ -56,11 +56,11 @@ test('every character is equally likely: chi-squared of 128,000', (t) => {
   t.is(counts.size, 62);
   const expected = (keys * 32) / 62;
   const chiSquared = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
-  // 61 degrees of freedom: one seed in a hundred thousand passes this.
+  // There are 61 degrees of freedom. One seed in a hundred thousand exceeds this value.
   t.true(chiSquared < 120, `${chiSquared}`);
 });
 
-test('a byte that would make some characters likelier is thrown away', (t) => {
+test('A byte that would make some characters likelier is discarded', (t) => {
   let calls = 0;
   const { key } = makeApiKey((size) => {
     calls += 1;
@@ -69,7 +69,7 @@ test('a byte that would make some characters likelier is thrown away', (t) => {
   t.is(key.slice(4, 36), 'z'.repeat(32));
 });
 
-test('a mistyped key is found out by its checksum: any one character changed, any two neighbours exchanged', (t) => {
+test('The checksum finds one changed character and two exchanged neighbours', (t) => {
   const { key } = makeApiKey(randomBytes);
   for (let at = 4; at < key.length; at += 1) {
     for (const character of alphabet) {
@@ -81,7 +81,7 @@ test('a mistyped key is found out by its checksum: any one character changed, an
   }
 });
 
-test('what has not the form of a key is none', (t) => {
+test('A text in another format is no key', (t) => {
   const { key } = makeApiKey(randomBytes);
   const strange = ['', 'stw_', ` ${key}`, `${key} `, `${key}\n`, key.toUpperCase(), key.slice(4), `${key}0`];
   for (const text of strange) t.is(parseApiKey(text), null, text);

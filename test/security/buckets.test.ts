@@ -1,24 +1,23 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { defaultLimits, limitsFrom } from '../../src/http/limits.js';
-import type { LimitName } from '../../src/http/limits.js';
+import { defaultLimits, limitsFrom, type LimitName } from '../../src/security/limits.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { ipBuckets, makeClientIp } from '../../src/security/client-ip.js';
 import { parseEmailAddress } from '../../src/security/email-address.js';
 import { makeRateLimiter } from '../../src/security/rate-limit.js';
-import { makeTestClock } from '../support/clock.js';
+import { makeTestClock } from '../support/fakes/clock.js';
 
-/* What clients are counted by: no spelling of an address, of either kind, makes another key. */
+/* The keys by which clients and accounts are counted: no spelling of an address makes another key. */
 
 const digests = makeDigests(Buffer.alloc(32, 1));
 
-/** By what failures and codes of an account are counted; null for what is no address. */
+/** Returns the key by which failures and codes of an account are counted, or null for an invalid address. */
 function accountKey(typed: string): string | null {
   const address = parseEmailAddress(typed);
   return address === null ? null : digests.email(address.canonical);
 }
 
-test('all spellings of an e-mail address that reach one account are one key', (t) => {
+test('All spellings of an e-mail address that reach one account have one key', (t) => {
   const spellings: Readonly<Record<string, readonly string[]>> = {
     'ada@example.com': [
       'ADA@EXAMPLE.COM',
@@ -46,7 +45,7 @@ test('all spellings of an e-mail address that reach one account are one key', (t
   }
 });
 
-test('addresses that only look alike stay apart, or are none', (t) => {
+test('Addresses that only look alike have different keys or are invalid', (t) => {
   const apart = [
     'ada@example.com',
     'ａda@example.com',
@@ -68,11 +67,11 @@ test('addresses that only look alike stay apart, or are none', (t) => {
   }
 });
 
-test('whatever the case and the Unicode form of an address, its key is one', (t) => {
+test('An address has one key in all cases and Unicode forms', (t) => {
   const letters = fc.stringMatching(/^[a-zà-öø-þāăąćčďēęğģňőřšťūůűźžα-ωа-я0-9.+-]{1,12}$/u);
   let keys = 0;
   fc.assert(
-    // In a domain name the final sigma is a letter of its own (RFC 5894, section 7.2).
+    // In a domain name the final sigma is a separate letter (RFC 5894, section 7.2).
     fc.property(letters, letters, (local, host) => {
       const domain = host.replaceAll('ς', 'σ');
       const plain = `${local}@${domain}.example`;
@@ -87,12 +86,12 @@ test('whatever the case and the Unicode form of an address, its key is one', (t)
   t.true(keys > 500, `${keys} were addresses`);
 });
 
-test('what strangers write into X-Forwarded-For mints no key', (t) => {
+test('A client makes no other key by writing X-Forwarded-For', (t) => {
   const clientIp = makeClientIp(['10.0.0.0/8']);
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), (header) => {
       t.deepEqual(ipBuckets(clientIp('203.0.113.9', header)), [{ key: '203.0.113.9', factor: 1 }]);
-      // Nor does it behind the proxy, which appends the address that it saw.
+      // The same holds behind the proxy, which appends the address that it received.
       const behind = clientIp('10.0.0.1', `${header}, 203.0.113.9`);
       t.deepEqual(ipBuckets(behind), [{ key: '203.0.113.9', factor: 1 }]);
     }),
@@ -100,7 +99,7 @@ test('what strangers write into X-Forwarded-For mints no key', (t) => {
   );
 });
 
-test('all addresses of an IPv6 /64, in all spellings, are one key; so are those of an IPv4 client', (t) => {
+test('All addresses of an IPv6 /64 have one key in all spellings, and so has an IPv4 client', (t) => {
   const group = fc.integer({ min: 0, max: 0xffff });
   const clientIp = makeClientIp([]);
   fc.assert(
@@ -124,12 +123,12 @@ test('all addresses of an IPv6 /64, in all spellings, are one key; so are those 
   }
 });
 
-test('every named limit holds in every stretch of a virtual day, for each client and its network', (t) => {
+test('Every named limit holds in every stretch of a virtual day, for each client and its network', (t) => {
   const names = Object.keys(defaultLimits).filter((name): name is LimitName =>
     Object.hasOwn(defaultLimits, name),
   );
   const visit = fc.record({
-    // From bursts to pauses of hours.
+    // The pauses range from none to hours.
     pause: fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, fc.nat(60_000), fc.nat(7_200_000)),
     network: fc.nat(2),
     host: fc.nat(3),
@@ -157,7 +156,7 @@ test('every named limit holds in every stretch of a virtual day, for each client
         return [...passed].every(([key, times]) => {
           const factor = key.endsWith('/48') ? 10 : 1;
           const perMs = (limit * factor) / (seconds * 1_000);
-          // From any first to any last one: last - first + 1 <= limit + earned in between.
+          // For each pair of attempts: last - first + 1 <= limit + the attempts that were earned in between.
           let least = Infinity;
           return times.every((at, index) => {
             const ahead = index - (at - (times[0] ?? at)) * perMs;

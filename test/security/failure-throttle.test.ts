@@ -1,24 +1,25 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { FailureState } from '../../src/security/failure-throttle.js';
 import {
+  type FailureState,
   countFailure,
   forgottenAtMs,
   judgeTry,
-  signInThrottle,
   withdrawFailure,
 } from '../../src/security/failure-throttle.js';
+import { guessing } from '../../src/security/guessing.js';
 
+const signInThrottle = guessing.password.failures.limits;
 const minute = 60_000;
 
-/** A client that fails as often as it is let. */
+/** Returns a client that fails as often as the throttle allows. */
 function givenFailing(state: FailureState | null = null) {
   let nowMs = Date.parse('2026-01-02T03:04:05.678Z');
   return {
     waitFor: (ms: number) => {
       nowMs += ms;
     },
-    /** Null, or the seconds to wait. */
+    /** Fails once. Returns null, or the seconds to wait. */
     fail: (): number | null => {
       const verdict = judgeTry(signInThrottle, state, nowMs);
       if (!verdict.allowed) return verdict.retryAfterSeconds;
@@ -29,7 +30,7 @@ function givenFailing(state: FailureState | null = null) {
   };
 }
 
-test('five failures are free, then each wait is twice the last one, up to 15 minutes', (t) => {
+test('Five failures are free, and then each wait is twice the last one, up to 15 minutes', (t) => {
   const client = givenFailing();
   for (let index = 0; index < 5; index += 1) t.is(client.fail(), null);
   const waits: (number | null)[] = [];
@@ -37,14 +38,14 @@ test('five failures are free, then each wait is twice the last one, up to 15 min
     const wait = client.fail();
     waits.push(wait);
     client.waitFor((wait ?? 0) * 1_000 - 1);
-    t.is(client.fail(), 1, 'a millisecond is missing');
+    t.is(client.fail(), 1, 'the attempt is a millisecond too early');
     client.waitFor(1);
     t.is(client.fail(), null);
   }
   t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
 });
 
-test('a try that must wait counts nowhere: the right password works when the wait is over', (t) => {
+test('A throttled attempt does not count, so the right password works after the wait', (t) => {
   const client = givenFailing();
   for (let index = 0; index < 8; index += 1) {
     while (client.fail() !== null) client.waitFor(1_000);
@@ -54,7 +55,7 @@ test('a try that must wait counts nowhere: the right password works when the wai
   t.is(client.state(), before);
 });
 
-test('one failure is forgotten every 15 minutes beyond the wait, and at last all', (t) => {
+test('The count drops by one failure for every 15 minutes after the wait, down to none', (t) => {
   const state = { failures: 6, lastAtMs: 0 };
   const failuresAfter = (ms: number) => countFailure(signInThrottle, state, ms).failures;
   t.is(failuresAfter(2_000), 7);
@@ -62,27 +63,27 @@ test('one failure is forgotten every 15 minutes beyond the wait, and at last all
   t.is(failuresAfter(2_000 + 15 * minute), 6);
   t.is(failuresAfter(2_000 + 75 * minute), 2);
   t.is(failuresAfter(forgottenAtMs(signInThrottle, state) - 1), 2);
-  t.is(failuresAfter(forgottenAtMs(signInThrottle, state)), 1, 'as for a client never seen');
+  t.is(failuresAfter(forgottenAtMs(signInThrottle, state)), 1, 'as for a new client');
   t.is(forgottenAtMs(signInThrottle, state), 2_000 + 90 * minute);
 });
 
-test('a failure that was none is withdrawn, the last one wholly', (t) => {
+test('A withdrawn failure does not count, and the last one leaves no record', (t) => {
   t.deepEqual(withdrawFailure({ failures: 3, lastAtMs: 7 }), { failures: 2, lastAtMs: 7 });
   t.is(withdrawFailure({ failures: 1, lastAtMs: 7 }), null);
 });
 
-test('a clock that goes back lengthens no wait', (t) => {
+test('A clock that goes back lengthens no wait', (t) => {
   const state = { failures: 9, lastAtMs: 1_000 * minute };
   t.deepEqual(judgeTry(signInThrottle, state, 0), { allowed: false, retryAfterSeconds: 16 });
   t.is(countFailure(signInThrottle, state, 0).failures, 10);
 });
 
-test('for all schedules of failures, no stretch of time passes more than 15 and one every 15 minutes', (t) => {
+test('A client gets at most 16 failures in any stretch of time, and one more for every 15 minutes of it', (t) => {
   const pause = fc.oneof(
     fc.constant(0),
     fc.integer({ min: 0, max: 2_000 }),
     fc.integer({ min: 0, max: 20 * minute }),
-    // Just when something is forgotten or a wait ends.
+    // These pauses end just when a failure is dropped or a wait ends.
     fc.integer({ min: 0, max: 10 }).map((n) => 1_000 * 2 ** n),
     fc.constant(15 * minute),
   );
@@ -105,7 +106,7 @@ test('for all schedules of failures, no stretch of time passes more than 15 and 
   t.pass();
 });
 
-test('whoever fails whenever it is let gets 111 guesses on the first day, and 96 on each after it', (t) => {
+test('A client that fails as often as allowed gets 111 guesses on the first day and 96 on each later day', (t) => {
   const client = givenFailing();
   const day = 24 * 60 * minute;
   let spentMs = 0;

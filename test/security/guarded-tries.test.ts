@@ -1,15 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
-import { Overloaded, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeDigests } from '../../src/keys/digests.js';
-import { accountCodeThrottle, signInThrottle } from '../../src/security/failure-throttle.js';
+import { guessing } from '../../src/security/guessing.js';
 import { makeGuardedTries, TryPutOff } from '../../src/security/guarded-tries.js';
 import { openStateStore } from '../../src/stores/embedded/state-store.js';
-import { makeTestClock } from '../support/clock.js';
-import { makeContext, makeDirectory } from '../support/embedded-directory.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const ada = { subject: 'digest of ada', clientIp: '198.51.100.1' };
 const wrong = () => Promise.resolve(null);
@@ -20,15 +21,21 @@ function given({ wrap = (store: StateStore) => store, name = 'login' } = {}) {
   const stateStore = makeMemoryStateStore({ clock });
   const digests = makeDigests(Buffer.alloc(32, 1));
   const make = (of: string) =>
-    makeGuardedTries({ name: of, limits: signInThrottle, stateStore: wrap(stateStore), digests, clock });
+    makeGuardedTries({
+      name: of,
+      limits: guessing.password.failures.limits,
+      stateStore: wrap(stateStore),
+      digests,
+      clock,
+    });
   return { clock, stateStore, tries: make(name), make };
 }
 
-test('given five failures, when the same client tries again, then it waits and the check does not run', async (t) => {
+test('A client that has failed five times waits, and the check does not run', async (t) => {
   const { tries, clock } = given();
   for (let index = 0; index < 5; index += 1) t.deepEqual(await tries.run(ada, wrong), { outcome: 'failed' });
   const unexpected = () => {
-    t.fail('it was checked');
+    t.fail('the check ran');
     return right();
   };
   t.deepEqual(await tries.run(ada, unexpected), { outcome: 'throttled', retryAfterSeconds: 1 });
@@ -36,7 +43,7 @@ test('given five failures, when the same client tries again, then it waits and t
   t.deepEqual(await tries.run(ada, right), { outcome: 'passed', value: 'session' });
 });
 
-test('a success forgets the failures of its client', async (t) => {
+test('A success clears the failures of its client', async (t) => {
   const { tries, stateStore } = given();
   for (let index = 0; index < 4; index += 1) await tries.run(ada, wrong);
   await tries.run(ada, right);
@@ -45,17 +52,17 @@ test('a success forgets the failures of its client', async (t) => {
   t.is((await tries.run(ada, wrong)).outcome, 'throttled');
 });
 
-test('failures of one client slow down no other, nor this one elsewhere', async (t) => {
+test('The failures of a client throttle neither other clients nor the same client at another subject', async (t) => {
   const { tries, make } = given();
   for (let index = 0; index < 6; index += 1) await tries.run(ada, wrong);
   t.is((await tries.run(ada, right)).outcome, 'throttled');
   t.is((await tries.run({ ...ada, clientIp: '198.51.100.2' }, right)).outcome, 'passed');
   t.is((await tries.run({ ...ada, subject: 'digest of bob' }, right)).outcome, 'passed');
-  t.is((await tries.run({ ...ada, clientIp: null }, right)).outcome, 'passed', 'all clients count apart');
+  t.is((await tries.run({ ...ada, clientIp: null }, right)).outcome, 'passed', 'null counts separately');
   t.is((await make('two-factor').run(ada, right)).outcome, 'passed');
 });
 
-test('all addresses of an IPv6 /64 are one client', async (t) => {
+test('All addresses of an IPv6 /64 are one client', async (t) => {
   const { tries } = given();
   for (let host = 0; host < 5; host += 1) {
     await tries.run({ ...ada, clientIp: `2001:db8:1:2::${host.toString(16)}` }, wrong);
@@ -64,7 +71,7 @@ test('all addresses of an IPv6 /64 are one client', async (t) => {
   t.is((await tries.run({ ...ada, clientIp: '2001:db8:1:3::1' }, right)).outcome, 'passed');
 });
 
-test('of 50 wrong guesses at the same moment in two processes, five are checked', async (t) => {
+test('Five of 50 concurrent wrong guesses in two processes are checked', async (t) => {
   const { tries, make } = given();
   const other = make('login');
   let checked = 0;
@@ -80,7 +87,7 @@ test('of 50 wrong guesses at the same moment in two processes, five are checked'
   t.is(outcomes.filter((each) => each.outcome === 'throttled').length, 45);
 });
 
-test('what was not decided is no failure; what was thrown otherwise may tell of the secret and is one', async (t) => {
+test('An attempt without a decision is no failure, but any other error is one, because it may depend on the secret', async (t) => {
   const cases: readonly { readonly error: Error; readonly outcome: 'passed' | 'throttled' }[] = [
     { error: new Overloaded('too many passwords are being checked'), outcome: 'passed' },
     { error: new StoreUnavailable('away'), outcome: 'passed' },
@@ -100,7 +107,7 @@ test('what was not decided is no failure; what was thrown otherwise may tell of 
   }
 });
 
-test('a try at which nothing was decided leaves the wait as it was', async (t) => {
+test('An attempt without a decision leaves the wait unchanged', async (t) => {
   const { tries, clock, stateStore } = given();
   for (let index = 0; index < 5; index += 1) await tries.run(ada, wrong);
   clock.advance(1_000);
@@ -115,7 +122,7 @@ test('a try at which nothing was decided leaves the wait as it was', async (t) =
   t.is((await tries.run(ada, right)).outcome, 'passed');
 });
 
-test('what failed while nothing was decided counts on, and its wait', async (t) => {
+test('A failure during an attempt without a decision counts with its wait', async (t) => {
   const { tries, clock, stateStore, make } = given();
   for (let index = 0; index < 3; index += 1) await tries.run(ada, wrong);
   clock.advance(10_000);
@@ -130,11 +137,11 @@ test('what failed while nothing was decided counts on, and its wait', async (t) 
   t.deepEqual(record?.value, { failures: 4, last_at: clock.now().toISOString() });
 });
 
-test('where a success withdraws its own try only, no success of the owner gives others more guesses', async (t) => {
+test('The successes of an owner, which withdraw only their own attempt, give a guesser no more guesses', async (t) => {
   const clock = makeTestClock();
   const stateStore = makeMemoryStateStore({ clock });
   const digests = makeDigests(Buffer.alloc(32, 1));
-  const limits = accountCodeThrottle;
+  const { limits } = guessing.secondFactor.accountFailures;
   const tries = makeGuardedTries({
     name: 'account',
     limits,
@@ -148,7 +155,7 @@ test('where a success withdraws its own try only, no success of the owner gives 
   let passed = 0;
   const minutesOfDay = 24 * 60;
   for (let minute = 0; minute < guesses.length * minutesOfDay; minute += 1) {
-    // The owner comes first, whenever a code is not put off; then somebody guesses until that is.
+    // The owner tries first whenever codes are not put off. Then a guesser tries until they are.
     if ((await tries.run(account, right)).outcome === 'passed') passed += 1;
     const today = Math.floor(minute / minutesOfDay);
     while ((await tries.run(account, wrong)).outcome === 'failed') guesses[today] = (guesses[today] ?? 0) + 1;
@@ -158,7 +165,7 @@ test('where a success withdraws its own try only, no success of the owner gives 
   t.deepEqual(guesses, [128, 96, 96]);
 });
 
-test('who is not admitted is not checked, and nothing is written; who has to wait is not asked', async (t) => {
+test('A refused attempt is not checked and writes nothing, and a throttled one does not ask for admission', async (t) => {
   let writes = 0;
   const { tries, stateStore } = given({
     wrap: (store) => ({
@@ -176,7 +183,7 @@ test('who is not admitted is not checked, and nothing is written; who has to wai
     throw full;
   };
   const unasked = () => {
-    t.fail('it was checked');
+    t.fail('the check ran');
     return right();
   };
   await t.throwsAsync(tries.run(ada, unasked, refuse), { is: full });
@@ -191,19 +198,19 @@ test('who is not admitted is not checked, and nothing is written; who has to wai
   t.is((await stateStore.list('', { limit: 10 })).length, 1);
 });
 
-test('with the store away nothing is checked', async (t) => {
+test('No attempt is checked while the store is away', async (t) => {
   const away = () => Promise.reject(new StoreUnavailable('away'));
   for (const broken of [{ get: away }, { compareAndSet: away }]) {
     const { tries } = given({ wrap: (store) => ({ ...store, ...broken }) });
     const check = () => {
-      t.fail('it was checked');
+      t.fail('the check ran');
       return right();
     };
     await t.throwsAsync(tries.run(ada, check), { instanceOf: StoreUnavailable });
   }
 });
 
-test('a success counts though the store went away after the check; the failure counted ahead is left', async (t) => {
+test('A success counts when the store goes away after the check, and its advance failure stays', async (t) => {
   let isAway = false;
   const { tries, stateStore } = given({
     wrap: (store) => ({
@@ -219,7 +226,7 @@ test('a success counts though the store went away after the check; the failure c
   t.is((await stateStore.list('tries/', { limit: 10 })).length, 1);
 });
 
-test('a record names nobody, and is gone when its failures are forgotten', async (t) => {
+test('A record contains no name and expires when its failures no longer count', async (t) => {
   const { tries, stateStore, clock } = given();
   await tries.run(ada, wrong);
   const [record, ...others] = await stateStore.list('', { limit: 10 });
@@ -232,12 +239,12 @@ test('a record names nobody, and is gone when its failures are forgotten', async
   t.is((await stateStore.list('', { limit: 10 })).length, 0);
 });
 
-test('a client at its limit of 20 tries a minute never holds more than 320 records', async (t) => {
+test('A client at its limit of 20 attempts a minute has at most 320 records', async (t) => {
   const { tries, stateStore, clock } = given();
   let most = 0;
   for (let index = 0; index < 1_200; index += 1) {
     clock.advance(3_000);
-    // Fresh accounts, but for some that are tried as often as possible.
+    // Most accounts are new. A few are tried as often as possible.
     const subject = index % 3 === 0 ? `account ${index % 24}` : `account ${1_000 + index}`;
     await tries.run({ ...ada, subject }, wrong);
     if (index % 50 === 0) most = Math.max(most, (await stateStore.list('', { limit: 2_000 })).length);
@@ -245,14 +252,20 @@ test('a client at its limit of 20 tries a minute never holds more than 320 recor
   t.true(most > 100 && most <= 320, `${most}`);
 });
 
-test('failures are remembered by the embedded store after a restart', async (t) => {
+test('The embedded store keeps failures over a restart', async (t) => {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
   const clock = makeTestClock('2100-01-01T00:00:00.000Z');
   const digests = makeDigests(Buffer.alloc(32, 1));
   const open = async () => {
     const stateStore = await openStateStore(makeContext(directory, { clock }));
-    const tries = makeGuardedTries({ name: 'login', limits: signInThrottle, stateStore, digests, clock });
+    const tries = makeGuardedTries({
+      name: 'login',
+      limits: guessing.password.failures.limits,
+      stateStore,
+      digests,
+      clock,
+    });
     return { stateStore, tries };
   };
   const before = await open();

@@ -7,7 +7,7 @@ import {
   passwordRuleMessages,
 } from '../../src/security/password-rules.js';
 
-test('password rules: the first broken one is named', (t) => {
+test('The error names the first broken rule', (t) => {
   const cases: readonly (readonly [string, ReturnType<typeof brokenPasswordRule>])[] = [
     ['Abcdefgh1!', null],
     ['Äbcdefgh1!', null],
@@ -30,7 +30,7 @@ test('password rules: the first broken one is named', (t) => {
     t.is(brokenPasswordRule(password, { localPart: 'someone' }), rule, password);
 });
 
-test('a password must not contain a local part of 6 characters or more, in any case', (t) => {
+test('A password must not contain a local part of 6 characters or more, in any case', (t) => {
   t.is(brokenPasswordRule('xX-JohnDoe-1', { localPart: 'johndoe' }), 'local_part');
   t.is(brokenPasswordRule('xX-johndoe-1', { localPart: 'JohnDoe' }), 'local_part');
   t.is(brokenPasswordRule('xX-johnny-12', { localPart: 'johnny' }), 'local_part', 'six');
@@ -38,11 +38,11 @@ test('a password must not contain a local part of 6 characters or more, in any c
   t.is(brokenPasswordRule('xX-johndoe-1'), null);
 });
 
-test('no message of a rule depends on the password', (t) => {
+test('No message of a rule depends on the password', (t) => {
   for (const message of Object.values(passwordRuleMessages)) t.regex(message, /^password must /);
 });
 
-test('a common password is refused in any case, with letters replaced, and with a customary ending', (t) => {
+test('A common password is refused in any case, with letters replaced, and with a usual ending', (t) => {
   const common = [
     'Password1!',
     'password123!',
@@ -66,7 +66,7 @@ test('a common password is refused in any case, with letters replaced, and with 
   for (const password of common) t.true(isCommonPassword(password), password);
 });
 
-test('a password is not common because it holds a common word', (t) => {
+test('A password that contains a common word is not common', (t) => {
   const own = [
     'Correct-Horse-7-Battery',
     'Password of mine 7!',
@@ -82,7 +82,7 @@ test('a password is not common because it holds a common word', (t) => {
   for (const password of own) t.false(isCommonPassword(password), password);
 });
 
-test('every word of the list counts, in lower and upper case, alone and with an ending', (t) => {
+test('Every word of the list is refused, in lower and upper case, alone and with an ending', (t) => {
   const words = commonPasswordList.trim().split(/\s+/);
   t.is(words.length, 10_000);
   t.is(new Set(words).size, 10_000);
@@ -91,7 +91,7 @@ test('every word of the list counts, in lower and upper case, alone and with an 
   }
 });
 
-test('a look-up takes no longer for a long password', (t) => {
+test('A look-up takes no longer for a long password', (t) => {
   const took = (password: string) => {
     const began = performance.now();
     for (let index = 0; index < 200; index += 1) isCommonPassword(password);
@@ -101,11 +101,11 @@ test('a look-up takes no longer for a long password', (t) => {
   t.true(took('1'.repeat(64) + '!'.repeat(64)) < 1_000);
 });
 
-test('the extra checks are made as they are configured', (t) => {
+test('The extra checks run as configured', (t) => {
   const both = makeCheckPassword(['local-part', 'common']);
   t.is(both('Adalovelace-1', 'adalovelace'), passwordRuleMessages.local_part);
   t.is(both('Password123!', 'ada'), passwordRuleMessages.common);
-  t.is(both('password123', 'ada'), passwordRuleMessages.upper_case, 'the first that is broken');
+  t.is(both('password123', 'ada'), passwordRuleMessages.upper_case, 'the first broken rule');
   t.is(both('Correct-Horse-7', 'ada'), null);
   t.is(makeCheckPassword(['local-part'])('Password123!', 'ada'), null);
   t.is(makeCheckPassword(['common'])('Adalovelace-1', 'adalovelace'), null);

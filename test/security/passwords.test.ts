@@ -5,23 +5,21 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
-import { Overloaded } from '../../src/event-sourcing/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { KeyMissing } from '../../src/keys/errors.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
-import { makeHashPool } from '../../src/security/hash-pool.js';
-import type { HashPool } from '../../src/security/hash-pool.js';
+import { makeHashPool, type HashPool } from '../../src/security/hash-pool.js';
 import { parsePasswordHash } from '../../src/security/password-hash.js';
 import { makePasswords, passwordScrypt } from '../../src/security/passwords.js';
-import { chooseScrypt, nativeScrypt, portableScrypt } from '../../src/security/scrypt.js';
-import type { Scrypt } from '../../src/security/scrypt.js';
+import { chooseScrypt, nativeScrypt, portableScrypt, type Scrypt } from '../../src/security/scrypt.js';
 
-// Tests run without the optimising compiler; scrypt in JavaScript with the real parameters takes six times as long then.
+// Tests run without the optimising compiler, and portable scrypt with the real parameters then takes six times as long.
 setFlagsFromString('--opt');
 
 const cheap = { N: 16, r: 1, p: 1 };
 const old = { kid: 'p1', key: Buffer.alloc(32, 1) };
 const young = { kid: 'p2', key: Buffer.alloc(32, 2) };
-/** Machines that run tests are busy: what is not about time has plenty. */
+/** Test machines are busy, so tests that do not measure time get plenty of it. */
 const timeLimitMs = 50_000;
 const shared = makeHashPool({ timeLimitMs });
 test.after.always(() => shared.close());
@@ -30,7 +28,7 @@ function given({ peppers = [old], parameters = cheap, pool = shared } = {}) {
   return makePasswords({ peppers: makeKeyring(peppers), pool, randomBytes, parameters });
 }
 
-test('RFC 7914, section 12: both implementations give the published results', (t) => {
+test('Both implementations match the published results of RFC 7914, section 12', (t) => {
   const text = (value: string) => Buffer.from(value);
   const vectors = [
     {
@@ -58,12 +56,12 @@ test('RFC 7914, section 12: both implementations give the published results', (t
   ];
   for (const { input, output } of vectors) {
     t.is(Buffer.from(nativeScrypt(input)).toString('hex'), output);
-    // The last costs the portable one as much as the others, and shows nothing of it that they do not.
+    // The last vector costs the portable implementation as much as the others together and shows nothing more.
     if (input.N < 16_384) t.is(Buffer.from(portableScrypt(input)).toString('hex'), output);
   }
 });
 
-test('where the runtime has no scrypt the portable one serves; a wrong one stops the start', (t) => {
+test('The portable scrypt replaces a missing one, and a wrong one stops the start', (t) => {
   const refuses: Scrypt = () => {
     throw new Error('scrypt is not allowed in this FIPS build');
   };
@@ -74,7 +72,7 @@ test('where the runtime has no scrypt the portable one serves; a wrong one stops
   t.throws(() => chooseScrypt(refuses, wrong), { message: /computes a wrong result/ });
 });
 
-test('the real parameters: what is stored is scrypt, N=2^15 r=8 p=3, of the peppered password', async (t) => {
+test('A stored hash is scrypt of the peppered password with N=2^15 r=8 p=3', async (t) => {
   const passwords = given({ parameters: passwordScrypt });
   const stored = await passwords.hash('Correct-Horse-9');
   t.regex(stored, /^\$scrypt\$ln=15,r=8,p=3,keyid=p1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
@@ -85,7 +83,7 @@ test('the real parameters: what is stored is scrypt, N=2^15 r=8 p=3, of the pepp
   t.deepEqual(await passwords.verify('Correct-Horse-9', stored), { matches: true, needsRehash: false });
 });
 
-test('only the password itself matches, in any Unicode spelling of it', async (t) => {
+test('Only the password itself matches, in every Unicode form of it', async (t) => {
   const passwords = given();
   const stored = await passwords.hash('Pässwörter-1');
   t.true((await passwords.verify('Pässwörter-1'.normalize('NFD'), stored)).matches);
@@ -95,7 +93,7 @@ test('only the password itself matches, in any Unicode spelling of it', async (t
   t.not(await passwords.hash('Pässwörter-1'), stored, 'the salt is new');
 });
 
-test('a hash with other parameters or an older pepper matches and asks to be made anew', async (t) => {
+test('A hash with other parameters or an older pepper matches and needs a rehash', async (t) => {
   const stored = await given().hash('secret');
   const cases = [
     { passwords: given({ parameters: { N: 32, r: 1, p: 1 } }), needsRehash: true },
@@ -108,7 +106,7 @@ test('a hash with other parameters or an older pepper matches and asks to be mad
   }
 });
 
-test('a pepper that is gone, and what is no hash, are told apart from a wrong password', async (t) => {
+test('A missing pepper and an unreadable hash are errors and not wrong passwords', async (t) => {
   const stored = await given().hash('secret');
   await t.throwsAsync(given({ peppers: [young] }).verify('secret', stored), { instanceOf: KeyMissing });
   const strange = ['', 'x', stored.replace('ln=4', 'ln=40'), stored.replace('p=1', 'p=99'), `${stored}A`];
@@ -118,7 +116,7 @@ test('a pepper that is gone, and what is no hash, are told apart from a wrong pa
   }
 });
 
-test('an account that does not exist costs the same hash and never matches', async (t) => {
+test('An unknown account costs the same hash and never matches', async (t) => {
   const inputs: unknown[] = [];
   const pool: HashPool = {
     hash: ({ N, r, p, length, password, salt }) => {
@@ -137,10 +135,10 @@ test('an account that does not exist costs the same hash and never matches', asy
 const quick = { password: Buffer.alloc(32), salt: Buffer.alloc(16), ...cheap, length: 32 };
 const slow = { ...quick, N: 2 ** 13, r: 8, p: 1 };
 
-/* Those that fill the pool have it for themselves, one after the other. */
+/* The tests that fill the pool run one after the other. */
 
 test.serial(
-  'two hash at once, 32 wait, the next is refused at once, and later ones are taken again',
+  'Two hashes run at once, 32 wait, and the next is refused at once until places are free again',
   async (t) => {
     const pool = shared;
     const accepted = Array.from({ length: 34 }, () => pool.hash(quick));
@@ -151,14 +149,14 @@ test.serial(
 );
 
 test.serial(
-  'of 200 sign-ins at once 34 are served, the others are refused before any is done, and the rest of the process goes on',
+  'Of 200 concurrent sign-ins 34 are served, the others are refused at once, and the event loop continues',
   async (t) => {
     const passwords = given({ parameters: { N: 2 ** 12, r: 8, p: 1 } });
     const stored = await passwords.hash('Correct-Horse-7');
     const order: string[] = [];
     const signIn = async (index: number): Promise<void> => {
       try {
-        // Half of them know an account, half do not: both count.
+        // Half of them know an account and half do not. Both count.
         const { matches } = await (index % 2 === 0
           ? passwords.verify('Correct-Horse-7', stored)
           : passwords.verifyNone('Correct-Horse-7'));
@@ -178,36 +176,36 @@ test.serial(
       ...Array<string>(17).fill('no account'),
     ]);
     t.true(turns >= 17, `${turns} turns of the event loop in the time of 17 hashes, one after the other`);
-    t.true((await passwords.verify('Correct-Horse-7', stored)).matches, 'and later ones are served again');
+    t.true((await passwords.verify('Correct-Horse-7', stored)).matches, 'later sign-ins are served again');
   },
 );
 
-test.serial('no more than two hashes run at once', async (t) => {
+test.serial('At most two hashes run at once', async (t) => {
   const pool = shared;
-  // The threads are warm.
+  // These start both threads.
   await Promise.all([pool.hash(quick), pool.hash(quick)]);
   const long = { ...slow, p: 8 };
   let done = 0;
   const two = [pool.hash(long), pool.hash(long)].map((hash) => hash.then(() => (done += 1)));
   await pool.hash(quick);
-  t.true(done >= 1, 'a third one, however short, waits for one of the two');
+  t.true(done >= 1, 'a third hash, however short, waits for one of the two');
   await Promise.all(two);
 });
 
-test('a hash that is not done in time is given up, and the pool goes on', async (t) => {
+test('A hash that exceeds its time limit is refused, and the pool continues', async (t) => {
   const pool = makeHashPool({ threads: 1, timeLimitMs: 300 });
   await t.throwsAsync(pool.hash({ ...slow, p: 60 }), {
     instanceOf: Overloaded,
     message: 'a password check took too long',
   });
-  // On a busy machine a new thread may itself take longer than that.
+  // On a busy machine the start of a new thread may take longer than the limit.
   let hash: Buffer | null = null;
   while (hash === null) hash = await pool.hash({ ...slow, N: 16 }).catch(() => null);
   t.is(hash.length, 32);
   await pool.close();
 });
 
-test.serial('a full queue of hashes does not hold up the disk', async (t) => {
+test.serial('A full queue of hashes does not delay the disk', async (t) => {
   const pool = shared;
   await pool.hash({ ...slow, N: 16 });
   let hashed = 0;
@@ -217,7 +215,7 @@ test.serial('a full queue of hashes does not hold up the disk', async (t) => {
     await file.write('x');
     await file.sync();
   }
-  // In libuv's pool the writes would have stood behind every hash.
+  // In libuv's pool the writes would wait behind every hash.
   t.true(hashed < 34, `${hashed} hashes were done first`);
   await Promise.all(hashes);
 });
@@ -232,7 +230,7 @@ async function givenFile(t: ExecutionContext) {
   return file;
 }
 
-test('a closed pool refuses, and what was waiting ends', async (t) => {
+test('A closed pool refuses work, and waiting work ends', async (t) => {
   const pool = makeHashPool({ threads: 1, timeLimitMs });
   const waiting = Promise.allSettled([pool.hash(slow), pool.hash(slow)]);
   await pool.close();
@@ -240,7 +238,7 @@ test('a closed pool refuses, and what was waiting ends', async (t) => {
   await t.throwsAsync(pool.hash(slow), { instanceOf: Overloaded });
 });
 
-test('a pool says whether it would take another hash', async (t) => {
+test('A pool reports whether it takes another hash', async (t) => {
   const pool = makeHashPool({ threads: 1, queue: 1, timeLimitMs });
   const passwords = given({ pool });
   t.notThrows(passwords.requireRoom);

@@ -1,9 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { ipBuckets } from '../../src/security/client-ip.js';
-import type { NamedLimit } from '../../src/security/rate-limit.js';
-import { makeRateLimiter } from '../../src/security/rate-limit.js';
-import { makeTestClock } from '../support/clock.js';
+import { type NamedLimit, makeRateLimiter } from '../../src/security/rate-limit.js';
+import { makeTestClock } from '../support/fakes/clock.js';
 
 function given<Name extends string>(limits: Record<Name, NamedLimit>, capacity = 1_000) {
   const clock = makeTestClock();
@@ -15,11 +14,11 @@ function given<Name extends string>(limits: Record<Name, NamedLimit>, capacity =
 
 const allowed = { allowed: true, retryAfterSeconds: 0 };
 
-test('the whole limit may come at once; then one more an interval', (t) => {
+test('The whole limit may pass at once, and then one more an interval', (t) => {
   const { limiter, clock } = given({ login: { limit: 20, seconds: 60 } });
   for (let index = 0; index < 20; index += 1) t.deepEqual(limiter.check('login', 'a'), allowed);
   t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 3 });
-  t.deepEqual(limiter.check('login', 'b'), allowed, 'another key has its own');
+  t.deepEqual(limiter.check('login', 'b'), allowed, 'another key has its own limit');
   clock.advance(2_999);
   t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 1 });
   clock.advance(1);
@@ -27,7 +26,7 @@ test('the whole limit may come at once; then one more an interval', (t) => {
   t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 3 });
 });
 
-test('after the whole time a key is as fresh as a new one', (t) => {
+test('A key has its full limit again after the whole interval', (t) => {
   const { limiter, clock } = given({ login: { limit: 7, seconds: 60 } });
   const burst = () =>
     Array.from({ length: 10 }, () => limiter.check('login', 'a').allowed).filter(Boolean).length;
@@ -36,7 +35,7 @@ test('after the whole time a key is as fresh as a new one', (t) => {
   t.is(burst(), 7);
 });
 
-test('for all schedules, no stretch of time passes more than the limit and what it earns', (t) => {
+test('No stretch of time passes more than the limit and the requests that it earns, in all schedules', (t) => {
   const limits = fc.record({
     limit: fc.integer({ min: 1, max: 20 }),
     seconds: fc.integer({ min: 1, max: 100 }),
@@ -63,7 +62,7 @@ test('for all schedules, no stretch of time passes more than the limit and what 
   t.pass();
 });
 
-test('whoever waits as long as Retry-After says is let through', (t) => {
+test('A client that waits as long as Retry-After passes', (t) => {
   const limits = fc.record({
     limit: fc.integer({ min: 1, max: 50 }),
     seconds: fc.integer({ min: 1, max: 3_600 }),
@@ -89,7 +88,7 @@ test('whoever waits as long as Retry-After says is let through', (t) => {
 const counts = () => true;
 const countsNot = () => false;
 
-test('what counts by its outcome holds a place until it is known, and gives it back', (t) => {
+test('A reservation holds a place until its outcome is known, and returns it if the outcome does not count', (t) => {
   const { limiter, clock } = given({ register: { limit: 2, seconds: 60 } });
   const reserve = () => limiter.reserve([{ name: 'register', key: 'a' }]);
   const settle = (reservation: ReturnType<typeof reserve>, counted: () => boolean) => {
@@ -104,10 +103,10 @@ test('what counts by its outcome holds a place until it is known, and gives it b
   clock.advance(10_000);
   settle(second, counts);
   t.true(limiter.check('register', 'a').allowed, 'one counted');
-  t.deepEqual(reserve(), { allowed: false, retryAfterSeconds: 30 }, 'counted when it was settled');
+  t.deepEqual(reserve(), { allowed: false, retryAfterSeconds: 30 }, 'the request counts at its settling');
 });
 
-test('places under several limits are taken under all or none, and counted apart', (t) => {
+test('Places under several limits are taken under all or none, and counted separately', (t) => {
   const { limiter, clock } = given({ burst: { limit: 2, seconds: 60 }, day: { limit: 3, seconds: 86_400 } });
   const reserve = () =>
     limiter.reserve([
@@ -120,13 +119,13 @@ test('places under several limits are taken under all or none, and counted apart
     return reservation.allowed ? 'taken' : reservation.retryAfterSeconds;
   };
   t.deepEqual([take(), take()], ['taken', 'taken']);
-  // Refused by the burst: were the day charged, it would be over after this.
+  // The burst limit refuses these. If they counted for the day, its limit would be used up afterwards.
   for (let index = 0; index < 10; index += 1) t.is(take(), 30);
   clock.advance(60_000);
-  t.is(take(), 'taken', 'the third of the day');
+  t.is(take(), 'taken', 'the third request of the day');
   clock.advance(60_000);
   for (let index = 0; index < 10; index += 1) t.is(take(), 86_400 / 3 - 120);
-  t.deepEqual(limiter.check('burst', 'a'), allowed, 'refused by the day: the burst is not charged');
+  t.deepEqual(limiter.check('burst', 'a'), allowed, 'a refusal by the day does not count for the burst');
   t.deepEqual(limiter.check('burst', 'a'), allowed);
   t.false(limiter.check('burst', 'a').allowed);
 
@@ -145,7 +144,7 @@ test('places under several limits are taken under all or none, and counted apart
   for (let index = 0; index < 3; index += 1) t.true(limiter.check('day', 'a').allowed);
 });
 
-test('for all schedules of requests that last, no stretch of time counts more than a limit and what it earns', (t) => {
+test('No stretch of time counts more requests of a duration than a limit and the requests that it earns', (t) => {
   const request = fc.record({
     pause: fc.oneof(fc.constant(0), fc.nat(20_000)),
     lasts: fc.nat(30_000),
@@ -186,7 +185,7 @@ test('for all schedules of requests that last, no stretch of time counts more th
   t.pass();
 });
 
-test('an IPv6 client is held by its /64, and its neighbours by ten times that on the /48', (t) => {
+test('An IPv6 client is limited by its /64, and its neighbours by ten times that on the /48', (t) => {
   const { limiter } = given({ x: { limit: 3, seconds: 60 } });
   const burst = (ip: string) =>
     Array.from({ length: 9 }, () => limiter.check('x', ipBuckets(ip)).allowed).filter(Boolean).length;
@@ -198,7 +197,7 @@ test('an IPv6 client is held by its /64, and its neighbours by ten times that on
   t.is(burst('2001:db8:2::1'), 3, 'another /48');
 });
 
-test('what is refused by one of several keys counts for none', (t) => {
+test('A request that one of several keys refuses counts for none', (t) => {
   const { limiter } = given({ x: { limit: 2, seconds: 60 } });
   const both = [
     { key: 'narrow', factor: 1 },
@@ -210,7 +209,7 @@ test('what is refused by one of several keys counts for none', (t) => {
   t.false(limiter.check('x', [{ key: 'wide', factor: 2 }]).allowed);
 });
 
-test('however small the table, a limit that fails closed never passes more than it may', (t) => {
+test('A limit that fails closed never passes too many requests, in tables of all sizes', (t) => {
   const limit = { limit: 3, seconds: 60, failsClosed: true };
   const visit = fc.record({ pause: fc.nat(4_000), network: fc.nat(3), host: fc.nat(9) });
   fc.assert(
@@ -220,7 +219,7 @@ test('however small the table, a limit that fails closed never passes more than 
       for (const { pause, network, host } of visits) {
         const buckets = ipBuckets(`2001:db8:${network}:${host}::1`);
         for (const { clock } of [small, large]) clock.advance(pause);
-        // What the small table lets through is what the large one, which forgets nothing, is charged with.
+        // The large table, which drops no key, counts the requests that the small table passes.
         if (!small.limiter.check('x', buckets).allowed) continue;
         if (!large.limiter.check('x', buckets).allowed) return false;
       }
@@ -231,7 +230,7 @@ test('however small the table, a limit that fails closed never passes more than 
   t.pass();
 });
 
-test('keys that are names of objects, and names that end as keys begin, are keys like others', (t) => {
+test('Keys with names of object properties, and names that end like keys, are keys like others', (t) => {
   const { limiter } = given({ a: { limit: 1, seconds: 60 }, 'a b': { limit: 1, seconds: 60 } });
   for (const key of ['__proto__', 'constructor', 'toString', '']) {
     t.true(limiter.check('a', key).allowed);
@@ -241,20 +240,20 @@ test('keys that are names of objects, and names that end as keys begin, are keys
   t.true(limiter.check('a b', 'x').allowed);
 });
 
-test('a full table forgets keys that count no more before those that do', (t) => {
+test('A full table drops keys that no longer count before those that do', (t) => {
   const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 6);
   for (let index = 0; index < 2; index += 1) limiter.check('x', 'exhausted');
   limiter.check('x', 'light-1');
   limiter.check('x', 'light-2');
   clock.advance(30_000);
-  t.true(limiter.check('x', 'new-1').allowed, 'in the place of a light one');
-  t.true(limiter.check('x', 'new-2').allowed, 'in the place of the other');
+  t.true(limiter.check('x', 'new-1').allowed, 'it takes the place of a light key');
+  t.true(limiter.check('x', 'new-2').allowed, 'it takes the place of the other light key');
   t.false(limiter.check('x', 'new-3').allowed, 'no place is left');
-  t.true(limiter.check('x', 'exhausted').allowed, 'what it earned since');
-  t.false(limiter.check('x', 'exhausted').allowed, 'the oldest was not forgotten');
+  t.true(limiter.check('x', 'exhausted').allowed, 'it has earned a request since');
+  t.false(limiter.check('x', 'exhausted').allowed, 'the oldest key was not dropped');
 });
 
-test('keys that count and were quiet for long do not block the table', (t) => {
+test('Keys that count and were quiet for long do not block the table', (t) => {
   const { limiter, clock } = given({ x: { limit: 2, seconds: 60, failsClosed: true } }, 40);
   for (let index = 0; index < 10; index += 1) {
     for (let times = 0; times < 2; times += 1) limiter.check('x', `exhausted-${index}`);
@@ -269,16 +268,16 @@ test('keys that count and were quiet for long do not block the table', (t) => {
   }
 });
 
-test('a table full of keys that count refuses new ones where the limit fails closed, and only there', (t) => {
+test('A table full of counting keys refuses new keys only under limits that fail closed', (t) => {
   const { limiter, clock } = given(
     { login: { limit: 2, seconds: 60, failsClosed: true }, list: { limit: 2, seconds: 60 } },
     20,
   );
   for (let index = 0; index < 10; index += 1) limiter.check('login', `k${index}`);
   t.deepEqual(limiter.check('login', 'new'), { allowed: false, retryAfterSeconds: 1 });
-  t.true(limiter.check('login', 'k3').allowed, 'known keys go on');
+  t.true(limiter.check('login', 'k3').allowed, 'known keys still pass');
   for (let index = 0; index < 50; index += 1) t.true(limiter.check('list', `l${index}`).allowed);
-  t.false(limiter.check('login', 'k3').allowed, 'and a flood elsewhere makes nobody forget them');
+  t.false(limiter.check('login', 'k3').allowed, 'a flood under another limit does not drop them');
   clock.advance(60_000);
   t.true(limiter.check('login', 'new').allowed);
 });

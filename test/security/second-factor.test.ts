@@ -5,9 +5,9 @@ import { Secret, URI } from 'otpauth';
 import { makeTotpSecret, matchTotpStep, totpUrl } from '../../src/security/totp.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { makeRecoveryCodes, parseRecoveryCode } from '../../src/security/recovery-codes.js';
-import { anyText } from '../support/any-text.js';
+import { anyText } from '../support/examples/any-text.js';
 
-/** RFC 6238, appendix B, SHA-1; of the eight digits there, the last six are the six-digit code. */
+/** RFC 6238, appendix B, SHA-1. The last six of its eight digits are the six-digit code. */
 const rfcSecret = Secret.fromLatin1('12345678901234567890').base32;
 const vectors = [
   { seconds: 59, code: '94287082' },
@@ -19,13 +19,13 @@ const vectors = [
 ];
 const at = (seconds: number) => new Date(seconds * 1_000);
 
-test('RFC 6238, appendix B: each published code matches the step of its time', (t) => {
+test('Each published code of RFC 6238, appendix B, matches the step of its time', (t) => {
   for (const { seconds, code } of vectors) {
     t.is(matchTotpStep(rfcSecret, code.slice(2), at(seconds)), Math.floor(seconds / 30), code);
   }
 });
 
-test('a code is accepted one step early and one step late, and names its own step', (t) => {
+test('A code is accepted one step early and one step late, and names its own step', (t) => {
   const step = 41_152_263;
   const code = '005924';
   const start = step * 30;
@@ -35,7 +35,7 @@ test('a code is accepted one step early and one step late, and names its own ste
   t.is(matchTotpStep(rfcSecret, code, at(start + 60)), null);
 });
 
-test('only six ASCII digits match', (t) => {
+test('Only six ASCII digits match', (t) => {
   const now = at(1_234_567_890);
   t.not(matchTotpStep(rfcSecret, '005924', now), null);
   const wrong = [
@@ -53,18 +53,18 @@ test('only six ASCII digits match', (t) => {
   for (const code of wrong) t.is(matchTotpStep(rfcSecret, code, now), null, JSON.stringify(code));
 });
 
-test('where two steps of the window have one code, the later is used up with the earlier', (t) => {
-  // Steps 40,628,458 and the next, 40,515,428 and the one after the next: found by trying.
+test('A code that two steps of the window share names the later step, so its use also uses up the earlier step', (t) => {
+  // A search found these: steps 40,628,458 and the next one, and 40,515,428 and the second one after it.
   for (const [step, apart, code] of [
     [40_628_458, 1, '669470'],
     [40_515_428, 2, '259026'],
   ] as const) {
-    t.is(matchTotpStep(rfcSecret, code, at(step * 30 - 30)), step, 'only the earlier is in the window');
+    t.is(matchTotpStep(rfcSecret, code, at(step * 30 - 30)), step, 'only the earlier step is in the window');
     t.is(matchTotpStep(rfcSecret, code, at((step + 1) * 30)), step + apart);
   }
 });
 
-test('a secret has 160 bits and is new each time; its URL says all that an app needs', (t) => {
+test('A secret has 160 bits and is new each time, and its URL contains every parameter of an app', (t) => {
   const secret = makeTotpSecret(randomBytes);
   t.regex(secret, /^[A-Z2-7]{32}$/);
   t.not(makeTotpSecret(randomBytes), secret);
@@ -78,7 +78,7 @@ test('a secret has 160 bits and is new each time; its URL says all that an app n
   );
 });
 
-test('whatever the address, the URL reads back as it, and nothing of it becomes a parameter', (t) => {
+test('An address of any text reads back from the URL, and no part of it becomes a parameter', (t) => {
   const secret = makeTotpSecret(randomBytes);
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (address) => {
@@ -92,7 +92,7 @@ test('whatever the address, the URL reads back as it, and nothing of it becomes 
   t.is(URI.parse(totpUrl({ secret, address: 'ada@example.com' })).label, 'ada@example.com');
 });
 
-test('ten codes of 50 bits, grouped for reading, without letters that are taken for others', (t) => {
+test('There are ten codes of 50 bits, grouped for reading, without similar letters', (t) => {
   const codes = makeRecoveryCodes(randomBytes);
   t.is(codes.length, 10);
   t.is(new Set(codes).size, 10);
@@ -102,7 +102,7 @@ test('ten codes of 50 bits, grouped for reading, without letters that are taken 
   t.is(counted.slice(0, 4).join(), '01234-56789,ABCDE-FGHJK,MNPQR-STVWX,YZ012-34567');
 });
 
-test('a code is recognised however it was written down and typed', (t) => {
+test('A code is recognised in all its spellings', (t) => {
   const spellings = [
     '10AB0-1Z9XY',
     '10ab0-1z9xy',
@@ -116,13 +116,13 @@ test('a code is recognised however it was written down and typed', (t) => {
   for (const typed of spellings) t.is(parseRecoveryCode(typed), '10AB01Z9XY', typed);
 });
 
-test('what is no code is told apart from it', (t) => {
+test('A text in another format is no recovery code', (t) => {
   for (const typed of ['', '-', '10AB0-1Z9X', '10AB0-1Z9XYZ', '10AB0-1Z9XU', '10AB0_1Z9XY', '１0AB0-1Z9XY']) {
     t.is(parseRecoveryCode(typed), null, typed);
   }
 });
 
-test('whatever is typed, its spelling is its own, and made codes survive separators and case', (t) => {
+test('The canonical spelling is stable for any text, and new codes survive separators and case', (t) => {
   fc.assert(
     fc.property(anyText(), (typed) => {
       const code = parseRecoveryCode(typed);
@@ -137,7 +137,7 @@ test('whatever is typed, its spelling is its own, and made codes survive separat
   }
 });
 
-test('what is kept of a code is keyed, and bound to its user', (t) => {
+test('The digest of a code is keyed and bound to its user', (t) => {
   const digests = makeDigests(Buffer.alloc(32, 1));
   const digest = digests.recoveryCode('u1', '10AB01Z9XY');
   t.regex(digest, /^[0-9a-f]{64}$/);

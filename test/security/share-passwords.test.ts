@@ -1,21 +1,22 @@
 import test from 'ava';
-import { Overloaded } from '../../src/event-sourcing/errors.js';
+import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { makeKeyring } from '../../src/keys/keyring.js';
-import { refuseWhenFull } from '../../src/commands/refuse-when-full.js';
-import { TooManyAttempts } from '../../src/commands/rejections.js';
-import { makeFailurePressure } from '../../src/security/failure-pressure.js';
+import { refuseWhenFull } from '../../src/commands/shared/refuse-when-full.js';
+import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { makeHashPool } from '../../src/security/hash-pool.js';
 import { parsePasswordHash } from '../../src/security/password-hash.js';
-import { makeSharePasswords, shareQueueMax } from '../../src/security/share-passwords.js';
-import { makeTestClock } from '../support/clock.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { guessing } from '../../src/security/guessing.js';
+import { makeSharePasswords } from '../../src/security/share-passwords.js';
+import { type Level, makeSharedRateLimiter } from '../../src/security/shared-rate-limit.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const peppers = makeKeyring([{ kid: 'p1', key: Buffer.alloc(32, 1) }]);
 const randomBytes = (size: number): Buffer => Buffer.alloc(size, 2);
 
-test('passwords of shares are hashed with scrypt N=2^14, r=8, p=1', async (t) => {
-  const pool = makeHashPool({ queue: shareQueueMax });
+test('Passwords of shares are hashed with scrypt N=2^14, r=8, p=1', async (t) => {
+  const pool = makeHashPool(guessing.sharePassword.pool);
   t.teardown(() => pool.close());
   const { fresh, suspect } = makeSharePasswords({ pool, peppers, randomBytes });
   const hash = await fresh.hash('open sesame');
@@ -24,7 +25,7 @@ test('passwords of shares are hashed with scrypt N=2^14, r=8, p=1', async (t) =>
   t.false((await fresh.verify('open sesam', hash)).matches);
 });
 
-test('given a pool that does not get on, then 64 of those who failed before wait, 130 in all, and the next is refused', async (t) => {
+test('A blocked pool queues 64 attempts of suspect clients and 130 in all, and refuses the next', async (t) => {
   let waiting = 0;
   const stuck = {
     hash: () => {
@@ -46,7 +47,7 @@ test('given a pool that does not get on, then 64 of those who failed before wait
   t.is(waiting, 130);
 });
 
-test('the pressure on a subject is that of all clients together, is high from 30 on, and passes', async (t) => {
+test('The pressure on a subject sums all clients, is high from 30 failures on, and passes', async (t) => {
   const clock = makeTestClock();
   const stateStore = makeMemoryStateStore({ clock });
   let writes = 0;
@@ -57,17 +58,25 @@ test('the pressure on a subject is that of all clients together, is high from 30
       return stateStore.compareAndSet(...parts);
     },
   };
-  const pressure = makeFailurePressure({
-    name: 'share',
-    limit: { limit: 30, seconds: 900 },
+  const limiter = makeSharedRateLimiter({
+    kind: 'pressure',
+    limits: { share: { limit: 30, seconds: 900 } },
     ...{ stateStore: counted, digests: makeDigests(Buffer.alloc(32, 1)), clock },
   });
+  const pressureOf = async (level: Promise<Level>) => {
+    const { counted, retryAfterMs } = await level;
+    return { failures: counted, isHigh: retryAfterMs > 0 };
+  };
+  const pressure = {
+    of: (key: string) => pressureOf(limiter.level({ name: 'share', key })),
+    count: (key: string) => pressureOf(limiter.count({ name: 'share', key })),
+  };
   t.deepEqual(await pressure.of('a share'), { failures: 0, isHigh: false });
   for (let failed = 1; failed < 30; failed += 1) {
     t.deepEqual(await pressure.count('a share'), { failures: failed, isHigh: false });
   }
   t.deepEqual(await pressure.count('a share'), { failures: 30, isHigh: true });
-  // Beyond that nothing is written, and other subjects are as they were
+  // More failures write nothing, and other subjects keep their counts.
   t.deepEqual(await pressure.count('a share'), { failures: 30, isHigh: true });
   t.is(writes, 30);
   t.deepEqual(await pressure.of('another'), { failures: 0, isHigh: false });

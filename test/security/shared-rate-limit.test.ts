@@ -1,14 +1,14 @@
 import test from 'ava';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { StateStore } from '../../src/event-sourcing/state-store.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { makeDigests } from '../../src/keys/digests.js';
 import { makeSharedRateLimiter, type SharedVerdict } from '../../src/security/shared-rate-limit.js';
-import { makeTestClock } from '../support/clock.js';
-import { makeMemoryStateStore } from '../support/memory-state-store.js';
+import { makeTestClock } from '../support/fakes/clock.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const limits = { few: { limit: 3, seconds: 60 }, many: { limit: 50, seconds: 3_600 } };
 
-/** Two processes over one store. */
+/** Given two processes over one store. */
 function given({ wrap = (store: StateStore): StateStore => store } = {}) {
   const clock = makeTestClock();
   const stateStore = makeMemoryStateStore({ clock });
@@ -20,11 +20,11 @@ function given({ wrap = (store: StateStore): StateStore => store } = {}) {
 const few = { name: 'few', key: 'ada' } as const;
 const waitOf = (verdict: SharedVerdict<'few' | 'many'>) => (verdict.allowed ? 0 : verdict.retryAfterSeconds);
 
-test('the limit at once, and then one for each part of its time, in all processes together', async (t) => {
+test('The limit passes at once, and then one for each part of its time, over all processes', async (t) => {
   const { clock, one, other } = given();
   for (const limiter of [one, other, one]) t.true((await limiter.take([few])).allowed);
   t.deepEqual(await other.take([few]), { allowed: false, name: 'few', retryAfterSeconds: 20 });
-  t.true((await other.take([{ ...few, key: 'bob' }])).allowed, 'another key has its own');
+  t.true((await other.take([{ ...few, key: 'bob' }])).allowed, 'another key has its own limit');
   clock.advance(19_001);
   t.is(waitOf(await one.take([few])), 1);
   clock.advance(999);
@@ -32,10 +32,10 @@ test('the limit at once, and then one for each part of its time, in all processe
   t.is(waitOf(await other.take([few])), 20);
 });
 
-test('of 100 at the same moment as many pass as may', async (t) => {
+test('As many of 100 concurrent requests pass as the limit allows', async (t) => {
   const { one, other } = given();
   const key = { name: 'many', key: 'ada' } as const;
-  // As many at once as a race may have losers.
+  // Each turn has as many requests at once as one race may have losers.
   let passed = 0;
   for (let turn = 0; turn < 10; turn += 1) {
     const verdicts = await Promise.all(
@@ -46,7 +46,7 @@ test('of 100 at the same moment as many pass as may', async (t) => {
   t.is(passed, 50);
 });
 
-test('what one claim refuses is charged to none, and the longest wait is told', async (t) => {
+test('A request that one claim refuses counts for none, and the error names the longest wait', async (t) => {
   const { one } = given();
   for (let n = 0; n < 3; n += 1) await one.take([few]);
   const both = [{ name: 'many', key: 'ada' }, few] as const;
@@ -55,7 +55,7 @@ test('what one claim refuses is charged to none, and the longest wait is told', 
   t.deepEqual(await one.take(both), { allowed: false, name: 'many', retryAfterSeconds: 72 });
 });
 
-test('with the store away nothing is allowed; a write that nobody knows of is made again', async (t) => {
+test('No request passes while the store is away, and a write with an unknown outcome is repeated', async (t) => {
   const away = () => Promise.reject(new StoreUnavailable('away'));
   for (const broken of [{ get: away }, { compareAndSet: away }]) {
     const { one } = given({ wrap: (store) => ({ ...store, ...broken }) });
@@ -72,7 +72,7 @@ test('with the store away nothing is allowed; a write that nobody knows of is ma
   t.true((await one.take([few])).allowed);
 });
 
-test('a record names nobody, and is gone when it says nothing any more', async (t) => {
+test('A record contains no name and expires when it no longer counts', async (t) => {
   const { clock, stateStore, one } = given();
   await one.take([few]);
   const [record, ...others] = await stateStore.list('', { limit: 10 });

@@ -1,18 +1,18 @@
 /*
- * The contract suite on the server that EVENTSTOREDB_URL names (EventStoreDB 21.10 or newer). It adds a few thousand
- * small events under a prefix of its own and removes nothing, for nothing is ever removed from a log.
+ * Runs the contract suite on the server that EVENTSTOREDB_URL names (EventStoreDB 21.10 or newer). It adds a few
+ * thousand small events under a separate prefix. It removes none, because a log never loses events.
  */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { eventStoreContract } from '../contracts/event-store.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
 
 const url = process.env['EVENTSTOREDB_URL'] ?? '';
 
 if (url === '') {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('EventStoreDB contract suite: set EVENTSTOREDB_URL to run it against a server', () => undefined);
+  test.skip('The EventStoreDB contract suite runs when EVENTSTOREDB_URL names a server', () => undefined);
 } else {
   const run = randomUUID();
   const options = { policy: { allowInsecureNetwork: true }, limits: { callMs: 30_000, shortLogMs: 0 } };

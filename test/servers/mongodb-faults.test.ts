@@ -1,35 +1,36 @@
 /*
- * Faults between the adapter and the server that MONGODB_URL names, made by a proxy of our own: what is frozen, cut or
- * lost ends in time, and writes whose answers are lost are told right. What the server of CI lacks: see mongodb.test.ts.
+ * Injects faults between the adapter and the server that MONGODB_URL names, with a proxy in the test. Calls end within
+ * their time limit when connections freeze or break, and a write whose answer is lost reports its true outcome.
+ * mongodb.test.ts lists the features that the server of CI lacks.
  */
 import test, { type ExecutionContext } from 'ava';
 
-import { OutcomeUnknown } from '../../src/event-sourcing/errors.js';
-import { realClock } from '../support/clock.js';
-import { incrementalFold, wholeFold } from '../support/document-writes.js';
+import { OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
+import { realClock } from '../support/fakes/clock.js';
+import { incrementalFold, wholeFold } from '../support/clients/document-writes.js';
 import {
   isCommand,
   makeMongoDbProxy,
   makeTestDatabase,
   mongoDbUrl,
   openStoresAt,
-} from '../support/mongodb-server.js';
-import { allUnavailableWithin, readCalls, writeCalls } from '../support/store-calls.js';
-import type { Fate } from '../support/tcp-proxy.js';
+} from '../support/servers/mongodb-server.js';
+import { allUnavailableWithin, readCalls, writeCalls } from '../support/clients/store-calls.js';
+import type { Fate } from '../support/servers/tcp-proxy.js';
 
-/** Short enough to test, long enough for an answer on a busy machine. */
-const limits = { openMs: 20_000, readMs: 1000, writeMs: 3000 };
+/** Short enough for a test, long enough for an answer on a busy machine. */
+const limits = { openMs: 20_000, readMs: 1000, writeMs: 3000, indexMs: 3000 };
 const run = mongoDbUrl === undefined ? test.skip : test.serial;
 const needs = mongoDbUrl === undefined ? ' (set MONGODB_URL to run this)' : '';
 
-/** Stores through a proxy, others past it, and a look into the database. */
+/** Opens stores through a proxy, stores that bypass it, and a client of the database. */
 async function given(t: ExecutionContext) {
   const { name, url: direct, client } = await makeTestDatabase(t);
   const { proxy, url } = await makeMongoDbProxy(t, name);
   const behindProxy = await openStoresAt(t, url, { clock: realClock, limits });
   const pastProxy = await openStoresAt(t, direct, { clock: realClock });
   await behindProxy.readModelStore.ensureCollection('v', ['x']);
-  /** The fate of the next command of that name; everything else passes. */
+  /** Sets the fate of the next command of this name; all other requests pass. */
   const nextMeets = (command: string, fate: Fate, times = 1) => {
     let left = times;
     proxy.decide = (request) => {
@@ -42,7 +43,7 @@ async function given(t: ExecutionContext) {
 }
 
 run(
-  `every call through a frozen connection ends in its time, and works again when it thaws${needs}`,
+  `Every call through a frozen connection ends within its time limit, and works again after the thaw${needs}`,
   async (t) => {
     const stores = await given(t);
     stores.proxy.freeze();
@@ -54,7 +55,7 @@ run(
 );
 
 run(
-  `every call ends in its time while the server refuses connections, and works again afterwards${needs}`,
+  `Every call ends within its time limit while the server refuses connections, and works again afterwards${needs}`,
   async (t) => {
     const stores = await given(t);
     stores.proxy.refusing = true;
@@ -67,7 +68,7 @@ run(
   },
 );
 
-run(`connections that are cut or reset between calls are not noticed by callers${needs}`, async (t) => {
+run(`Callers do not notice connections that are cut or reset between calls${needs}`, async (t) => {
   const stores = await given(t);
   for (const fault of [stores.proxy.cut, stores.proxy.reset]) {
     fault();
@@ -75,7 +76,7 @@ run(`connections that are cut or reset between calls are not noticed by callers$
   }
 });
 
-run(`a slow connection is slow and right${needs}`, async (t) => {
+run(`Calls over a slow connection are slow and correct${needs}`, async (t) => {
   const { proxy, stateStore, readModelStore } = await given(t);
   proxy.delayMs = 60;
   t.is(typeof (await stateStore.compareAndSet('k/1', null, 1)), 'string');
@@ -84,7 +85,7 @@ run(`a slow connection is slow and right${needs}`, async (t) => {
 });
 
 for (const fate of ['lose-request', 'lose-reply', 'hold-request', 'hold-reply'] as const) {
-  run(`a compare-and-set that meets "${fate}" is applied once, and told${needs}`, async (t) => {
+  run(`A compare-and-set under "${fate}" is applied once and reports its outcome${needs}`, async (t) => {
     const { stateStore, direct, nextMeets, db } = await given(t);
     nextMeets('insert', fate);
     const first = await stateStore.compareAndSet('k/1', null, 1);
@@ -102,7 +103,7 @@ for (const fate of ['lose-request', 'lose-reply', 'hold-request', 'hold-reply'] 
     t.is((await direct.stateStore.get('k/1'))?.value, 4);
   });
 
-  run(`documents, checkpoints, records and collections survive "${fate}"${needs}`, async (t) => {
+  run(`Documents, checkpoints, records and collections survive "${fate}"${needs}`, async (t) => {
     const { readModelStore, direct, nextMeets } = await given(t);
     await readModelStore.write('v', [wholeFold('b', 5n, { n: 5 }), wholeFold('c', 1n, { n: 1 })]);
     nextMeets('update', fate);
@@ -135,7 +136,7 @@ for (const fate of ['lose-request', 'lose-reply', 'hold-request', 'hold-reply'] 
   });
 }
 
-run(`a write that arrives after its caller gave up never undoes what came later${needs}`, async (t) => {
+run(`A write that arrives after its caller gave up never undoes a later write${needs}`, async (t) => {
   const { proxy, stateStore, readModelStore, direct } = await given(t);
   const first = await stateStore.compareAndSet('k/1', null, 'first');
   await readModelStore.write('v', [wholeFold('a', 1n, { n: 1 })]);
@@ -153,34 +154,37 @@ run(`a write that arrives after its caller gave up never undoes what came later$
   await direct.readModelStore.write('v', [wholeFold('a', 4n, { n: 4 })]);
   await direct.readModelStore.saveCheckpoint('v', { logId: 'log', position: '9' });
   proxy.deliverLate();
-  // The late requests are on the wire; what the server does with them is done before this returns.
+  // The late requests are on the wire. After these writes the server has handled them.
   for (let n = 0; n < 20; n += 1) await direct.stateStore.compareAndSet('settle/1', null, n);
   t.is(await version(direct, 'k/1'), second);
   t.deepEqual(await direct.readModelStore.get('v', 'a'), { id: 'a', revision: 4n, body: { n: 4 } });
   t.is((await direct.readModelStore.loadCheckpoint('v'))?.position, '9');
 });
 
-run(`a lost answer that another writer overtook is still told right${needs}`, async (t) => {
-  const { proxy, stateStore, direct } = await given(t);
-  const first = await stateStore.compareAndSet('k/1', null, 'first');
-  // The answer is held; the read-back fails until somebody else has built on our write.
-  let held = false;
-  proxy.decide = (request) => {
-    if (isCommand(request, 'find')) return 'lose-request';
-    if (!isCommand(request, 'update')) return 'pass';
-    held = true;
-    return 'hold-reply';
-  };
-  const pending = stateStore.compareAndSet('k/1', first, 'mine');
-  await until(async () => held && (await direct.stateStore.get('k/1'))?.value === 'mine');
-  const mine = await version(direct, 'k/1');
-  await direct.stateStore.compareAndSet('k/1', mine, 'next');
-  proxy.decide = () => 'pass';
-  t.is(await pending, mine);
-  t.is((await direct.stateStore.get('k/1'))?.value, 'next');
-});
+run(
+  `A write with a lost answer that another writer replaced still reports its outcome${needs}`,
+  async (t) => {
+    const { proxy, stateStore, direct } = await given(t);
+    const first = await stateStore.compareAndSet('k/1', null, 'first');
+    // The proxy holds the answer. The read-back fails until another process has replaced the write.
+    let held = false;
+    proxy.decide = (request) => {
+      if (isCommand(request, 'find')) return 'lose-request';
+      if (!isCommand(request, 'update')) return 'pass';
+      held = true;
+      return 'hold-reply';
+    };
+    const pending = stateStore.compareAndSet('k/1', first, 'mine');
+    await until(async () => held && (await direct.stateStore.get('k/1'))?.value === 'mine');
+    const mine = await version(direct, 'k/1');
+    await direct.stateStore.compareAndSet('k/1', mine, 'next');
+    proxy.decide = () => 'pass';
+    t.is(await pending, mine);
+    t.is((await direct.stateStore.get('k/1'))?.value, 'next');
+  },
+);
 
-run(`of 50 in two processes that race exactly one wins${needs}`, async (t) => {
+run(`Of 50 concurrent writes in two processes exactly one succeeds${needs}`, async (t) => {
   const { stateStore, direct } = await given(t);
   for (let round = 0; round < 5; round += 1) {
     const expected = (await direct.stateStore.get('claim/1'))?.version ?? null;
@@ -193,28 +197,22 @@ run(`of 50 in two processes that race exactly one wins${needs}`, async (t) => {
   }
 });
 
-run(
-  `what is stored can be read by people, with 64-bit revisions and indexes on the body${needs}`,
-  async (t) => {
-    const { readModelStore, stateStore, db } = await given(t);
-    await readModelStore.write('v', [wholeFold('a', 2n ** 53n + 1n, { x: 'y', list: [{ n: 1 }] })]);
-    const stored = await db.collection('view.v').findOne({});
-    t.like(stored, { revision: 2n ** 53n + 1n, body: { x: 'y', list: [{ n: 1 }] } });
-    t.deepEqual(Object.keys(stored ?? {}), ['_id', 'revision', 'write_id', 'body']);
-    const indexes = await db.collection('view.v').indexes();
-    t.deepEqual(indexes.map(({ key }) => Object.keys(key).toSorted()).toSorted(), [
-      ['_id'],
-      ['_id', 'body.x'],
-    ]);
-    t.false(indexes.some(({ unique }) => unique === true));
-    await stateStore.compareAndSet('k/1', null, 1, { expiresAt: new Date(2_000_000_000_000) });
-    t.like(await db.collection('state').findOne({}), { value: '1', expires_at: new Date(2_000_000_000_000) });
-  },
-);
+run(`Stored documents are readable, with 64-bit revisions and indexes on the body${needs}`, async (t) => {
+  const { readModelStore, stateStore, db } = await given(t);
+  await readModelStore.write('v', [wholeFold('a', 2n ** 53n + 1n, { x: 'y', list: [{ n: 1 }] })]);
+  const stored = await db.collection('view.v').findOne({});
+  t.like(stored, { revision: 2n ** 53n + 1n, body: { x: 'y', list: [{ n: 1 }] } });
+  t.deepEqual(Object.keys(stored ?? {}), ['_id', 'revision', 'write_id', 'body']);
+  const indexes = await db.collection('view.v').indexes();
+  t.deepEqual(indexes.map(({ key }) => Object.keys(key).toSorted()).toSorted(), [['_id'], ['_id', 'body.x']]);
+  t.false(indexes.some(({ unique }) => unique === true));
+  await stateStore.compareAndSet('k/1', null, 1, { expiresAt: new Date(2_000_000_000_000) });
+  t.like(await db.collection('state').findOne({}), { value: '1', expires_at: new Date(2_000_000_000_000) });
+});
 
 type Given = Awaited<ReturnType<typeof given>>;
 
-/** Calls that change nothing answer again. */
+/** Asserts that calls which change nothing answer again. */
 async function recovers(t: ExecutionContext, { readModelStore, stateStore }: Given): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

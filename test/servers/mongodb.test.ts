@@ -1,24 +1,28 @@
 /*
- * The contract suites, and what the adapter promises beyond them, on the server that MONGODB_URL names. Each test has a
- * database of its own, dropped at the end.
+ * Runs the contract suites on the server that MONGODB_URL names. Each test has a separate database, which it drops at
+ * its end.
  *
- * CI gives it mongo-java-server 1.47 (Maven Central) on an H2 file, which speaks MongoDB's protocol and is not ours.
- * Against MongoDB it lacks: sessions, transactions, change streams and pipeline updates (we use none of them); replica
- * sets, so that `w: 'majority'` and read concern `majority` are accepted and mean nothing, and elections never happen;
- * the journal (SIGKILL loses its last second); deletion by TTL indexes (accepted, nothing expires); `hello` (it knows
- * `isMaster`); order of strings as UTF-8 bytes beyond the Basic Multilingual Plane (it sorts UTF-16 units); a count of 0
- * for a refused insert; an error code when an absent collection is dropped; authentication and TLS.
+ * In CI that server is mongo-java-server 1.47 (Maven Central) on an H2 file, which speaks MongoDB's protocol and was
+ * not written for this project. Compared with MongoDB it lacks:
+ * - sessions, transactions, change streams and pipeline updates, which the adapter does not use;
+ * - replica sets: it accepts `w: 'majority'` and read concern `majority` without effect, and never holds elections;
+ * - the journal: SIGKILL loses its last second;
+ * - deletion by TTL indexes: it accepts the index and deletes nothing;
+ * - `hello`: it knows `isMaster`;
+ * - the order of strings as UTF-8 bytes beyond the Basic Multilingual Plane: it sorts UTF-16 units;
+ * - a count of 0 for a refused insert, and an error code for dropping an absent collection;
+ * - authentication and TLS.
  */
 import test from 'ava';
 
 import { readModelStoreContract } from '../contracts/read-model-store.js';
 import { stateStoreContract } from '../contracts/state-store.js';
-import { mongoDbUrl, openTestStores } from '../support/mongodb-server.js';
-import { settableClock } from '../support/settable-clock.js';
+import { mongoDbUrl, openTestStores } from '../support/servers/mongodb-server.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 
 if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('MongoDB contract suites: set MONGODB_URL to run them against a server', () => undefined);
+  test.skip('The MongoDB contract suites run when MONGODB_URL names a server', () => undefined);
 } else {
   readModelStoreContract(
     test,

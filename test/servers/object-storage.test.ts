@@ -1,21 +1,21 @@
 /*
- * From binding a bucket to fetching media, through the service and on the server that S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY
- * and S3_SECRET_KEY name. The key pair makes a bucket for each test, and deletes it. S3_ALLOWED_CIDRS: where the server
- * lies, if it is on no public address; 127.0.0.0/8 when left out.
+ * Tests storages from binding a bucket to fetching media, through the service and on the server that S3_ENDPOINT,
+ * S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY name. With the key pair, each test creates a bucket and deletes it.
+ * S3_ALLOWED_CIDRS holds the server's address range when it is not public (default 127.0.0.0/8).
  *
- * CI gives it OpenStack Swift with its s3api, which checks signatures strictly and is not ours: signature, region, expiry,
- * method, host, every parameter, and signed headers.
+ * In CI that server is OpenStack Swift with its s3api, which was not written for this project. It checks signatures
+ * strictly: signature, region, expiry, method, host, every parameter, and signed headers.
  */
 import test, { type ExecutionContext } from 'ava';
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
-import { realClock } from '../support/clock.js';
-import { makeBucket, s3Server, type S3Server, type TestBucket } from '../support/s3-server.js';
-import { textOf } from '../support/service-client.js';
-import { givenStorageProject, type StorageProject } from '../support/storage-project.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { realClock } from '../support/fakes/clock.js';
+import { makeBucket, s3Server, type S3Server, type TestBucket } from '../support/servers/s3-server.js';
+import { textOf } from '../support/clients/service-client.js';
+import { givenStorageProject, type StorageProject } from '../support/given/storage-project.js';
 
 interface World extends StorageProject {
   readonly bucket: TestBucket;
-  /** What is right for the server. */
+  /** The correct configuration for the server. */
   readonly configuration: Readonly<Record<string, string>>;
   readonly credentials: { readonly access_key: string; readonly secret_key: string };
   readonly add: (asset: object) => Promise<string>;
@@ -34,7 +34,10 @@ const content = Buffer.from('The Rhine at dawn, all of it.\n');
 const ask = (url: URL | string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(60_000) });
 
-/** @param clockMs by how much the service's clock is ahead of the real one */
+/**
+ * Makes a project and a bucket.
+ * @param clockMs the milliseconds by which the service's clock is ahead of the real one
+ */
 async function givenWorld(t: ExecutionContext, server: S3Server, clockMs = 0): Promise<World> {
   const clock = { ...realClock, now: () => new Date(Date.now() + clockMs) };
   const bucket = await makeBucket(t, server);
@@ -56,7 +59,7 @@ async function givenWorld(t: ExecutionContext, server: S3Server, clockMs = 0): P
       const reply = await send('POST', `${asset}/upload-url`, request);
       t.is(reply.status, 200, reply.text);
       const { url, headers: signed } = reply.json() as { url: string; headers: Record<string, string> };
-      // What is sent tells its own length.
+      // `fetch` sets the length of the body itself.
       const own = new Headers({ ...signed, ...headers });
       own.delete('content-length');
       return ask(url, { method: 'PUT', headers: own, body });
@@ -70,7 +73,7 @@ async function givenWorld(t: ExecutionContext, server: S3Server, clockMs = 0): P
   };
 }
 
-/** A world whose storage is active, and the default. */
+/** Makes a world whose storage is active and is the default. */
 async function givenStorage(t: ExecutionContext, server: S3Server): Promise<World> {
   const world = await givenWorld(t, server);
   const { configuration, credentials, bind, send, until } = world;
@@ -82,18 +85,18 @@ async function givenStorage(t: ExecutionContext, server: S3Server): Promise<Worl
 
 if (s3Server === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Object storage suite: set S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY to run it', () =>
+  test.skip('The object storage suite runs when S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY name a server', () =>
     undefined);
 } else {
   suite(s3Server);
 }
 
 function suite(server: S3Server): void {
-  test('An asset is uploaded as it was described, and fetched whole or in part, as what it was signed to be', async (t) => {
+  test('An asset is uploaded as described, and fetched whole or in part with the signed headers', async (t) => {
     const { add, upload, link } = await givenStorage(t, server);
     const asset = await add({ name: 'Rhine "at" dawn – Köln', object_key: '2026/rhine.mp4' });
     t.is((await ask(await link(asset))).status, 404);
-    t.is((await upload(asset, content.subarray(1))).status, 403, 'another size than was described');
+    t.is((await upload(asset, content.subarray(1))).status, 403, 'a size that differs from the description');
     t.is((await upload(asset, content, { headers: { 'content-type': 'text/html' } })).status, 403);
     t.is((await upload(asset, content)).status, 200);
 
@@ -116,7 +119,7 @@ function suite(server: S3Server): void {
     await saved.arrayBuffer();
   });
 
-  test('A share opens with its password, and its links fetch the bytes, whole and in part, until it is revoked', async (t) => {
+  test('A share opens with its password, and its links serve the file, whole and in part, until it is revoked', async (t) => {
     const { path, add, upload, send, get } = await givenStorage(t, server);
     const asset = await add({ object_key: 'shared/rhine.mp4' });
     t.is((await upload(asset, content)).status, 200);
@@ -144,7 +147,7 @@ function suite(server: S3Server): void {
     t.is((await send('POST', verify, { password: terms.password })).status, 404);
   });
 
-  test('What is changed about a URL makes it worthless', async (t) => {
+  test('A changed URL is refused', async (t) => {
     const { add, upload, link } = await givenStorage(t, server);
     const asset = await add({ object_key: 'rhine.mp4' });
     const other = await add({ object_key: 'ruhr.mp4' });
@@ -183,7 +186,7 @@ function suite(server: S3Server): void {
     };
     for (const [what, to] of Object.entries(tampered)) {
       const reply = await ask(to);
-      // One without any signature is no request of Swift's S3 at all.
+      // Swift's S3 API answers 400 to a request without any signature.
       t.true(reply.status === 403 || (what === 'unsigned' && reply.status === 400), what);
       t.false((await reply.text()).includes(content.toString()), what);
     }
@@ -195,12 +198,12 @@ function suite(server: S3Server): void {
   });
 
   const expiries: readonly (readonly [number, number, number])[] = [
-    // It lives 15 to 20 minutes, by how much of its window had passed; an upload 15.
+    // A link lives 15 to 20 minutes, depending on the elapsed part of its window; an upload URL lives 15 minutes.
     [14, 200, 200],
     [21, 403, 403],
   ];
   for (const [minutes, fetched, stored] of expiries) {
-    test(`A URL that was signed ${minutes} minutes ago is answered ${fetched}`, async (t) => {
+    test(`A URL that was signed ${minutes} minutes ago answers ${fetched}`, async (t) => {
       const { bind, add, link, send, bucket, configuration, credentials } = await givenWorld(
         t,
         server,
@@ -217,7 +220,7 @@ function suite(server: S3Server): void {
     });
   }
 
-  test('Keys and names that are awkward in a URL are none in a bucket', async (t) => {
+  test('Keys and names with special characters work in URLs and in buckets', async (t) => {
     const { add, upload, link } = await givenStorage(t, server);
     for (const key of [
       "it's (a) *test*!",
@@ -234,7 +237,7 @@ function suite(server: S3Server): void {
     }
   });
 
-  test('A rendition is uploaded by its kind, and a page is never shown', async (t) => {
+  test('A rendition is uploaded under its kind, and an HTML page is served only as an attachment', async (t) => {
     const { add, upload, link, send } = await givenStorage(t, server);
     const asset = await add({
       object_key: 'page.html',
@@ -259,15 +262,11 @@ function suite(server: S3Server): void {
       'signature_mismatch',
       () => ({ credentials: { access_key: server.accessKey, secret_key: 'not the secret' } }),
     ],
-    [
-      'a bucket that is not there',
-      'bucket_not_found',
-      (right) => ({ bucket: `${textOf(right, 'bucket')}-not` }),
-    ],
-    ['a clock that is off', 'clock_skewed', () => ({}), 30 * minuteMs],
+    ['a missing bucket', 'bucket_not_found', (right) => ({ bucket: `${textOf(right, 'bucket')}-not` })],
+    ['a skewed clock', 'clock_skewed', () => ({}), 30 * minuteMs],
   ];
   for (const [what, code, wrongly, clockMs] of wrongs) {
-    test(`The test of a storage tells ${what}`, async (t) => {
+    test(`The test of a storage reports ${what}`, async (t) => {
       const world = await givenWorld(t, server, clockMs);
       const { configuration, credentials, bind, send, until } = world;
       const at = await bind({ ...configuration, credentials, ...wrongly(configuration) });

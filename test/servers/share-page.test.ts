@@ -1,21 +1,21 @@
-/* The page that opens shares, in a real browser: Chromium, spoken to by WebDriver. */
+/* Tests the page that opens shares in a real browser: Chromium, controlled by WebDriver. */
 import { deflateSync, crc32 } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { AssetDescription } from '../../src/domain/asset/events.js';
-import type { CreateShareInput } from '../../src/commands/create-share.js';
-import { type FakeStorage, givenFakeStorage } from '../support/fake-storage.js';
-import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given-share.js';
-import { startInProcess } from '../support/service-in-process.js';
-import { makeDataDirectory } from '../support/service-process.js';
-import { realClock } from '../support/clock.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/web-driver.js';
+import type { CreateShareInput } from '../../src/commands/shares/create-share.js';
+import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
+import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { realClock } from '../support/fakes/clock.js';
+import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 
 const missing = missingBrowser();
 
 interface Scene {
   readonly browser: Browser;
   readonly storage: FakeStorage;
-  /** Shares a file, and opens the page in the browser. */
+  /** Shares a file and opens its page in the browser. */
   readonly visit: (
     file: Pick<AssetDescription, 'media_type' | 'object_key'>,
     content: Buffer,
@@ -27,7 +27,8 @@ async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene>
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const storage = await givenFakeStorage(t);
-  // Behind until the browser has fetched something: by then all links have expired in its eyes.
+  // The clock of the service is behind until the browser has fetched the file. So the browser takes all earlier links
+  // for expired.
   const isBehind = (): boolean => !storage.requests.some((request) => request.startsWith('GET'));
   const now = (): Date => new Date(Date.now() - (isBehind() ? behindMs : 0));
   const service = await startInProcess({
@@ -64,58 +65,63 @@ if (missing !== null) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip(`The page of shares in a browser: ${missing}`, () => undefined);
 } else {
-  // One browser at a time, so that none waits for the others' start.
-  test.serial('a visitor types the password, and sees the image and nothing from elsewhere', async (t) => {
-    const { browser, storage, visit } = await given(t);
-    const { url } = await visit(image, png(3, 2), { maxUses: 2 });
-    // Given the page: the field has a label and the focus, and says nothing of what is behind
-    t.is(await browser.run(focus), 'password');
-    t.is(await browser.run(`return document.querySelector('label').control.id`), 'password');
-    t.false(String(await browser.run(`return document.body.innerText`)).includes('Rhine'));
-    // When nothing, and then a wrong password is typed
-    await browser.click('#open');
-    await browser.until(`return document.querySelector('[role=alert]').textContent === 'Type the password.'`);
-    await browser.type('#password', 'wrong');
-    await browser.click('#open');
-    // Then it is announced, and the field has the focus again
-    await browser.until(
-      `return document.querySelector('[role=alert]').textContent === 'The password is wrong.'`,
-    );
-    t.is(await browser.run(focus), 'password');
-    // The one complaint is the browser's own, of the status 401
-    t.is((await browser.complaints()).length, 1);
-    // When the right one is typed
-    await browser.type('#password', `${sharePassword}\uE007`);
-    await browser.until(isOpened);
-    // Then the image is there, its name is text, and the focus is where reading goes on
-    await browser.until(`return document.querySelector('#media img').naturalWidth === 3`);
-    t.is(await browser.run(`return document.querySelector('h1[tabindex]').textContent`), 'Rhine at <dawn>');
-    t.is(await browser.run(`return document.querySelector('#media img').alt`), 'Rhine at <dawn>');
-    t.is(await browser.run(focus), 'title');
-    t.regex(
-      String(await browser.run(`return document.getElementById('facts').textContent`)),
-      /opens once more/,
-    );
-    const link = String(await browser.run(`return document.querySelector('#links a').href`));
-    t.true(link.startsWith(`http://127.0.0.1:${storage.port}/rushes/rhine.png?`), link);
-    t.true(link.includes('attachment'));
-    // And nothing came from elsewhere, nothing is kept, and no image can be loaded from another place any more
-    const origins = await browser.run(
-      `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))].sort()`,
-    );
-    t.deepEqual(origins, [`http://127.0.0.1:${storage.port}`, url].sort());
-    const kept = `return [localStorage.length, sessionStorage.length, document.cookie]`;
-    t.deepEqual(await browser.run(kept), [0, 0, '']);
-    t.deepEqual(await browser.complaints(), []);
-    await browser.run(
-      `document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => { window.refused = effectiveDirective; });
+  // The tests run one after the other, so that no browser waits for the start of another.
+  test.serial(
+    'A visitor who types the password sees the image, and the page loads nothing from other origins',
+    async (t) => {
+      const { browser, storage, visit } = await given(t);
+      const { url } = await visit(image, png(3, 2), { maxUses: 2 });
+      // Given the page: the field has a label and the focus, and the page shows nothing of the file
+      t.is(await browser.run(focus), 'password');
+      t.is(await browser.run(`return document.querySelector('label').control.id`), 'password');
+      t.false(String(await browser.run(`return document.body.innerText`)).includes('Rhine'));
+      // When the visitor submits an empty field, then a wrong password
+      await browser.click('#open');
+      await browser.until(
+        `return document.querySelector('[role=alert]').textContent === 'Type the password.'`,
+      );
+      await browser.type('#password', 'wrong');
+      await browser.click('#open');
+      // Then the page announces the error, and the field has the focus again
+      await browser.until(
+        `return document.querySelector('[role=alert]').textContent === 'The password is wrong.'`,
+      );
+      t.is(await browser.run(focus), 'password');
+      // The only console message is the browser's report of the status 401
+      t.is((await browser.complaints()).length, 1);
+      // When the visitor types the right password
+      await browser.type('#password', `${sharePassword}\uE007`);
+      await browser.until(isOpened);
+      // Then the page shows the image, its name is text, and the heading has the focus
+      await browser.until(`return document.querySelector('#media img').naturalWidth === 3`);
+      t.is(await browser.run(`return document.querySelector('h1[tabindex]').textContent`), 'Rhine at <dawn>');
+      t.is(await browser.run(`return document.querySelector('#media img').alt`), 'Rhine at <dawn>');
+      t.is(await browser.run(focus), 'title');
+      t.regex(
+        String(await browser.run(`return document.getElementById('facts').textContent`)),
+        /opens once more/,
+      );
+      const link = String(await browser.run(`return document.querySelector('#links a').href`));
+      t.true(link.startsWith(`http://127.0.0.1:${storage.port}/rushes/rhine.png?`), link);
+      t.true(link.includes('attachment'));
+      // And no request went to another origin, the page stores nothing, and the policy blocks images from elsewhere
+      const origins = await browser.run(
+        `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))].sort()`,
+      );
+      t.deepEqual(origins, [`http://127.0.0.1:${storage.port}`, url].sort());
+      const kept = `return [localStorage.length, sessionStorage.length, document.cookie]`;
+      t.deepEqual(await browser.run(kept), [0, 0, '']);
+      t.deepEqual(await browser.complaints(), []);
+      await browser.run(
+        `document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => { window.refused = effectiveDirective; });
        new Image().src = arguments[0];`,
-      `${url.replace('127.0.0.1', 'localhost')}/elsewhere.png`,
-    );
-    await browser.until(`return window.refused === 'img-src'`);
-  });
+        `${url.replace('127.0.0.1', 'localhost')}/elsewhere.png`,
+      );
+      await browser.until(`return window.refused === 'img-src'`);
+    },
+  );
 
-  test.serial('the page fits a phone and a desk', async (t) => {
+  test.serial('The page fits a phone and a desktop screen', async (t) => {
     const { browser, visit } = await given(t);
     await visit(image, png(4_000, 3_000));
     const fits = `return document.documentElement.scrollWidth <= innerWidth && innerWidth === arguments[0]`;
@@ -131,10 +137,10 @@ if (missing !== null) {
     }
   });
 
-  test.serial('sound plays on by a fresh link when the old one is about to expire', async (t) => {
+  test.serial('Sound continues on a fresh link when the old link is about to expire', async (t) => {
     const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
     await visit(sound, wav(20), { allowDownload: false });
-    // Noted by the page itself: a slow machine hears of the first link when it has been renewed.
+    // The page records its links itself, because a slow machine may read the first link after its renewal.
     await browser.run(
       `window.links = [];
        new MutationObserver(() => {
@@ -145,10 +151,10 @@ if (missing !== null) {
        document.addEventListener('loadedmetadata', stand, { capture: true, once: true });`,
     );
     await browser.type('#password', `${sharePassword}\uE007`);
-    // When the page has renewed it, which it does without the password
+    // When the page has renewed the link, without the password
     await browser.until(`return window.links.length === 2`);
     t.true(String(await browser.run(`return window.links[0]`)).includes('inline'));
-    // Then it stands where it stood
+    // Then the playback position is unchanged
     await browser.until(`return document.querySelector('audio').duration === 20`);
     await browser.until(`return document.querySelector('audio').currentTime === 7`);
     t.is(await browser.run(`return document.querySelectorAll('#links a').length`), 0);
@@ -156,7 +162,7 @@ if (missing !== null) {
     t.deepEqual(await browser.complaints(), []);
   });
 
-  test.serial('a link that opens nothing says so, whatever is typed', async (t) => {
+  test.serial('A link that opens no share says so for any password', async (t) => {
     const { browser, visit } = await given(t);
     const { url } = await visit(image, png(3, 2));
     await browser.open(`${url}/s/${'x'.repeat(22)}`);
@@ -168,7 +174,7 @@ if (missing !== null) {
   });
 }
 
-/** A grey image. */
+/** Makes a grey image. */
 function png(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data]);
@@ -192,7 +198,7 @@ function png(width: number, height: number): Buffer {
   ]);
 }
 
-/** Silence. */
+/** Makes a silent sound. */
 function wav(seconds: number): Buffer {
   const rate = 8_000;
   const samples = Buffer.alloc(seconds * rate, 0x80);

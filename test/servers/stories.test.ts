@@ -1,15 +1,18 @@
 import test, { type ExecutionContext } from 'ava';
-import { tellAccountsStory } from '../support/accounts-story.js';
-import { givenFakeStorage } from '../support/fake-storage.js';
-import { tellMediaStory } from '../support/media-story.js';
-import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/mongodb-server.js';
-import { grantStorage } from '../support/service-client.js';
-import { keyEnvironment } from '../support/service-keys.js';
-import { freePort, makeDataDirectory, startService } from '../support/service-process.js';
-import { startSmtpServer } from '../support/smtp-server.js';
+import { tellAccountsStory } from '../support/given/accounts-story.js';
+import { givenFakeStorage } from '../support/fakes/fake-storage.js';
+import { tellMediaStory } from '../support/given/media-story.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { grantStorage } from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
 
-/** A server's log, and documents in MongoDB: EVENTSTOREDB_URL where it is set, else the server in this process. */
+/**
+ * Starts a log and a database: EVENTSTOREDB_URL where it is set, otherwise the server in this process; documents are in
+ * MongoDB.
+ */
 async function givenServers(t: ExecutionContext) {
   const { url: mongoDb } = await makeTestDatabase(t);
   const smtp = await startSmtpServer();
@@ -22,9 +25,9 @@ async function givenServers(t: ExecutionContext) {
     MONGODB_URL: mongoDb,
     SMTP_URL: smtp.url,
     STORAGE_ALLOWED_CIDRS: '127.0.0.0/8',
-    // The issuer of tokens, which processes have in common.
+    // The issuer of tokens, which both processes share.
     PUBLIC_URL: 'https://stowage.example.com',
-    // The log may be one that other runs have written to.
+    // Other runs may have written to the log.
     STREAM_PREFIX: `test.${Date.now()}.`,
   };
   const start = async () => {
@@ -43,10 +46,9 @@ async function startOwnLog(t: ExecutionContext): Promise<string> {
 
 if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('stories on EventStoreDB and MongoDB: set MONGODB_URL to run them against a server', () =>
-    undefined);
+  test.skip('The stories on EventStoreDB and MongoDB run when MONGODB_URL names a server', () => undefined);
 } else {
-  test('two processes on EventStoreDB and MongoDB, killed and started again in between, tell the whole story of two accounts', async (t) => {
+  test('Two processes on EventStoreDB and MongoDB complete the story of two accounts across a kill and a restart', async (t) => {
     const { smtp, starts } = await givenServers(t);
     const startBoth = async () => {
       const services = await Promise.all([startService(starts[0]), startService(starts[1])] as const);
@@ -64,7 +66,7 @@ if (mongoDbUrl === undefined) {
     });
   });
 
-  test('two processes on EventStoreDB and MongoDB tell the story of a storage, its asset and a share', async (t) => {
+  test('Two processes on EventStoreDB and MongoDB complete the story of a storage, its asset and a share', async (t) => {
     const { starts } = await givenServers(t);
     const services = await Promise.all([startService(starts[0]), startService(starts[1])] as const);
     for (const service of services) t.teardown(() => service.kill());

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Clock } from '../../src/event-sourcing/clock.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../src/event-sourcing/read-model-store.js';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import {
   type EventLog,
   makeEmbeddedEventStore,
@@ -13,8 +13,8 @@ import { eventStoreContract } from '../contracts/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
 import { readModelStoreContract } from '../contracts/read-model-store.js';
 import { stateStoreContract } from '../contracts/state-store.js';
-import { realClock } from '../support/clock.js';
-import { makeContext, makeDirectory } from '../support/embedded-directory.js';
+import { realClock } from '../support/fakes/clock.js';
+import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
 
 eventStoreContract(test, async () => {
   const { directory, remove } = makeDirectory();
@@ -39,7 +39,7 @@ eventStoreContract(test, async () => {
   };
 });
 
-// One file of each kind for most tests, emptied before each: the thread that writes a file costs more to start than a test.
+// Most tests share one file of each kind and empty it first, because starting a writer thread costs more than a test.
 const { directory, remove } = makeDirectory();
 let clockOfTest: Pick<Clock, 'now'> = realClock;
 const clock = { ...realClock, now: () => clockOfTest.now() };

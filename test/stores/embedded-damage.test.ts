@@ -1,15 +1,15 @@
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { parseEntries } from '../../src/stores/embedded/event-rows.js';
 import { openConnection } from '../../src/stores/embedded/database.js';
 import { makeEvent, readLog } from '../contracts/event-store-fixtures.js';
-import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../support/servers/embedded-directory.js';
 
 const template = makeDirectory();
 
-/** Three streams of three events each, appended in turn, and a record of state. */
+/** Three streams of three events each, appended in turn, and a state record. */
 test.before(async () => {
   const stores = await openStores(template.directory);
   const { eventStore, stateStore } = stores;
@@ -27,7 +27,7 @@ test.after.always(() => {
   template.remove();
 });
 
-/** A closed data directory with a log. */
+/** Makes a closed data directory with a log. */
 function givenLog(t: ExecutionContext): string {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
@@ -37,7 +37,7 @@ function givenLog(t: ExecutionContext): string {
 
 const ignore = (): void => undefined;
 
-/** What was opened, closed with the test. */
+/** Waits for a store to open, and closes it with the test. */
 async function closing<Opened extends { close(): Promise<void> }>(
   t: ExecutionContext,
   opening: Promise<Opened>,
@@ -65,24 +65,21 @@ function change(directory: string, sql: string, fileName = 'events.db'): void {
 
 const damaged = { instanceOf: StoreDamaged, message: /restore events\.db from a backup/ };
 
-test.serial(
-  'a changed byte of an event is damage and ends the use of the log: nothing is added to it',
-  async (t) => {
-    const directory = givenLog(t);
-    falsify(join(directory, 'events.db'), 'marker thing-b 1');
-    const fatal: Error[] = [];
-    const onFatal = (error: Error) => fatal.push(error);
-    const { eventStore, stateStore } = await closing(t, openStores(directory, { onFatal }));
-    t.is((await eventStore.read('thing-a')).length, 3);
-    await t.throwsAsync(eventStore.read('thing-b'), damaged);
-    await t.throwsAsync(eventStore.read('thing-a'), damaged);
-    await t.throwsAsync(eventStore.append('thing-a', 2n, [makeEvent()]), damaged);
-    t.is(fatal.length, 1);
-    t.is((await stateStore.get('key/1'))?.key, 'key/1');
-  },
-);
+test.serial('A changed byte of an event is damage and ends the use of the log', async (t) => {
+  const directory = givenLog(t);
+  falsify(join(directory, 'events.db'), 'marker thing-b 1');
+  const fatal: Error[] = [];
+  const onFatal = (error: Error) => fatal.push(error);
+  const { eventStore, stateStore } = await closing(t, openStores(directory, { onFatal }));
+  t.is((await eventStore.read('thing-a')).length, 3);
+  await t.throwsAsync(eventStore.read('thing-b'), damaged);
+  await t.throwsAsync(eventStore.read('thing-a'), damaged);
+  await t.throwsAsync(eventStore.append('thing-a', 2n, [makeEvent()]), damaged);
+  t.is(fatal.length, 1);
+  t.is((await stateStore.get('key/1'))?.key, 'key/1');
+});
 
-test.serial('a follower of the log meets the damage where it is', async (t) => {
+test.serial('A follower of the log fails at the damaged event', async (t) => {
   const directory = givenLog(t);
   falsify(join(directory, 'events.db'), 'marker thing-b 1');
   const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
@@ -92,13 +89,13 @@ test.serial('a follower of the log meets the damage where it is', async (t) => {
 });
 
 const misplacements = {
-  "two events stand in each other's place": `UPDATE events AS here SET content = there.content, checksum = there.checksum
+  'two events have swapped places': `UPDATE events AS here SET content = there.content, checksum = there.checksum
     FROM events AS there WHERE here.sequence IN (4, 5) AND there.sequence = 9 - here.sequence`,
-  'an event stands at another revision': 'UPDATE events SET revision = 7 WHERE sequence = 8',
+  'an event has another revision': 'UPDATE events SET revision = 7 WHERE sequence = 8',
   'an event is gone': 'DELETE FROM events WHERE sequence = 5',
 };
 for (const [what, sql] of Object.entries(misplacements)) {
-  test.serial(`a reader of the whole log meets it when ${what}`, async (t) => {
+  test.serial(`A reader of the whole log finds the damage when ${what}`, async (t) => {
     const directory = givenLog(t);
     change(directory, sql);
     const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
@@ -108,11 +105,11 @@ for (const [what, sql] of Object.entries(misplacements)) {
 
 const inStream = {
   'its last event is gone': 'DELETE FROM events WHERE sequence = 8',
-  "events are listed under one another's streams": `UPDATE events SET stream = '' WHERE sequence = 4;
+  'events have swapped streams': `UPDATE events SET stream = '' WHERE sequence = 4;
     UPDATE events SET stream = 'stowage.thing-a' WHERE sequence = 5; UPDATE events SET stream = 'stowage.thing-b' WHERE sequence = 4`,
 };
 for (const [what, sql] of Object.entries(inStream)) {
-  test.serial(`a reader of a stream meets it when ${what}`, async (t) => {
+  test.serial(`A reader of a stream finds the damage when ${what}`, async (t) => {
     const directory = givenLog(t);
     change(directory, sql);
     const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
@@ -120,7 +117,7 @@ for (const [what, sql] of Object.entries(inStream)) {
   });
 }
 
-test.serial('an append whose last event is gone is not acknowledged again', async (t) => {
+test.serial('A repeated append whose last event is gone is not acknowledged again', async (t) => {
   const directory = givenLog(t);
   const events = [makeEvent(), makeEvent()];
   const before = await openLog(directory);
@@ -132,7 +129,7 @@ test.serial('an append whose last event is gone is not acknowledged again', asyn
   const onFatal = (error: Error) => fatal.push(error);
   const { eventStore } = await closing(t, openLog(directory, { onFatal }));
   await t.throwsAsync(eventStore.append('thing-d', 'no-stream', events), damaged);
-  // and nothing is added to a log that writing has found damaged.
+  // A log that a write has found damaged receives no further events.
   await t.throwsAsync(eventStore.append('thing-f', 'no-stream', [makeEvent()]), damaged);
   t.is(fatal.length, 1);
 });
@@ -143,7 +140,7 @@ const changes = {
   'a stream is not listed': "DELETE FROM streams WHERE stream = 'stowage.thing-b'",
 };
 for (const [what, sql] of Object.entries(changes)) {
-  test.serial(`it is damage when ${what}`, async (t) => {
+  test.serial(`The log is damaged when ${what}`, async (t) => {
     const directory = givenLog(t);
     change(directory, sql);
     const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
@@ -166,7 +163,7 @@ const refusedAtOpening: Record<string, (directory: string) => void> = {
     change(directory, 'CREATE TABLE other (a)');
   },
   'was cut off': (directory) => {
-    // Whole pages that are missing SQLite notices by itself.
+    // SQLite itself detects missing whole pages, so the file loses only part of a page.
     const path = join(directory, 'events.db');
     truncateSync(path, statSync(path).size - 10);
   },
@@ -181,40 +178,40 @@ const refusedAtOpening: Record<string, (directory: string) => void> = {
   },
 };
 for (const [what, damage] of Object.entries(refusedAtOpening)) {
-  test.serial(`a log that ${what} is not opened`, async (t) => {
+  test.serial(`A log that ${what} is not opened`, async (t) => {
     const directory = givenLog(t);
     damage(directory);
     await t.throwsAsync(openLog(directory), damaged);
-    // The directory is given up again: the next start must get as far.
+    // The first attempt released the directory, so the second one finds the same damage.
     await t.throwsAsync(openLog(directory), damaged);
   });
 }
 
-test.serial('a log of a newer format says to run the newer version', async (t) => {
+test.serial('The error for a log of a newer format says to run the newer version', async (t) => {
   const directory = givenLog(t);
   change(directory, 'PRAGMA user_version = 9');
   await t.throwsAsync(openLog(directory), { instanceOf: StoreDamaged, message: /Run the newer version\.$/ });
 });
 
-test.serial('read models of a newer format may be deleted instead, and are built anew', async (t) => {
+test.serial('Read models of a newer format can be deleted instead, and are built again', async (t) => {
   const directory = givenLog(t);
   change(directory, 'PRAGMA user_version = 9', 'read-models.db');
   const message =
-    /Run the newer version\. To go on with this one: .*delete read-models\.db; .*builds it anew/;
+    /Run the newer version\. To continue with this version: .*delete read-models\.db; .*builds it again/;
   await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
   rmSync(join(directory, 'read-models.db'));
   const { readModelStore } = await closing(t, openStores(directory, { onFatal: ignore }));
   t.deepEqual(await readModelStore.collections(), []);
 });
 
-test.serial('a log that loses its end while it is open is not taken for a shorter one', async (t) => {
-  // Given an open log, to which an event was added
+test.serial('A log that loses its end while it is open is not mistaken for a shorter one', async (t) => {
+  // Given an open log with one event more
   const directory = givenLog(t);
   const { eventStore } = await closing(t, openLog(directory, { onFatal: ignore }));
   await eventStore.append('thing-d', 'no-stream', [makeEvent()]);
   // When the file loses that event and the one before
   change(directory, 'DELETE FROM events WHERE sequence > 8');
-  // Then nobody is told that the log ends there
+  // Then no read reports that the log ends there
   await t.throwsAsync(eventStore.head(), {
     instanceOf: StoreDamaged,
     message: /its last 2 events are missing/,
@@ -222,7 +219,7 @@ test.serial('a log that loses its end while it is open is not taken for a shorte
   await t.throwsAsync(eventStore.readAll({ after: null, limit: 100 }), damaged);
 });
 
-test.serial('a log that was replaced by an older one is noticed by whoever read further', async (t) => {
+test.serial('A reader that has read further detects a log that was replaced by an older one', async (t) => {
   const { eventStore } = await closing(t, openLog(givenLog(t), { onFatal: ignore }));
   await t.throwsAsync(eventStore.readAll({ after: '0000000000000010', limit: 1 }), {
     instanceOf: StoreDamaged,
@@ -230,7 +227,7 @@ test.serial('a log that was replaced by an older one is noticed by whoever read 
   });
 });
 
-test.serial('a changed byte of a state record is damage', async (t) => {
+test.serial('A changed byte of a state record is damage', async (t) => {
   const directory = givenLog(t);
   falsify(join(directory, 'state.db'), 'marker of a key');
   const { stateStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
@@ -238,15 +235,15 @@ test.serial('a changed byte of a state record is damage', async (t) => {
   await t.throwsAsync(stateStore.get('key/1'), { instanceOf: StoreDamaged, message });
 });
 
-test.serial('damaged read models say that they can be built anew', async (t) => {
+test.serial('The error for damaged read models says that the next start builds them again', async (t) => {
   const directory = givenLog(t);
   writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));
-  const message = /delete read-models\.db; the next start builds it anew/;
+  const message = /delete read-models\.db; the next start builds it again/;
   await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
 });
 
-test('a page of the log that SQLite cannot write as JSON any more is damage', (t) => {
-  // So it comes out where a flipped bit turns a number into what SQLite takes for JSON in binary.
+test('A page of the log that SQLite cannot write as valid JSON is damage', (t) => {
+  // A page looks like this when a flipped bit turns a number into a value that SQLite takes for binary JSON.
   for (const page of ['[[1,0,7,92],[71,1,vm�,272]]', '[[1,0,7', '[[1,0,"7",92]]', '[[1,0,null,92]]']) {
     t.throws(() => parseEntries(Buffer.from(page)), { instanceOf: StoreDamaged }, page);
   }

@@ -1,22 +1,22 @@
 import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
 import { eventsFormat } from '../../src/stores/embedded/formats.js';
 import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js';
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/transactions.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
-import { makeDirectory, openDocuments, openLog, openStores } from '../support/embedded-directory.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../support/servers/embedded-directory.js';
 
-// SQLite takes a damaged frame of its write-ahead log for the log's end, so an end that is missing must be noticed by us.
+// SQLite treats a damaged frame of its write-ahead log as the end of that log, so the stores must detect a missing end.
 
 type File = 'events.db' | 'state.db';
 
-/** One file of a directory, opened with no more of the others than must be. */
+/** One file of a directory; as few of the other files as possible are open. */
 interface OpenedFile {
-  /** Acknowledges something of this name. */
+  /** Writes something under this name and waits for the acknowledgement. */
   add(name: string): Promise<unknown>;
   has(name: string): Promise<boolean>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ const openers: Readonly<Record<File, (directory: string) => Promise<OpenedFile>>
   },
 };
 
-/** What a killed process leaves behind: the files as they stand while the stores are open. */
+/** The files that a killed process leaves behind: their content while the stores are open. */
 const leftBehind = [
   'events.db',
   'events.db-wal',
@@ -55,7 +55,7 @@ const walFrameBytes = 24 + 4_096;
 
 const killed = makeDirectory();
 
-/** As after `kill -9`: four acknowledged appends and four acknowledged records, all of them in the `-wal` files. */
+/** The state after `kill -9`: four acknowledged appends and four acknowledged records, all in the `-wal` files. */
 test.before(async () => {
   const { directory, remove } = makeDirectory();
   const stores = await openStores(directory);
@@ -72,7 +72,7 @@ test.after.always(() => {
   killed.remove();
 });
 
-/** A directory with what the killed process left. */
+/** Makes a directory with the files of the killed process. */
 function givenKilled(t: ExecutionContext): string {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
@@ -109,7 +109,7 @@ const losses: Readonly<Record<string, (wal: string) => void>> = {
 const marksThatCostNothing = [null, '', '0000000000000001 d5075bf2'];
 const damagedMarks = ['0000000000000001 00000000', '000000000000000', 'x'.repeat(25), 'x'.repeat(60)];
 
-// One and the same code watches both files: a case of each kind shows that it watches state.db too.
+// The same code guards both files, so one case of each kind shows that it guards state.db too.
 for (const [file, cases] of [
   ['events.db', Infinity],
   ['state.db', 1],
@@ -117,34 +117,34 @@ for (const [file, cases] of [
   const open = openers[file];
 
   for (const [what, damage] of Object.entries(losses).slice(0, cases)) {
-    test.serial(`${file}: ${what} hides nothing that was acknowledged`, async (t) => {
-      // Given what a killed process left
+    test.serial(`${file}: the start detects ${what} and loses no acknowledged data`, async (t) => {
+      // Given the files of a killed process
       const directory = givenKilled(t);
-      // When its end is damaged
+      // When their end is damaged
       damage(join(directory, `${file}-wal`));
-      // Then it is not opened, and the sentence says what to do; and the next start gets as far
+      // Then the start refuses the file and says what to do, and so does the next start
       await refuses(t, directory, file);
       await refuses(t, directory, file);
     });
   }
 
-  test.serial(`${file}: a copy without its write-ahead log is not taken for whole`, async (t) => {
-    // Given a directory in which everything stands in the database itself, and one that went on from there
+  test.serial(`${file}: a copy without its write-ahead log is refused`, async (t) => {
+    // Given a directory with all data in the database itself, and a later version of it
     const directory = givenKilled(t);
     await (await open(directory)).close();
     const older = readFileSync(join(directory, file));
     const opened = await open(directory);
     await opened.add('later');
     await opened.close();
-    // When the older file is put in its place
+    // When the older file replaces the later one
     writeFileSync(join(directory, file), older);
-    // Then it is refused until the mark is deleted, as the sentence says
+    // Then the start refuses it until the mark is deleted, as the sentence says
     await refuses(t, directory, file);
     rmSync(join(directory, `${file}.mark`));
     await (await open(directory)).close();
   });
 
-  test.serial(`${file}: a mark that is behind, empty or missing costs nothing`, async (t) => {
+  test.serial(`${file}: a mark that is behind, empty or missing loses no data`, async (t) => {
     for (const mark of marksThatCostNothing.slice(0, cases)) {
       const directory = givenKilled(t);
       const path = join(directory, `${file}.mark`);
@@ -158,7 +158,7 @@ for (const [file, cases] of [
     }
   });
 
-  test.serial(`${file}: a damaged mark is said to be one`, async (t) => {
+  test.serial(`${file}: the error for a damaged mark names the mark`, async (t) => {
     for (const mark of damagedMarks.slice(0, cases)) {
       const directory = givenKilled(t);
       writeFileSync(join(directory, `${file}.mark`), mark);
@@ -170,7 +170,7 @@ for (const [file, cases] of [
   });
 }
 
-test.serial('what a killed process left is opened whole, and goes on', async (t) => {
+test.serial('The files of a killed process open with all their data and accept further writes', async (t) => {
   const directory = givenKilled(t);
   const stores = await openStores(directory);
   t.is((await stores.eventStore.append('thing-3', 0n, [makeEvent()]))?.position, '0000000000000005');
@@ -186,7 +186,7 @@ async function refuses(t: ExecutionContext, directory: string, file: File): Prom
 }
 
 test.serial(
-  'a mark that cannot be written is a failed disk: nothing is acknowledged, and it is said why',
+  'A mark that cannot be written is a disk failure: the append is not acknowledged and the error says why',
   (t) => {
     // Given a log whose commits succeed, on a disk that fails right after them
     const { directory, remove } = makeDirectory();
@@ -210,15 +210,15 @@ test.serial(
       },
       (...made) => makeEventWriter(...made, 'the-log'),
     );
-    // When something is appended
+    // When an event is appended
     const outcome = append([['stowage.thing-1', -1n, 'id', '{}']]);
-    // Then its outcome is an error of the disk, which ends the use of the file
+    // Then the outcome is an error of the disk, which ends the use of the file
     t.like(outcome, { kind: 'failed', failure: { kind: 'io' } });
     t.regex(JSON.stringify(outcome), /\/dev\/full cannot be read or written \(ENOSPC\); check the disk/);
   },
 );
 
-/** What no write succeeds on, where the system has one. */
+/** Writes a mark to a device on which every write fails. */
 function writeTo(path: string): void {
   openHighWaterMark(path, eventsFormat, 1).close();
 }

@@ -1,15 +1,19 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/errors.js';
+import {
+  OutcomeUnknown,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents } from '../contracts/event-store-fixtures.js';
-import { wholeFold } from '../support/document-writes.js';
-import { openLog } from '../support/embedded-directory.js';
+import { wholeFold } from '../support/clients/document-writes.js';
+import { openLog } from '../support/servers/embedded-directory.js';
 
-import { commitFails, givenDocuments, givenLog } from '../support/given-embedded.js';
+import { commitFails, givenDocuments, givenLog } from '../support/given/given-embedded.js';
 
 test.serial(
-  'appends asked for during a commit share the next transaction: a third never comes',
+  'Appends that are requested during a commit share the next transaction, so no third one runs',
   async (t) => {
     const { directory, eventStore } = await givenLog(t, {
       faults: [commitFails({ when: 'hang', hangMs: 100 }), commitFails({ n: 3, code: 'SQLITE_FULL' })],
@@ -23,38 +27,35 @@ test.serial(
     ]);
     t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 201);
     await t.throwsAsync(eventStore.append('thing-next', 'no-stream', makeEvents(1)));
-    // Nothing of it stays: neither in the mark, nor in the place of the next one.
+    // The failed append leaves no trace, neither in the mark nor in the sequence of the next event.
     t.regex(readFileSync(join(directory, 'events.db.mark'), 'latin1'), /^0{13}201 /);
     await eventStore.append('thing-next', 'no-stream', makeEvents(1));
     t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 202);
   },
 );
 
-test.serial(
-  'of appends asked for at once, those in a transaction that fails are not there, the others are',
-  async (t) => {
-    const { eventStore } = await givenLog(t, {
-      faults: [{ file: 'events', step: 'statement', n: 100, when: 'before', code: 'SQLITE_FULL' }],
-    });
-    const streams = Array.from({ length: 1_200 }, (_, index) => `thing-${index}`);
-    const results = await Promise.allSettled(
-      streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))),
-    );
-    const written = streams.filter((_, index) => results[index]?.status === 'fulfilled');
-    t.true(written.length >= 200 && written.length < 1_200);
-    const { events } = await eventStore.readAll({ after: null, limit: 2_000 });
-    t.deepEqual(
-      events.map(({ stream }) => stream),
-      written,
-    );
-    t.true(
-      results.every((result) => result.status === 'fulfilled' || !(result.reason instanceof OutcomeUnknown)),
-    );
-  },
-);
+test.serial('Of concurrent appends, only those whose transaction succeeded are written', async (t) => {
+  const { eventStore } = await givenLog(t, {
+    faults: [{ file: 'events', step: 'statement', n: 100, when: 'before', code: 'SQLITE_FULL' }],
+  });
+  const streams = Array.from({ length: 1_200 }, (_, index) => `thing-${index}`);
+  const results = await Promise.allSettled(
+    streams.map((stream) => eventStore.append(stream, 'no-stream', makeEvents(1))),
+  );
+  const written = streams.filter((_, index) => results[index]?.status === 'fulfilled');
+  t.true(written.length >= 200 && written.length < 1_200);
+  const { events } = await eventStore.readAll({ after: null, limit: 2_000 });
+  t.deepEqual(
+    events.map(({ stream }) => stream),
+    written,
+  );
+  t.true(
+    results.every((result) => result.status === 'fulfilled' || !(result.reason instanceof OutcomeUnknown)),
+  );
+});
 
 test.serial(
-  'after a failure of the disk nothing that was asked for at the same moment is written either',
+  'After a disk failure the store writes none of the appends that were requested at the same moment',
   async (t) => {
     const stores = await givenLog(t, {
       faults: [{ file: 'events', step: 'begin', n: 1, when: 'before', code: 'SQLITE_IOERR_READ' }],
@@ -65,7 +66,7 @@ test.serial(
     );
     for (const result of await Promise.allSettled(asked)) t.is(result.status, 'rejected');
     t.is(fatal.length, 1);
-    // Time for the thread to write what it must not.
+    // This gives the thread time for a write that must not happen.
     await new Promise((resolve) => setTimeout(resolve, 100));
     await stores.close();
     const after = await openLog(directory);
@@ -75,7 +76,7 @@ test.serial(
 );
 
 test.serial(
-  'a full disk refuses what does not fit, keeps what is there, and takes what fits later',
+  'A full disk refuses an append that does not fit, keeps its data, and accepts a later append that fits',
   async (t) => {
     const { eventStore, fatal } = await givenLog(t, { pageCountMax: 40 });
     await eventStore.append('thing-1', 'no-stream', makeEvents(1));
@@ -92,7 +93,7 @@ test.serial(
 );
 
 test.serial(
-  'a failed sync of the log is never tried again: everything is refused and the process is told to end',
+  'The store never retries a failed sync of the log: it refuses every call and reports a fatal error',
   async (t) => {
     const log = await givenLog(t, {
       faults: [commitFails({ n: 2, when: 'after', code: 'SQLITE_IOERR_FSYNC' })],
@@ -108,13 +109,13 @@ test.serial(
     await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StoreUnavailable });
     t.is(fatal.length, 1);
     t.regex(fatal[0]?.message ?? '', /events\.db cannot be read or written .*Check the disk/);
-    // Nor is the file tidied, which would sync it once more: the write-ahead log stays as it is.
+    // Closing the file must not run a checkpoint, which would sync it again; so the write-ahead log stays.
     await log.close();
     t.true(statSync(join(directory, 'events.db-wal')).size > 0);
   },
 );
 
-test.serial('a thread that ends takes the store with it, and the process is told to end', async (t) => {
+test.serial('When its thread ends, the store refuses every call and reports a fatal error', async (t) => {
   const { eventStore, fatal } = await givenLog(t, {
     faults: [commitFails({ code: 'A fault of the program' })],
   });
@@ -126,7 +127,7 @@ test.serial('a thread that ends takes the store with it, and the process is told
 });
 
 test.serial(
-  'an append that hangs is unknown, one that waits behind it is not written, and the first can be repeated',
+  'An append that hangs is unknown and can be repeated, and the one queued behind it is not written',
   async (t) => {
     const writeLimitMs = 800;
     const { eventStore } = await givenLog(t, {
@@ -153,7 +154,7 @@ test.serial(
   },
 );
 
-test.serial('too many writes that wait are refused', async (t) => {
+test.serial('The store refuses writes when its queue is full', async (t) => {
   const { stateStore } = await givenDocuments(t, {
     faults: [commitFails({ file: 'state', when: 'hang', hangMs: 300 })],
   });
@@ -165,12 +166,12 @@ test.serial('too many writes that wait are refused', async (t) => {
     .map(({ reason }) => String(reason));
   t.true(refused.length > 0 && refused.length < 80);
   t.true(refused.every((reason) => reason.includes('too many writes wait')));
-  // What was written waits no more, so there is room again.
+  // The written requests have left the queue, so it has room again.
   t.not(await stateStore.compareAndSet('b/1', null, value + value), null);
 });
 
 test.serial(
-  'a document written by a commit that seemed to fail is seen, and the change token tells',
+  'A document of a commit that seemed to fail is visible, and the change token differs',
   async (t) => {
     const view = 'things@1.1';
     const { readModelStore } = await givenDocuments(t, {

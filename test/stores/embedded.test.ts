@@ -1,19 +1,19 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import type { StoredDocument } from '../../src/event-sourcing/read-model-store.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openConnection, openReader } from '../../src/stores/embedded/database.js';
 import { eventsFormat, readModelsFormat, stateFormat } from '../../src/stores/embedded/formats.js';
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
-import { wholeFold } from '../support/document-writes.js';
-import { makeDirectory, openStores } from '../support/embedded-directory.js';
-import { settableClock } from '../support/settable-clock.js';
+import { wholeFold } from '../support/clients/document-writes.js';
+import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 
-import { givenDocuments, givenStores } from '../support/given-embedded.js';
+import { givenDocuments, givenStores } from '../support/given/given-embedded.js';
 
-test.serial('a data directory is made for its user alone, and has one owner at a time', async (t) => {
+test.serial('A data directory is created for its user alone, and has one owner at a time', async (t) => {
   const { directory: parent, remove } = makeDirectory();
   t.teardown(remove);
   const directory = join(parent, 'new', 'data');
@@ -28,27 +28,30 @@ test.serial('a data directory is made for its user alone, and has one owner at a
   await second.close();
 });
 
-test.serial('read models of the format before are taken over, with their checkpoints', async (t) => {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
-  const connection = openWriter(join(directory, 'read-models.db'), {
-    ...readModelsFormat,
-    version: 1,
-    schema: readModelsFormat.schema.map((sql) => sql.replace(', fingerprint TEXT', '')),
-  });
-  connection.execute(
-    "INSERT INTO collections VALUES (1, 'users@1.1'); INSERT INTO checkpoints VALUES (1, 'log-a', '7')",
-  );
-  connection.close();
-  for (let start = 0; start < 2; start += 1) {
-    const stores = await openStores(directory);
-    t.deepEqual(await stores.readModelStore.loadCheckpoint('users@1.1'), { logId: 'log-a', position: '7' });
-    await stores.close();
-  }
-});
+test.serial(
+  'The store upgrades read models of the previous format and keeps their checkpoints',
+  async (t) => {
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const connection = openWriter(join(directory, 'read-models.db'), {
+      ...readModelsFormat,
+      version: 1,
+      schema: readModelsFormat.schema.map((sql) => sql.replace(', fingerprint TEXT', '')),
+    });
+    connection.execute(
+      "INSERT INTO collections VALUES (1, 'users@1.1'); INSERT INTO checkpoints VALUES (1, 'log-a', '7')",
+    );
+    connection.close();
+    for (let start = 0; start < 2; start += 1) {
+      const stores = await openStores(directory);
+      t.deepEqual(await stores.readModelStore.loadCheckpoint('users@1.1'), { logId: 'log-a', position: '7' });
+      await stores.close();
+    }
+  },
+);
 
-test.serial('what commits to the log and to the state is synced before it returns', (t) => {
-  // No test cuts the power, so what SQLite was told is looked at: 2 is FULL, 1 is NORMAL.
+test.serial('Commits to the log and to the state are synced before they return', (t) => {
+  // No test cuts the power, so the test reads the setting of SQLite: 2 is FULL, 1 is NORMAL.
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
   for (const [format, expected] of [
@@ -59,7 +62,7 @@ test.serial('what commits to the log and to the state is synced before it return
     const connection = openWriter(join(directory, format.fileName), format);
     t.deepEqual(connection.query('PRAGMA synchronous').get(), [expected]);
     connection.close();
-    // and only this connection can write.
+    // Only this connection can write.
     const reader = openReader(join(directory, format.fileName));
     t.throws(
       () => {
@@ -71,7 +74,7 @@ test.serial('what commits to the log and to the state is synced before it return
   }
 });
 
-test.serial('a directory that cannot be locked is not said to be in use', async (t) => {
+test.serial('The error for a directory that cannot be locked does not say that it is in use', async (t) => {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
   writeFileSync(join(directory, 'lock.db'), 'not a database at all '.repeat(100));
@@ -79,7 +82,7 @@ test.serial('a directory that cannot be locked is not said to be in use', async 
   t.regex(error.message, /cannot be locked \(lock\.db: SQLITE_NOTADB\); check the disk/);
 });
 
-test.serial('a directory that cannot be made is refused with a sentence', async (t) => {
+test.serial('The store refuses a directory that cannot be made with a sentence', async (t) => {
   const { directory } = await givenStores(t);
   const error = await t.throwsAsync(openStores(join(directory, 'events.db', 'data')), {
     instanceOf: StoreUnavailable,
@@ -87,7 +90,7 @@ test.serial('a directory that cannot be made is refused with a sentence', async 
   t.regex(error.message, /cannot be made; check the path/);
 });
 
-test.serial('a store that was closed refuses reads and writes', async (t) => {
+test.serial('A closed store refuses reads and writes', async (t) => {
   const stores = await givenStores(t);
   const { eventStore, readModelStore, stateStore } = stores;
   await stores.close();
@@ -99,7 +102,7 @@ test.serial('a store that was closed refuses reads and writes', async (t) => {
   await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: StoreUnavailable });
 });
 
-test.serial('an index that a collection gets later covers the documents it has', async (t) => {
+test.serial('An index that a collection receives later covers its existing documents', async (t) => {
   const { readModelStore } = await givenDocuments(t);
   const view = 'things@1.1';
   const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
@@ -111,7 +114,7 @@ test.serial('an index that a collection gets later covers the documents it has',
   t.deepEqual(ids(await readModelStore.find(view, query)), ['a', 'c']);
 });
 
-test.serial('what a dropped collection left behind is removed along with later writes', async (t) => {
+test.serial('Later writes remove the rows of a dropped collection', async (t) => {
   const { directory, readModelStore } = await givenDocuments(t);
   await readModelStore.ensureCollection('old@1.1', ['owner']);
   const writes = Array.from({ length: 500 }, (_, index) =>
@@ -127,7 +130,7 @@ test.serial('what a dropped collection left behind is removed along with later w
   t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM dropped'), [[0n]]);
 });
 
-test.serial('expired state records are removed along with later writes', async (t) => {
+test.serial('Later writes remove expired state records', async (t) => {
   const clock = settableClock();
   const { directory, stateStore } = await givenDocuments(t, { clock });
   const expiresAt = new Date(clock.now().getTime() + 1_000);

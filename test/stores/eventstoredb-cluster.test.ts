@@ -1,17 +1,20 @@
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
-import { appendDurably } from '../../src/event-sourcing/append-durably.js';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { makeServerLog } from '../support/eventstoredb-server/log.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer, type EventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import {
+  startEventStoreDbServer,
+  type EventStoreDbServer,
+} from '../support/servers/eventstoredb-server/server.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(11) };
 
-/** Two nodes on one log, of which the first leads until it fails. */
+/** Starts two nodes on one log. The first one leads until it fails. */
 async function givenCluster(t: ExecutionContext) {
   const log = makeServerLog();
   let ports: readonly number[] = [];
@@ -48,7 +51,7 @@ function urlOf(...nodes: readonly EventStoreDbServer[]): string {
   return `esdb://${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}?tls=false&discoveryInterval=10`;
 }
 
-test.serial('reads of a follower go to its leader', async (t) => {
+test.serial('Reads of a follower go to its leader', async (t) => {
   const { follower } = await givenCluster(t);
   const store = given(t, urlOf(follower));
   t.deepEqual(await store.read(uniqueStream()), []);
@@ -56,7 +59,7 @@ test.serial('reads of a follower go to its leader', async (t) => {
   t.is((await store.readAll({ after: null, limit: 10 })).events.length, 2);
 });
 
-test.serial('an append to a follower is repeated at its leader and written once', async (t) => {
+test.serial('An append to a follower is repeated at its leader and written once', async (t) => {
   const { leader, follower } = await givenCluster(t);
   const store = given(t, urlOf(follower));
   const stream = uniqueStream();
@@ -66,7 +69,7 @@ test.serial('an append to a follower is repeated at its leader and written once'
 });
 
 for (const scheme of ['hosts', 'discovery'] as const) {
-  test.serial(`a cluster given by ${scheme} goes on when its leader is gone`, async (t) => {
+  test.serial(`A cluster given by ${scheme} continues when its leader is gone`, async (t) => {
     const { leader, follower, failLeader } = await givenCluster(t);
     const url = urlOf(leader, follower);
     const store = given(t, scheme === 'hosts' ? url : urlOf(follower).replace('esdb://', 'esdb+discover://'));
@@ -80,10 +83,10 @@ for (const scheme of ['hosts', 'discovery'] as const) {
   });
 }
 
-// The client starts its reconnection in a promise that it does not await: without `guardReconnection` each call below
+// The client starts its reconnection in a promise that it does not await. Without `guardReconnection`, each call below
 // that fails while the cluster cannot be discovered is an unhandled rejection, which ends a process (and this test).
 test.serial(
-  'calls that fail while the cluster cannot be discovered end nothing but themselves',
+  'Calls that fail while the cluster cannot be discovered end neither the process nor the store',
   async (t) => {
     const { leader, follower } = await givenCluster(t);
     const url = `${urlOf(leader, follower)}&maxDiscoverAttempts=3`;

@@ -4,16 +4,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { StoreUnavailable } from '../../src/event-sourcing/errors.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import {
   eventStoreDbProblems,
   type ConnectionPolicy,
 } from '../../src/stores/eventstoredb/connection-string.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
-import { givenServer } from '../support/eventstoredb-server/given-server.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
-import { testCertificate, testKey } from '../support/eventstoredb-server/tls.js';
+import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 
 const accepted: readonly string[] = [
   'esdb://127.0.0.1:2113?tls=false',
@@ -24,7 +24,7 @@ const accepted: readonly string[] = [
 ];
 
 for (const url of accepted) {
-  test(`accepted: ${url}`, (t) => {
+  test(`The connection string is accepted: ${url}`, (t) => {
     t.deepEqual(eventStoreDbProblems(url), []);
   });
 }
@@ -48,7 +48,7 @@ const refused: readonly [what: string, url: string, problem: RegExp, policy?: Co
   ['an option in other spelling', 'esdb://a:canary@db.example.org?TLS=false', /not known/],
   ['an option twice', 'esdb://127.0.0.1?tls=false&tls=true', /twice/],
   ['a keep-alive below what the client allows', 'esdb://127.0.0.1?tls=false&keepAliveInterval=1000', /10000/],
-  ['a number that is none', 'esdb://127.0.0.1?tls=false&gossipTimeout=soon', /whole number/],
+  ['a word in place of a number', 'esdb://127.0.0.1?tls=false&gossipTimeout=soon', /whole number/],
   ...['esdb:*', '*', 'koa, esdb:command:grpc', 'x esdb*'].map((debug): (typeof refused)[number] => [
     `DEBUG=${debug} in production`,
     'esdb://a:canary@db.example.org',
@@ -58,7 +58,7 @@ const refused: readonly [what: string, url: string, problem: RegExp, policy?: Co
 ];
 
 for (const [what, url, problem, policy] of refused) {
-  test(`refused with a sentence that repeats no secret: ${what}`, (t) => {
+  test(`The connection string is refused with a sentence that repeats no secret: ${what}`, (t) => {
     const problems = eventStoreDbProblems(url, policy);
     t.true(
       problems.some((sentence) => problem.test(sentence)),
@@ -70,14 +70,14 @@ for (const [what, url, problem, policy] of refused) {
   });
 }
 
-test('messages of other packages, and those of the client outside production, are nobody else’s business', (t) => {
+test('The policy ignores the messages of other packages, and those of the client outside production', (t) => {
   const url = 'esdb://127.0.0.1:2113?tls=false';
   t.deepEqual(eventStoreDbProblems(url, { debug: 'koa,express:*,-esdb:*', production: true }), []);
   t.deepEqual(eventStoreDbProblems(url, { debug: 'esdb:*', production: false }), []);
 });
 
 test.serial(
-  'a secured node is spoken to with the user and the authority of the connection string',
+  'The store uses the user and the authority of the connection string for a secured node',
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'stowage-'));
     t.teardown(() => rm(directory, { recursive: true }));
@@ -100,8 +100,7 @@ test.serial(
     t.is((await store.read(stream)).length, 1);
     t.deepEqual(
       server.faults.calls.map((call) => call.kind),
-      ['append', 'read'],
-      'a call of its own for the append',
+      ['probe', 'append', 'read'],
     );
 
     const stranger = given(`esdb://stowage:canary@${address}?tlsCAFile=${authority}`);
@@ -116,7 +115,7 @@ test.serial(
   },
 );
 
-test.serial('opening sends nothing, so a service can start while the store is away', async (t) => {
+test.serial('Opening sends nothing, so a service can start while the server is away', async (t) => {
   const { server } = await givenServer(t);
   await server.network.refuse();
   const store = openTestStore(server.url);
@@ -126,10 +125,10 @@ test.serial('opening sends nothing, so a service can start while the store is aw
   await store.close();
 });
 
-test.serial('a process that closes its store ends by itself', async (t) => {
+test.serial('A process that closes its store ends by itself', async (t) => {
   const { server } = await givenServer(t);
   const program = `
-    const { openTestStore } = await import('${new URL('../support/eventstoredb-server/open-test-store.js', import.meta.url).href}');
+    const { openTestStore } = await import('${new URL('../support/servers/eventstoredb-server/open-test-store.js', import.meta.url).href}');
     const store = openTestStore('${server.url}');
     const controller = new AbortController();
     const pages = store.subscribe({ after: null, signal: controller.signal })[Symbol.asyncIterator]();

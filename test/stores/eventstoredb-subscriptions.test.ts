@@ -1,27 +1,29 @@
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
-import { appendDurably } from '../../src/event-sourcing/append-durably.js';
-import type { EventStore } from '../../src/event-sourcing/event-store.js';
+import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
-import { makeSeededRandom, realClock } from '../support/clock.js';
-import { callMs, givenServer } from '../support/eventstoredb-server/given-server.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { makeProposed } from '../support/eventstoredb-server/proposed.js';
-import type { EventStoreDbServer } from '../support/eventstoredb-server/server.js';
-import { consumerTooSlow } from '../support/eventstoredb-server/statuses.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { callMs, givenServer } from '../support/servers/eventstoredb-server/given-server.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { makeProposed } from '../support/servers/eventstoredb-server/proposed.js';
+import type { EventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { consumerTooSlow } from '../support/servers/eventstoredb-server/statuses.js';
 
-/** Longer than any test: whoever is woken in these tests was woken by the subscription, or by his own append. */
+/**
+ * A poll interval longer than any test: only the subscription or an append of the same process wakes a follower here.
+ */
 const noPoll = { pollMs: 600_000 };
 
-/** Follows the log in the background and gathers ids; `seen` resolves when an id has come by. */
+/** Follows the log in the background and collects ids. `seen` resolves when an id has arrived. */
 function followIds(t: ExecutionContext, store: EventStore) {
   const controller = new AbortController();
   const ids: string[] = [];
-  let look = (): void => undefined;
+  let check = (): void => undefined;
   const ended = (async () => {
     for await (const page of store.subscribe({ after: null, signal: controller.signal })) {
       ids.push(...page.events.map((event) => event.id));
-      look();
+      check();
     }
   })();
   t.teardown(async () => {
@@ -30,24 +32,26 @@ function followIds(t: ExecutionContext, store: EventStore) {
   });
   const seen = (id: string): Promise<void> =>
     new Promise((resolve) => {
-      look = () => {
+      check = () => {
         if (ids.includes(id)) resolve();
       };
-      look();
+      check();
     });
   return { ids, seen };
 }
 
-/** Appends through another process's adapter, so that nothing but the server can wake the follower. */
-async function appendElsewhere(t: ExecutionContext, server: EventStoreDbServer, count = 1): Promise<string> {
+/** Appends through the adapter of another process, so that only the server can wake the follower. */
+async function appendElsewhere(server: EventStoreDbServer, count = 1): Promise<string> {
   const other = openTestStore(server.url);
-  t.teardown(() => other.close());
   const events = makeEvents(count);
   await appendDurably(
     { eventStore: other, clock: realClock, random: makeSeededRandom(3) },
     { stream: uniqueStream(), expected: 'no-stream' },
     events,
+    // The clients of one process share the back-off of their connections, so this one may have to wait.
+    { limits: { tries: 100, totalMs: 60_000 } },
   );
+  await other.close();
   return events.at(-1)?.id ?? '';
 }
 
@@ -63,7 +67,7 @@ const losses: readonly [what: string, strike: (server: EventStoreDbServer) => un
     },
   ],
   [
-    'ended without a word',
+    'ended without an error',
     (server) => {
       for (const subscription of server.subscriptions) subscription.end();
     },
@@ -85,7 +89,7 @@ const losses: readonly [what: string, strike: (server: EventStoreDbServer) => un
 ];
 
 for (const [what, strike] of losses) {
-  test.serial(`a subscription that is ${what} is opened again and nothing is lost`, async (t) => {
+  test.serial(`A subscription that is ${what} is opened again and no event is lost`, async (t) => {
     const lost: string[] = [];
     const { server, store } = await givenServer(
       t,
@@ -97,40 +101,40 @@ for (const [what, strike] of losses) {
     );
     const following = followIds(t, store);
     await until(() => server.subscriptions.size === 1);
-    const before = await appendElsewhere(t, server);
+    const before = await appendElsewhere(server);
     await following.seen(before);
     await strike(server);
-    const meanwhile = await appendElsewhere(t, server);
+    const meanwhile = await appendElsewhere(server);
     await following.seen(meanwhile);
-    const later = await appendElsewhere(t, server);
+    const later = await appendElsewhere(server);
     await following.seen(later);
     t.deepEqual(following.ids, [before, meanwhile, later]);
     t.true(lost.length >= 1);
   });
 }
 
-test.serial('a subscription that was never confirmed is opened again', async (t) => {
+test.serial('A subscription that was never confirmed is opened again', async (t) => {
   const { server, store } = await givenServer(t, {}, { limits: { ...noPoll, callMs } });
   server.faults.next('subscribe', { answer: 'nothing' });
   const following = followIds(t, store);
   await until(() => server.faults.calls.filter((call) => call.kind === 'subscribe').length === 2);
-  const id = await appendElsewhere(t, server);
+  const id = await appendElsewhere(server);
   await following.seen(id);
   t.deepEqual(following.ids, [id]);
 });
 
-test.serial('while a subscription is silent, the log is looked at all the same', async (t) => {
+test.serial('The follower polls the log while a subscription is silent', async (t) => {
   const { server, store } = await givenServer(t, {}, { limits: { pollMs: 20 } });
   const following = followIds(t, store);
   await until(() => server.subscriptions.size === 1);
   for (const subscription of server.subscriptions) subscription.stall();
-  const id = await appendElsewhere(t, server);
+  const id = await appendElsewhere(server);
   await following.seen(id);
   t.deepEqual(following.ids, [id]);
-  t.is(server.subscriptions.size, 1, 'one silent moment is no reason to subscribe anew');
+  t.is(server.subscriptions.size, 1, 'one silent moment does not cause a new subscription');
 });
 
-test.serial('a subscription that keeps silent about a growing log is replaced', async (t) => {
+test.serial('A subscription that stays silent about a growing log is replaced', async (t) => {
   const lost: string[] = [];
   const { server, store } = await givenServer(
     t,
@@ -145,14 +149,14 @@ test.serial('a subscription that keeps silent about a growing log is replaced', 
   for (const subscription of server.subscriptions) subscription.stall();
   const ids: string[] = [];
   while (lost.length === 0) {
-    ids.push(await appendElsewhere(t, server));
+    ids.push(await appendElsewhere(server));
     await following.seen(ids.at(-1) ?? '');
   }
   t.deepEqual(lost, ['it fell silent']);
   t.deepEqual(following.ids, ids);
 });
 
-test.serial('a subscription in good health is kept, however long nothing happens in between', async (t) => {
+test.serial('A working subscription is kept, also after long pauses', async (t) => {
   const lost: string[] = [];
   const { server, store } = await givenServer(
     t,
@@ -168,25 +172,25 @@ test.serial('a subscription in good health is kept, however long nothing happens
     const events = makeEvents(1);
     await store.append(uniqueStream(), 'no-stream', events);
     await following.seen(events[0]?.id ?? '');
-    await following.seen(await appendElsewhere(t, server));
+    await following.seen(await appendElsewhere(server));
     await realClock.sleep(40);
   }
   t.deepEqual(lost, []);
 });
 
 test.serial(
-  'an append of more events than the server buffers drops its subscriptions and loses nothing',
+  'An append of more events than the server buffers drops its subscriptions, and no event is lost',
   async (t) => {
     const { server, store } = await givenServer(t, { liveBufferMax: 32 }, { limits: noPoll });
     const following = followIds(t, store);
     await until(() => server.subscriptions.size === 1);
-    for (let round = 0; round < 3; round += 1) await following.seen(await appendElsewhere(t, server, 200));
+    for (let round = 0; round < 3; round += 1) await following.seen(await appendElsewhere(server, 200));
     t.is(following.ids.length, 600);
     t.is(new Set(following.ids).size, 600);
   },
 );
 
-test.serial('streams of others do not wake anybody, and their checkpoints do no harm', async (t) => {
+test.serial('Streams of other programs wake no follower, and their checkpoints do no harm', async (t) => {
   const { server, store } = await givenServer(t, {}, { limits: noPoll });
   const following = followIds(t, store);
   await until(() => server.subscriptions.size === 1);
@@ -196,31 +200,28 @@ test.serial('streams of others do not wake anybody, and their checkpoints do no 
     server.log.append(`foreign-${count}`, 'no-stream', [makeProposed({})]);
   }
   t.is(reads(), before);
-  const id = await appendElsewhere(t, server);
+  const id = await appendElsewhere(server);
   await following.seen(id);
   t.deepEqual(following.ids, [id]);
 });
 
-test.serial(
-  'a server that is away is asked again and again, and following goes on where it was',
-  async (t) => {
-    const retries: number[] = [];
-    const { server, store } = await givenServer(
-      t,
-      {},
-      {
-        limits: { pollMs: 10 },
-        onRetry: (_error, attempt) => retries.push(attempt),
-      },
-    );
-    const following = followIds(t, store);
-    await following.seen(await appendElsewhere(t, server));
-    await server.network.refuse();
-    await until(() => retries.length >= 2);
-    await server.network.accept();
-    const id = await appendElsewhere(t, server);
-    await following.seen(id);
-    t.is(following.ids.length, 2);
-    t.deepEqual(retries.slice(0, 2), [0, 1]);
-  },
-);
+test.serial('The follower retries while the server is away, and continues from its position', async (t) => {
+  const retries: number[] = [];
+  const { server, store } = await givenServer(
+    t,
+    {},
+    {
+      limits: { pollMs: 10 },
+      onRetry: (_error, attempt) => retries.push(attempt),
+    },
+  );
+  const following = followIds(t, store);
+  await following.seen(await appendElsewhere(server));
+  await server.network.refuse();
+  await until(() => retries.length >= 2);
+  await server.network.accept();
+  const id = await appendElsewhere(server);
+  await following.seen(id);
+  t.is(following.ids.length, 2);
+  t.deepEqual(retries.slice(0, 2), [0, 1]);
+});

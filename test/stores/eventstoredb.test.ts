@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { eventStoreContract } from '../contracts/event-store.js';
-import { openTestStore } from '../support/eventstoredb-server/open-test-store.js';
-import { makeProposed } from '../support/eventstoredb-server/proposed.js';
-import { startEventStoreDbServer } from '../support/eventstoredb-server/server.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { makeProposed } from '../support/servers/eventstoredb-server/proposed.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 
-// What is proved here is the contract, not the time limit: the whole suite runs at once, on a machine that may be busy.
+// The suite tests the contract and not the time limit: it runs all at once, on a machine that may be busy.
 const limits = { callMs: 30_000, shortLogMs: 0 };
 
-// The port's contract over EventStoreDB's real wire, against the server of these tests.
+// The port's contract over the real protocol of EventStoreDB, against the test server.
 eventStoreContract(test, async () => {
   const server = await startEventStoreDbServer();
   let store = openTestStore(server.url, { limits });

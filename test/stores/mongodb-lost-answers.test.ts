@@ -1,23 +1,24 @@
 /*
- * The adapter's guarded writes against a model of a server whose network loses requests, loses answers and delivers
- * requests late. Every schedule follows from its seed. The proof against a real protocol is in test/servers.
+ * Runs the adapter's guarded writes against a model of a server whose network loses requests, loses answers and
+ * delivers requests late. Each schedule follows from its seed. test/servers runs them over the real protocol.
  */
 import test, { type ExecutionContext } from 'ava';
 
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/errors.js';
-import type { Checkpoint } from '../../src/event-sourcing/read-model-store.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { Checkpoint } from '../../src/event-sourcing/ports/read-model-store.js';
+import { makeAttempts } from '../../src/stores/mongodb/attempts.js';
 import { makeCalls } from '../../src/stores/mongodb/calls.js';
-import { defaultLimits } from '../../src/stores/mongodb/limits.js';
+import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
 import { makeMongoDbReadModelStore } from '../../src/stores/mongodb/read-model-store.js';
 import { makeMongoDbStateStore } from '../../src/stores/mongodb/state-store.js';
-import { makeSeededRandom } from '../support/clock.js';
-import { incrementalFold, wholeFold } from '../support/document-writes.js';
-import { settableClock } from '../support/settable-clock.js';
-import { makeSimulatedMongoDb, type SimulatedMongoDb } from '../support/simulated-mongodb.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { incrementalFold, wholeFold } from '../support/clients/document-writes.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
+import { makeSimulatedMongoDb, type SimulatedMongoDb } from '../support/fakes/simulated-mongodb.js';
 
 const seeds = Array.from({ length: 200 }, (_, n) => n + 1);
 
-test('a compare-and-set is in force exactly when it says so, whatever is lost or late', async (t) => {
+test('A compare-and-set is in force exactly when it reports so, with requests lost or late', async (t) => {
   const seen = { applied: 0, refused: 0, unknown: 0 };
   for (const seed of seeds) {
     const world = makeWorld(seed);
@@ -31,7 +32,7 @@ test('a compare-and-set is in force exactly when it says so, whatever is lost or
   t.true(seen.applied > 500 && seen.refused > 500 && seen.unknown > 5, JSON.stringify(seen));
 });
 
-test('documents end at the largest revision, and an applied write was applied', async (t) => {
+test('Documents end at the largest revision, and a write that reports `applied` was applied', async (t) => {
   for (const seed of seeds) {
     const { readModelStore, server, random } = makeWorld(seed);
     const ids = ['a', 'b', 'c'];
@@ -80,7 +81,7 @@ test('documents end at the largest revision, and an applied write was applied', 
   }
 });
 
-test('what nobody else writes is told to be applied, whatever is lost or late', async (t) => {
+test('A write without competitors reports `applied`, with requests lost or late', async (t) => {
   for (const seed of seeds.slice(0, 50)) {
     const { readModelStore } = makeWorld(seed);
     for (let revision = 0n; revision < 6n; revision += 1n) {
@@ -90,7 +91,7 @@ test('what nobody else writes is told to be applied, whatever is lost or late', 
   }
 });
 
-test('a checkpoint that was saved is never behind again, and whole', async (t) => {
+test('A saved checkpoint never moves back, and is complete', async (t) => {
   for (const seed of seeds.slice(0, 100)) {
     const { readModelStore, server, random } = makeWorld(seed);
     let saved = '';
@@ -110,7 +111,7 @@ test('a checkpoint that was saved is never behind again, and whole', async (t) =
   }
 });
 
-/** Tells its last event at every other position, as checkpoints of older versions tell none. */
+/** Makes a checkpoint. At every other position it has no fingerprint, as a checkpoint of an older version. */
 function checkpointAt(position: string): Checkpoint {
   const at = { logId: 'log', position };
   return Number(position) % 2 === 0 ? at : { ...at, fingerprint: `["thing",${position}]` };
@@ -122,7 +123,8 @@ function makeWorld(seed: number) {
   const random = makeSeededRandom(seed);
   const server = makeSimulatedMongoDb({ random, faults: 0.25 });
   const clock = { ...settableClock(), sleep: async () => Promise.resolve() };
-  const calls = makeCalls({ clock, random, limits: defaultLimits });
+  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 1_000, silenceMs: 5_000 });
+  const calls = makeCalls({ clock, random, limits: defaultMongoDbLimits, attempt });
   const close = async () => Promise.resolve();
   const parts = { calls, commands: server.commands, random, close };
   return {
@@ -140,7 +142,9 @@ interface Attempted {
   readonly version: string | null;
 }
 
-/** Reads and changes records as claims and counters are changed: over what was read, with expiry and removal. */
+/**
+ * Reads records and changes them over the version that was read, with expiry and removal, as claims and counters do.
+ */
 async function changeRecords(world: World, writer: string): Promise<Attempted[]> {
   const { stateStore, clock, random } = world;
   const attempts: Attempted[] = [];
@@ -174,7 +178,10 @@ async function change(
   }
 }
 
-/** Each record's versions form one chain, in which the applied are once, the refused never. */
+/**
+ * Asserts that the versions of each record form one chain, which contains an applied write once and a refused write
+ * never.
+ */
 function assertHistory(
   t: ExecutionContext,
   seed: number,

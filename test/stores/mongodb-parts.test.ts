@@ -1,4 +1,4 @@
-/* The adapter's pure parts: what an error means, how a body is stored, what a chain of versions tells. */
+/* Tests the pure parts of the adapter: the meaning of errors, the stored form of bodies, and chains of versions. */
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -12,8 +12,9 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 
-import type { JsonObject } from '../../src/event-sourcing/domain-event.js';
-import { StoreDamaged } from '../../src/event-sourcing/errors.js';
+import { documentBytes } from '../../src/event-sourcing/ports/document-size.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import {
   decodeBody,
   decodeKey,
@@ -21,12 +22,12 @@ import {
   encodeKey,
   storedPath,
 } from '../../src/stores/mongodb/body-fields.js';
-import { AttemptTimedOut, classify, type Failure } from '../../src/stores/mongodb/failures.js';
+import { AttemptTimedOut, classify, NotSent, type CallFailure } from '../../src/stores/mongodb/failures.js';
 import { makeToken } from '../../src/stores/mongodb/token.js';
-import { followChain } from '../../src/stores/mongodb/versioned-records.js';
-import { anyText } from '../support/any-text.js';
-import { canonical } from '../support/canonical.js';
-import { makeSeededRandom } from '../support/clock.js';
+import { followChain, keysWith } from '../../src/stores/mongodb/versioned-records.js';
+import { anyText } from '../support/examples/any-text.js';
+import { canonical } from '../support/examples/canonical.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
 
 const systemError = (code: string, syscall: string) =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
@@ -35,8 +36,8 @@ const handshakeError = new MongoNetworkError('connection 3 closed');
 handshakeError.addErrorLabel('HandshakeError');
 const verdict = (code: number) => new MongoServerError({ ok: 0, code, codeName: 'Name', errmsg: 'secret' });
 
-test('an error tells whether the write was sent, refused, or neither', (t) => {
-  const kinds: [Failure['kind'], unknown][] = [
+test('An error says whether the write was sent, refused, or neither', (t) => {
+  const kinds: [CallFailure['kind'], unknown][] = [
     ['not-sent', new MongoServerSelectionError('no primary', {} as never)],
     ['not-sent', named('MongoWaitQueueTimeoutError')],
     ['not-sent', named('MongoPoolClearedError')],
@@ -57,6 +58,12 @@ test('an error tells whether the write was sent, refused, or neither', (t) => {
     ['unknown', verdict(189)],
     ['unknown', verdict(10_107)],
     ['unknown', verdict(11_600)],
+    // Codes that are not known as refusals.
+    ['unknown', verdict(1)],
+    ['unknown', verdict(8)],
+    ['unknown', verdict(99_999)],
+    ['not-sent', new NotSent('no free connection in time')],
+    ['refused', new NotSent('more calls than connections', 'refused')],
     ['rejected', verdict(13)],
     ['rejected', verdict(18)],
     ['rejected', verdict(2)],
@@ -68,11 +75,11 @@ test('an error tells whether the write was sent, refused, or neither', (t) => {
   for (const [kind, error] of kinds) t.is(classify(error).kind, kind, String(error));
 });
 
-test("a verdict's words, which may quote a document, are not told", (t) => {
+test('The reason of a verdict leaves out its message, which may quote a document', (t) => {
   t.is(classify(verdict(13)).reason, 'Name (13)');
 });
 
-/** JSON objects with the keys that are special to somebody, often. */
+/** Makes JSON objects that often contain keys with a meaning to MongoDB, its driver or JavaScript. */
 const { body } = fc.letrec<{ body: JsonObject; value: unknown }>((tie) => ({
   body: fc.dictionary(
     fc.oneof(
@@ -107,7 +114,7 @@ const { body } = fc.letrec<{ body: JsonObject; value: unknown }>((tie) => ({
   ),
 }));
 
-test('a body comes back through BSON as it was', (t) => {
+test('A body reads back unchanged through BSON', (t) => {
   fc.assert(
     fc.property(body, (original) => {
       const bytes = BSON.serialize({ body: encodeBody(original) }, { ignoreUndefined: true });
@@ -118,7 +125,7 @@ test('a body comes back through BSON as it was', (t) => {
   );
 });
 
-test('stored keys have no dot, no dollar, no NUL, and no name of the driver or of JavaScript', (t) => {
+test('Stored keys contain no dot, dollar or NUL, and no name that is special to the driver or JavaScript', (t) => {
   fc.assert(
     fc.property(anyText(), (key) => {
       t.notRegex(encodeKey(key), /[.$\0]|^$|^__proto__$|^_bsontype$/);
@@ -128,27 +135,71 @@ test('stored keys have no dot, no dollar, no NUL, and no name of the driver or o
   );
 });
 
-test('ordinary keys and index paths are stored as they are', (t) => {
+test('Ordinary keys and index paths are stored unchanged', (t) => {
   t.is(encodeKey('user_id'), 'user_id');
   t.is(storedPath('members.user_id'), 'body.members.user_id');
 });
 
-test('a stored value that is not JSON is damage', (t) => {
+test('The size of a body is that of its BSON, or a little more', (t) => {
+  fc.assert(
+    fc.property(body, (original) => {
+      const encoded = encodeBody(original) as JsonObject;
+      const counted = documentBytes(encoded);
+      const stored = BSON.calculateObjectSize(encoded);
+      // A whole number takes 4 or 8 bytes.
+      t.true(counted >= stored && counted <= 2 * stored, `${counted} ${stored}`);
+    }),
+    { numRuns: 400, seed: 14 },
+  );
+});
+
+test('A stored value that is not JSON is damage', (t) => {
   for (const value of [1n, new Date(0), new BSON.ObjectId(), new BSON.Binary(), undefined])
     t.throws(() => decodeBody({ list: [value] }), { instanceOf: StoreDamaged });
 });
 
-test('a token has 96 bits of the randomness given', (t) => {
+test('A token has 96 bits of the injected randomness', (t) => {
   const random = makeSeededRandom(1);
   const tokens = new Set(Array.from({ length: 1000 }, () => makeToken(random)));
   t.is(tokens.size, 1000);
   t.true([...tokens].every((token) => /^[0-9a-f]{24}$/.test(token)));
 });
 
+test('The range of a prefix contains the keys that begin with it, and no other', (t) => {
+  t.deepEqual(keysWith('kind/'), { $gte: 'kind/', $lt: 'kind0' });
+  t.deepEqual(keysWith(''), { $gte: '' });
+  t.deepEqual(keysWith('\u{d7ff}'), { $gte: '\u{d7ff}', $lt: '\u{e000}' });
+  t.deepEqual(keysWith('a\u{10ffff}\u{10ffff}'), { $gte: 'a\u{10ffff}\u{10ffff}', $lt: 'b' });
+  t.deepEqual(keysWith('\u{10ffff}'), { $gte: '\u{10ffff}' });
+  const bytes = (text: string) => Buffer.from(text);
+  const character = fc.constantFrom(
+    'a',
+    'b',
+    '/',
+    '\u{7f}',
+    '\u{7ff}',
+    '\u{d7ff}',
+    '\u{ffff}',
+    '\u{10000}',
+    '\u{10ffff}',
+  );
+  const text = fc.string({ unit: character, maxLength: 4 });
+  fc.assert(
+    fc.property(text, text, (prefix, key) => {
+      const { $gte: from, $lt: to } = keysWith(prefix);
+      const isInRange =
+        Buffer.compare(bytes(key), bytes(from)) >= 0 &&
+        (to === undefined || Buffer.compare(bytes(key), bytes(to)) < 0);
+      t.is(isInRange, key.startsWith(prefix), `${prefix} ${key}`);
+    }),
+    { numRuns: 500, seed: 13 },
+  );
+});
+
 const absent = { version: null, replaced: undefined, live: false };
 const record = (version: string, replaced: string | null, live = true) => ({ version, replaced, live });
 
-test('the end of the chain tells what became of a compare-and-set', (t) => {
+test('The end of the chain shows the outcome of a compare-and-set', (t) => {
   const over = (expected: string | null, pinned: string | null, uncertain: boolean) => ({
     version: 'mine',
     expected,

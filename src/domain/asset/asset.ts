@@ -1,17 +1,16 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import { assetCodec, type AssetDescription, type AssetEvent } from './events.js';
-import { rejectAsset } from './rejections.js';
-import { assetCategory } from './stream.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import { assetCodec, type AssetDescription, type AssetEvent, assetCategory } from './events.js';
+import { assetNotFound } from './rejections.js';
 
-export type AssetState =
-  | { readonly status: 'absent' }
-  | ({ readonly status: 'existing' } & AssetDescription)
-  | { readonly status: 'removed' };
+export type AssetState = { readonly status: 'absent' } | ExistingAsset | { readonly status: 'removed' };
 
+export type ExistingAsset = { readonly status: 'existing' } & AssetDescription;
+
+/** `projectId` is the project of the caller. */
 export type AssetCommand =
   | { readonly type: 'Add'; readonly description: AssetDescription }
-  | { readonly type: 'Rename'; readonly name: string }
-  | { readonly type: 'Remove' };
+  | { readonly type: 'Rename'; readonly projectId: string; readonly name: string }
+  | { readonly type: 'Remove'; readonly projectId: string };
 
 const initialState: AssetState = { status: 'absent' };
 
@@ -29,22 +28,22 @@ function evolve(state: AssetState, event: AssetEvent): AssetState {
 function decide(command: AssetCommand, state: AssetState): readonly AssetEvent[] {
   switch (command.type) {
     case 'Add': {
-      // An asset's id is made from the command that adds it, so one that exists is what an earlier try has made.
+      // The id derives from the command, so an earlier attempt made the existing asset.
       if (state.status !== 'absent') return [];
       return [{ type: 'AssetAdded', data: command.description }];
     }
     case 'Rename':
-      if (existing(state).name === command.name) return [];
+      if (existingAsset(state, command.projectId).name === command.name) return [];
       return [{ type: 'AssetRenamed', data: { name: command.name } }];
     case 'Remove':
-      if (state.status === 'removed') return [];
-      existing(state);
+      existingAsset(state, command.projectId);
       return [{ type: 'AssetRemoved', data: {} }];
   }
 }
 
-function existing(state: AssetState): Extract<AssetState, { status: 'existing' }> {
-  return state.status === 'existing' ? state : rejectAsset('asset_not_found', 'there is no such asset');
+/** Returns the project's asset. @throws CommandRejected asset_not_found, also for an asset of another project */
+export function existingAsset(state: AssetState, projectId: string): ExistingAsset {
+  return state.status === 'existing' && state.project_id === projectId ? state : assetNotFound();
 }
 
 export const assetAggregate: Aggregate<AssetState, AssetCommand, AssetEvent> = {

@@ -2,22 +2,21 @@ import { invalid } from '../invalid-request.js';
 import { checkName, isPrintable } from '../text.js';
 import type { AssetDescription } from './events.js';
 
-/** What says what a new asset is, and not where it is kept. */
+/** The description of a new asset, without its project and storage. */
 export type AssetFacts = Omit<AssetDescription, 'project_id' | 'storage_id'>;
 
 export const assetNameMax = 255;
-/** Bytes: the largest object that the providers keep (5 TiB). */
+/** In bytes: 5 TiB, the largest object that the providers accept. */
 export const assetSizeMax = 5 * 2 ** 40;
 export const renditionsMax = 20;
-/** The asset's own file, among its renditions. */
+/** The rendition that is the asset's original file. */
 export const originalKind = 'original';
 export const renditionKind = /^[a-z0-9_-]{1,32}$/;
 export const mediaTypeMax = 255;
 
 /**
- * Checks a new asset against DESIGN 4.4. Names lose outer white space, media types get their usual spelling; keys stay as
- * they are, for they name objects.
- * @param keyBytesMax what the storage leaves to a key below its base path
+ * Checks a new asset (docs/design.md#assets). Trims its name, normalises media types, and leaves object keys unchanged.
+ * @param keyBytesMax the bytes that the storage's base path leaves for a key
  * @throws CommandRejected invalid_request, naming the field
  */
 export function checkAssetFacts(input: AssetFacts, keyBytesMax: number): AssetFacts {
@@ -45,7 +44,7 @@ export function checkAssetFacts(input: AssetFacts, keyBytesMax: number): AssetFa
   return { name, object_key, media_type, size, renditions: checked };
 }
 
-/** Segments `.` and `..` would be rewritten by browsers, which breaks the signature. */
+/** Refuses segments `.` and `..` too: browsers rewrite them, which breaks the signature. */
 function checkObjectKey(key: string, field: string, bytesMax: number): string {
   if (!isPrintable(key)) invalid(field, 'must not contain control characters');
   if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
@@ -57,9 +56,9 @@ function checkObjectKey(key: string, field: string, bytesMax: number): string {
   return key;
 }
 
-/** RFC 6838, 4.2: names of types and subtypes. */
+/** RFC 6838, section 4.2: names of types and subtypes. */
 const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
-/** RFC 9110, 5.6.2 and 5.6.4, the quoted form without escapes. */
+/** RFC 9110, sections 5.6.2 and 5.6.4; the quoted form without escapes. */
 const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const parameter = `[ \\t]*;[ \\t]*(${token})=(${token}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*")`;
 const mediaTypePattern = new RegExp(`^(${restrictedName})/(${restrictedName})((?:${parameter})*)$`);

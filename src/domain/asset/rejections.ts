@@ -1,17 +1,21 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected, TargetNotFound } from '../../event-sourcing/ports/errors.js';
 
 export type AssetRejection =
-  /** There is no such asset, or there is none any more. */
+  /** The asset was never added, was removed, or belongs to another project. */
   | 'asset_not_found'
-  /** No storage was named, and the project has no default one. */
+  /** The caller named no storage, and the project has no default storage. */
   | 'no_default_storage'
-  /** The storage that was named, or that the asset is kept in, is deleted, disabled or not the project's. */
+  /** The named storage, or the storage of the asset, is deleted, disabled or not the project's. */
   | 'asset_storage_unusable'
-  /** No provider takes so much in one request. */
+  /** The providers accept less in one request. */
   | 'upload_too_large'
-  /** What the project's owners store is more than they were granted. */
+  /** Each owner of the project stores more than their capacity. */
   | 'capacity_exceeded';
 
 export function rejectAsset(code: AssetRejection, message: string): never {
   throw new CommandRejected<AssetRejection>(code, message);
+}
+
+export function assetNotFound(): never {
+  throw new TargetNotFound<AssetRejection>('asset_not_found', 'the asset does not exist');
 }

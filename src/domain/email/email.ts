@@ -1,9 +1,8 @@
-import type { Aggregate, Evolving } from '../../event-sourcing/decider.js';
-import { emailCodec, type EmailEvent } from './events.js';
+import type { Aggregate, Evolving } from '../../event-sourcing/deciding/decider.js';
+import { emailCodec, type EmailEvent, emailCategory } from './events.js';
 import { rejectEmail } from './rejections.js';
-import { emailCategory } from './stream.js';
 
-/** Who holds an address. Whether the reservation counts is written in the holder's own stream (DESIGN 3, Unique address). */
+/** The reservation of an address. The user's stream says whether it counts (docs/design.md#unique-address). */
 export type EmailState =
   | { readonly status: 'free' }
   | {
@@ -11,7 +10,7 @@ export type EmailState =
       readonly userId: string;
       /** The change of address that it was made for; null: a registration. */
       readonly changeId: string | null;
-      /** The revision of the reservation: it alone tells two reservations of one user apart. */
+      /** The revision of EmailReserved: only this distinguishes two reservations of one user. */
       readonly revision: bigint;
       /** The store's recorded time. */
       readonly reservedAt: Date;
@@ -22,10 +21,10 @@ export type EmailCommand =
       readonly type: 'Reserve';
       readonly userId: string;
       readonly changeId: string | null;
-      /** The revision of the reservation that was found not to count any more; null: the address was free. */
+      /** The revision of the reservation that no longer counts; null: the address was free. */
       readonly replaces: bigint | null;
     }
-  /** Ends just the reservation that was found not to count any more. */
+  /** Ends only the reservation of this revision. */
   | { readonly type: 'Release'; readonly revision: bigint };
 
 const initialState: EmailState = { status: 'free' };
@@ -61,8 +60,8 @@ function reserve(
 ): readonly EmailEvent[] {
   if (state.status === 'reserved') {
     if (state.userId === userId && state.changeId === changeId) return [];
-    // Also one that the user has from an earlier change: somebody may have judged already that it does not count, and
-    // would replace it after the user has come to rely on it.
+    // This includes the user's reservation for another change: another process may have judged that it does not count,
+    // and would replace it while the user relies on it.
     if (state.revision !== replaces) {
       rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
     }
@@ -73,6 +72,5 @@ function reserve(
 export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {
   category: emailCategory,
   codec: emailCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -1,6 +1,6 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
-/** `address_reserved`: the reservation is not the one that the caller has judged. */
+/** `address_reserved`: the reservation is not the one that the caller judged. */
 export type EmailRejection = 'address_reserved';
 
 export function rejectEmail(code: EmailRejection, message: string): never {

@@ -1,20 +1,28 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId, instant, mailOutcome } from '../fields.js';
 
+/** Streams `logincode-<keyed digest of the address>`. */
+export const loginCodeCategory = 'logincode';
+
 const schemas = {
-  /** The code itself stands nowhere: it is made anew from these fields (DESIGN 3, Login codes). It ends all earlier ones. */
+  /** Ends all earlier codes. The code is not stored but computed from these fields (docs/design.md#login-codes). */
   LoginCodeIssued: z.strictObject({
     issue_id: entityId,
     user_id: entityId,
-    /** Where to mail it: sealed for the person. */
+    /** The address of the mail, sealed for the person. */
     email: sealedSchema,
-    /** The key of CODE_KEYS that the code is made with. */
+    /** The key of CODE_KEYS that makes the code. */
     code_key_id: z.string().min(1),
     expires_at: instant,
   }),
+  /**
+   * A request for an address without an account. It makes the request cost the same store calls as one that issues a
+   * code, and counts at the same limits (docs/design.md#login-codes).
+   */
+  LoginCodeWithheld: z.strictObject({}),
   LoginCodeMailed: z.strictObject({ issue_id: entityId, outcome: mailOutcome }),
   LoginCodeAttemptFailed: z.strictObject({ issue_id: entityId }),
   LoginCodeUsed: z.strictObject({ issue_id: entityId }),

@@ -1,15 +1,15 @@
-import type { Aggregate, Evolving } from '../../event-sourcing/decider.js';
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Aggregate, Evolving } from '../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
-import { loginCodeCodec, type LoginCodeEvent } from './events.js';
+import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
+import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
 import { rejectLoginCode } from './rejections.js';
-import { loginCodeCategory } from './stream.js';
 
 export interface LoginCodeState {
   /** The newest code; null before the first. */
   readonly issue: LoginCodeIssue | null;
-  /** When codes were issued, by the store's recorded time: the last few, oldest first. */
-  readonly issuedAt: readonly Date[];
+  /** The store's recorded times of the last codes, issued or withheld, oldest first. */
+  readonly requestedAt: readonly Date[];
 }
 
 export interface LoginCodeIssue {
@@ -19,7 +19,7 @@ export interface LoginCodeIssue {
   readonly expiresAt: Date;
   readonly attemptsFailed: number;
   readonly used: boolean;
-  /** Accepted or refused, it is not mailed again. */
+  /** Whether the mail server accepted or refused the mail. In both cases it is not sent again. */
   readonly mailed: boolean;
 }
 
@@ -33,26 +33,18 @@ export type LoginCodeCommand =
       readonly expiresAt: Date;
       readonly now: Date;
     }
+  /** The address has no account. */
+  | { readonly type: 'Withhold'; readonly now: Date }
   | { readonly type: 'MarkMailed'; readonly issueId: string; readonly outcome: MailOutcome }
   | {
       readonly type: 'Use';
       readonly issueId: string;
-      /** Whether the code is the one of that issue. A wrong one is counted by the same append that tells it was wrong. */
+      /** Whether the code is right. The append that refuses a wrong code also counts it. */
       readonly matches: boolean;
       readonly now: Date;
     };
 
-/** DESIGN 4.1: codes of one address, at most so many in so many milliseconds; further requests change nothing. */
-export const addressLimits = [
-  { limit: 1, withinMs: 60_000 },
-  { limit: 6, withinMs: 3_600_000 },
-] as const;
-
-/** DESIGN 4.1: tries of one code. */
-export const attemptsMax = 5;
-
-const initialState: LoginCodeState = { issue: null, issuedAt: [] };
-const rememberedMax = Math.max(...addressLimits.map(({ limit }) => limit));
+const initialState: LoginCodeState = { issue: null, requestedAt: [] };
 
 function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCodeState {
   switch (event.type) {
@@ -61,9 +53,11 @@ function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCo
       const issue = { issueId, userId, codeKeyId, expiresAt: new Date(expires_at) };
       return {
         issue: { ...issue, attemptsFailed: 0, used: false, mailed: false },
-        issuedAt: [...state.issuedAt, event.recordedAt].slice(-rememberedMax),
+        requestedAt: requestedAfter(state, event.recordedAt),
       };
     }
+    case 'LoginCodeWithheld':
+      return { ...state, requestedAt: requestedAfter(state, event.recordedAt) };
     case 'LoginCodeMailed':
       return withIssue(state, event.data.issue_id, () => ({ mailed: true }));
     case 'LoginCodeAttemptFailed':
@@ -75,7 +69,11 @@ function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCo
   }
 }
 
-/** A later code has replaced the one that an event of an older one speaks of. */
+function requestedAfter({ requestedAt }: LoginCodeState, at: Date): readonly Date[] {
+  return [...requestedAt, at].slice(-mailedCode.codesPerHour);
+}
+
+/** Changes the newest code. An event of an older code changes nothing. */
 function withIssue(
   state: LoginCodeState,
   issueId: string,
@@ -89,25 +87,14 @@ function decide(command: LoginCodeCommand, state: LoginCodeState): readonly Logi
   const { issue } = state;
   switch (command.type) {
     case 'Issue':
-      // Repeated: the issue's id is made from the command.
-      if (issue?.issueId === command.issueId || isOverLimit(state, command.now)) return [];
-      return [
-        {
-          type: 'LoginCodeIssued',
-          data: {
-            issue_id: command.issueId,
-            user_id: command.userId,
-            email: command.email,
-            code_key_id: command.codeKeyId,
-            expires_at: command.expiresAt.toISOString(),
-          },
-        },
-      ];
+      return issueCode(command, state);
+    case 'Withhold':
+      return isOverLimit(state, command.now) ? [] : [{ type: 'LoginCodeWithheld', data: {} }];
     case 'MarkMailed':
       if (issue?.issueId !== command.issueId || issue.mailed) return [];
       return [{ type: 'LoginCodeMailed', data: { issue_id: command.issueId, outcome: command.outcome } }];
     case 'Use':
-      if (issue?.issueId !== command.issueId || !isOpen(issue, command.now)) {
+      if (issue?.issueId !== command.issueId || !isIssueOpen(issue, command.now)) {
         return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
       }
       return [
@@ -119,21 +106,40 @@ function decide(command: LoginCodeCommand, state: LoginCodeState): readonly Logi
   }
 }
 
-function isOverLimit({ issuedAt }: LoginCodeState, now: Date): boolean {
-  return addressLimits.some(
+function issueCode(
+  command: Extract<LoginCodeCommand, { type: 'Issue' }>,
+  state: LoginCodeState,
+): readonly LoginCodeEvent[] {
+  // A repetition, because the issue's id derives from the command; or a request beyond the limits.
+  if (state.issue?.issueId === command.issueId || isOverLimit(state, command.now)) return [];
+  return [
+    {
+      type: 'LoginCodeIssued',
+      data: {
+        issue_id: command.issueId,
+        user_id: command.userId,
+        email: command.email,
+        code_key_id: command.codeKeyId,
+        expires_at: command.expiresAt.toISOString(),
+      },
+    },
+  ];
+}
+
+function isOverLimit({ requestedAt }: LoginCodeState, now: Date): boolean {
+  return mailedCodeLimits.some(
     ({ limit, withinMs }) =>
-      issuedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length >= limit,
+      requestedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length >= limit,
   );
 }
 
-/** Whether a code may still be tried. */
-export function isOpen({ used, attemptsFailed, expiresAt }: LoginCodeIssue, now: Date): boolean {
-  return !used && attemptsFailed < attemptsMax && now < expiresAt;
+/** Returns whether the code accepts further attempts. */
+export function isIssueOpen({ used, attemptsFailed, expiresAt }: LoginCodeIssue, now: Date): boolean {
+  return !used && attemptsFailed < mailedCode.attemptsMax && now < expiresAt;
 }
 
 export const loginCodeAggregate: Aggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent> = {
   category: loginCodeCategory,
   codec: loginCodeCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

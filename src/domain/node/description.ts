@@ -3,13 +3,13 @@ import { invalid } from '../invalid-request.js';
 import { checkName, isPrintable } from '../text.js';
 import type { NodeDescription } from './events.js';
 
-/** What an operator gives; the version of the address follows from the address. */
+/** An operator's input. The version of the address follows from the address. */
 export type NodeInput = Omit<NodeDescription, 'ip_version'>;
 
 const noteLengthMax = 1_000;
 const recordIdLengthMax = 255;
 
-/** Normalises a node's description and checks it. @throws CommandRejected invalid_request, naming the field */
+/** Normalises and checks a node's description. @throws CommandRejected invalid_request, naming the field */
 export function checkDescription(input: NodeInput): NodeDescription {
   const { lb_weight: weight, max_capacity_hint: capacity } = input;
   if (!Number.isInteger(weight) || weight < 0 || weight > 100) {
@@ -22,12 +22,16 @@ export function checkDescription(input: NodeInput): NodeDescription {
     ...input,
     name: checkName(input.name),
     ...checkAddress(input.ip_address),
-    dnsprovider_record_id: checkText('dnsprovider_record_id', input.dnsprovider_record_id, recordIdLengthMax),
-    note: checkText('note', input.note, noteLengthMax),
+    dnsprovider_record_id: checkPrintable(
+      'dnsprovider_record_id',
+      input.dnsprovider_record_id,
+      recordIdLengthMax,
+    ),
+    note: checkPrintable('note', input.note, noteLengthMax),
   };
 }
 
-/** The canonical spelling, so that a client's address can be compared as text; IPv4 in IPv6 clothing is IPv4. */
+/** Returns the canonical spelling, so that addresses compare as text. An IPv4-mapped IPv6 address becomes IPv4. */
 function checkAddress(text: string): Pick<NodeDescription, 'ip_address' | 'ip_version'> {
   const valid =
     ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !text.includes('%'));
@@ -38,7 +42,7 @@ function checkAddress(text: string): Pick<NodeDescription, 'ip_address' | 'ip_ve
     : { ip_address: address.toRFC5952String(), ip_version: 6 };
 }
 
-function checkText(field: string, text: string, max: number): string {
+function checkPrintable(field: string, text: string, max: number): string {
   if (text.length > max || !isPrintable(text.replaceAll('\n', ''))) {
     invalid(field, `must be at most ${max} characters, none of them a control character`);
   }

@@ -1,6 +1,9 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+
+/** Streams `node-<node id>`. */
+export const nodeCategory = 'node';
 
 export const nodeType = z.enum(['normal', 'high_defense']);
 export type NodeType = z.infer<typeof nodeType>;

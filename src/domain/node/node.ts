@@ -1,7 +1,6 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import { nodeCodec, type NodeDescription, type NodeEvent } from './events.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import { nodeCodec, type NodeDescription, type NodeEvent, nodeCategory } from './events.js';
 import { rejectNode } from './rejections.js';
-import { nodeCategory } from './stream.js';
 
 export type NodeState =
   | { readonly status: 'absent' }
@@ -28,7 +27,7 @@ function evolve(_state: NodeState, event: NodeEvent): NodeState {
 function decide(command: NodeCommand, state: NodeState): readonly NodeEvent[] {
   switch (command.type) {
     case 'Register':
-      // A node's id is made from the command that registers it, so one that exists is what an earlier try has made.
+      // The id derives from the command, so an earlier attempt made the existing node.
       return state.status === 'absent' ? [{ type: 'NodeRegistered', data: command.description }] : [];
     case 'Change':
       return change(command.changes, state);

@@ -1,4 +1,4 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type NodeRejection = 'node_not_found';
 

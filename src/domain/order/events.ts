@@ -1,10 +1,11 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { byteCount, entityId, instant } from '../fields.js';
 import {
   currencyCode,
   minorAmount,
+  paymentAction,
   paymentFact,
   paymentProvider,
   type PaymentProviderName,
@@ -12,16 +13,28 @@ import {
   transactionId,
 } from '../payment.js';
 
-/** What a paid order gives. */
+/** Streams `order-<order id>`. */
+export const orderCategory = 'order';
+
+/** The grant of a paid order. */
 export const orderGrant = z.union([
   z.strictObject({ capacity_bytes: byteCount }),
   z.strictObject({ entitlement: z.enum(['allow_s3']) }),
 ]);
 export type OrderGrant = z.infer<typeof orderGrant>;
 
-/** What came of one thing that a callback tells: `<id of the callback's stream>.<index>`; see `platformOf`. The same one never counts twice. */
+/** The difference between a genuine report and the order. */
+export const mismatchReason = z.enum([
+  'amount',
+  'currency',
+  'merchant',
+  'transaction_of_another_order',
+  'too_many_reports',
+]);
+
+/** The name of the report that caused the event: `<callback id>.<index>`, see `platformOf`. A report counts once. */
 const callback = { callback: z.string().min(1) };
-/** The platform's own time; the callback's where it tells none. */
+/** The platform's time; the receipt of the callback if it names none. */
 const at = instant;
 
 const schemas = {
@@ -50,13 +63,13 @@ const schemas = {
     transaction_id: transactionId.nullable(),
     at,
   }),
-  /** Nobody paid in time. */
+  /** No payment came in time. */
   OrderExpired: z.strictObject({}),
   OrderCanceled: z.strictObject({}),
   RefundReported: z.strictObject({
     ...callback,
     transaction_id: transactionId,
-    /** One refund by its id, or all of them so far. */
+    /** One refund by its id, or the total so far. */
     refund: z.union([
       z.strictObject({ refund_id: z.string().min(1), status: z.enum(['pending', 'succeeded', 'failed']) }),
       z.literal('in-total'),
@@ -78,19 +91,19 @@ const schemas = {
     outcome: z.enum(['won', 'lost']),
     at,
   }),
-  /** Genuine, and not what was ordered: for people to look at. */
+  /** A genuine report that differs from the order. An operator reviews it. */
   PaymentMismatchFound: z.strictObject({
     ...callback,
-    /** Whose callback it is; another's than the order's is one of the reasons. */
+    /** The platform of the callback, which may differ from the order's. */
     provider: paymentProvider,
-    reason: z.enum(['amount', 'currency', 'merchant', 'transaction_of_another_order', 'too_many_reports']),
+    reason: mismatchReason,
     transaction_id: transactionId.nullable(),
     fact: paymentFact,
     at,
   }),
-  /** What people have made of a mismatch. The decision on a payment holds for all that is told of it: see `review.ts`. */
-  ReviewResolved: z.strictObject({ ...callback, action: z.enum(['apply', 'dismiss']), ...resolutionNote }),
-  /** What was bought is granted. */
+  /** An operator's decision on a mismatch. A decision on a payment covers other reports of it: see `review.ts`. */
+  ReviewResolved: z.strictObject({ ...callback, action: paymentAction, ...resolutionNote }),
+  /** The buyer holds the grant. */
   OrderFulfilled: z.strictObject({}),
   FulfilmentRevoked: z.strictObject({}),
 };
@@ -99,9 +112,9 @@ export type OrderEvent = EventOf<typeof schemas>;
 export const orderCodec = makeEventCodec(schemas);
 
 /**
- * The platform that has told it: the name of what a callback tells, `<platform>-<digest of the callback's key>.<index>`, begins with
- * it. It is not always the order's: an operator may have taken a payment by another for the order's own.
- * @throws ZodError for what is no such name, which no log holds
+ * Returns the platform of a report, named `<platform>-<digest of the callback's key>.<index>`. It may differ from the
+ * order's platform: an operator may have applied a payment of another one.
+ * @throws ZodError for another form, which no log contains
  */
 export function platformOf(callback: string): PaymentProviderName {
   return paymentProvider.parse(callback.slice(0, callback.indexOf('-')));

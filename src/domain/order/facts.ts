@@ -1,63 +1,63 @@
+import type { Money } from '../payment.js';
+
 /**
- * What platforms have said of an order. Every way of adding to it is commutative, associative and idempotent, so whatever the
- * order of arrival, the same messages make the same facts (DESIGN 3, "Orders keep facts").
+ * The platforms' reports on an order, as stored. Additions are commutative, associative and idempotent, so the same
+ * messages make the same entries in any order of arrival (docs/design.md#orders).
  */
-export interface OrderFacts {
-  readonly isPending: boolean;
-  readonly ends: ReadonlySet<'failed' | 'expired' | 'canceled'>;
-  readonly transactions: ReadonlyMap<string, TransactionFacts>;
-}
+export type OrderFacts = {
+  readonly is_pending: boolean;
+  readonly ends: readonly OrderEnd[];
+  readonly transactions: readonly TransactionFacts[];
+};
 
-export interface TransactionFacts {
-  /** By currency: a payment that an operator has taken for the order's may be in another than the order's. */
-  readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** By the platform's id; `lost` and `won` end a dispute. */
-  readonly disputes: ReadonlyMap<string, Dispute>;
-}
+export type OrderEnd = 'failed' | 'expired' | 'canceled';
 
-/** What was paid by a transaction and given back of it, in one currency. */
-export interface Ledger {
-  /** Minor units of what was paid; null until it is known to be for the order. */
-  readonly captured: number | null;
-  /** By the platform's id. */
-  readonly refunds: ReadonlyMap<string, Refund>;
-  /** The latest figure of all refunds together. */
-  readonly refundedInTotal: Figure | null;
-}
+/** `id`: see `transactionKey`. */
+export type TransactionFacts = {
+  readonly id: string;
+  /** One per currency: a payment that an operator applied may be in another currency than the order. */
+  readonly ledgers: readonly Ledger[];
+  /** `lost` and `won` end a dispute. */
+  readonly disputes: readonly Dispute[];
+};
 
-export interface Refund {
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly amount: number;
-  /** The platform's time, epoch milliseconds. */
-  readonly atMs: number;
-}
-
-export interface Figure {
-  readonly amount: number;
-  readonly atMs: number;
-}
-
-export interface Dispute {
-  readonly status: 'open' | 'won' | 'lost';
-  readonly atMs: number;
-}
-
-/** Minor units of a currency. */
-export interface Money {
-  readonly amount: number;
+/** The captured and the refunded money of a transaction in one currency. */
+export type Ledger = {
   readonly currency: string;
-}
+  /** Minor units; null until a payment is captured or applied. */
+  readonly captured: number | null;
+  readonly refunds: readonly Refund[];
+  /** The latest total of all refunds. */
+  readonly refunded_in_total: Figure | null;
+};
 
-export const noFacts: OrderFacts = { isPending: false, ends: new Set(), transactions: new Map() };
-const noTransaction: TransactionFacts = { ledgers: new Map(), disputes: new Map() };
-const noLedger: Ledger = { captured: null, refunds: new Map(), refundedInTotal: null };
+/** `id`: the platform's. */
+export type Refund = Figure & {
+  readonly id: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+};
+
+/** `at_ms`: the platform's time, epoch milliseconds. */
+export type Figure = {
+  readonly amount: number;
+  readonly at_ms: number;
+};
+
+/** `id`: the platform's. */
+export type Dispute = {
+  readonly id: string;
+  readonly status: 'open' | 'won' | 'lost';
+  readonly at_ms: number;
+};
+
+export const noFacts: OrderFacts = { is_pending: false, ends: [], transactions: [] };
 
 export function withPending(facts: OrderFacts): OrderFacts {
-  return { ...facts, isPending: true };
+  return { ...facts, is_pending: true };
 }
 
-export function withEnd(facts: OrderFacts, end: 'failed' | 'expired' | 'canceled'): OrderFacts {
-  return { ...facts, ends: new Set(facts.ends).add(end) };
+export function withEnd(facts: OrderFacts, end: OrderEnd): OrderFacts {
+  return facts.ends.includes(end) ? facts : { ...facts, ends: [...facts.ends, end] };
 }
 
 export function withCapture(facts: OrderFacts, transactionId: string, paid: Money): OrderFacts {
@@ -70,11 +70,11 @@ export function withCapture(facts: OrderFacts, transactionId: string, paid: Mone
 export function withRefund(
   facts: OrderFacts,
   transactionId: string,
-  { refundId, currency, ...refund }: Refund & { readonly refundId: string; readonly currency: string },
+  { currency, ...refund }: Refund & { readonly currency: string },
 ): OrderFacts {
   return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
-    refunds: new Map(known.refunds).set(refundId, laterRefund(known.refunds.get(refundId), refund)),
+    refunds: withEntry(known.refunds, 'id', refund, laterRefund),
   }));
 }
 
@@ -85,18 +85,15 @@ export function withRefundedInTotal(
 ): OrderFacts {
   return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
-    refundedInTotal: laterFigure(known.refundedInTotal, figure),
+    refunded_in_total:
+      known.refunded_in_total === null ? figure : laterFigure(known.refunded_in_total, figure),
   }));
 }
 
-export function withDispute(
-  facts: OrderFacts,
-  transactionId: string,
-  { disputeId, ...dispute }: Dispute & { readonly disputeId: string },
-): OrderFacts {
+export function withDispute(facts: OrderFacts, transactionId: string, dispute: Dispute): OrderFacts {
   return withTransaction(facts, transactionId, (known) => ({
     ...known,
-    disputes: new Map(known.disputes).set(disputeId, laterDispute(known.disputes.get(disputeId), dispute)),
+    disputes: withEntry(known.disputes, 'id', dispute, laterDispute),
   }));
 }
 
@@ -106,83 +103,90 @@ function withLedger(
   currency: string,
   change: (known: Ledger) => Ledger,
 ): OrderFacts {
-  return withTransaction(facts, transactionId, (known) => {
-    const ledger = change(known.ledgers.get(currency) ?? noLedger);
-    return { ...known, ledgers: new Map(known.ledgers).set(currency, ledger) };
-  });
+  const fresh: Ledger = { currency, captured: null, refunds: [], refunded_in_total: null };
+  return withTransaction(facts, transactionId, (known) => ({
+    ...known,
+    ledgers: withEntry(known.ledgers, 'currency', change(fresh), change),
+  }));
 }
 
 function withTransaction(
   facts: OrderFacts,
-  transactionId: string,
+  id: string,
   change: (known: TransactionFacts) => TransactionFacts,
 ): OrderFacts {
-  const known = facts.transactions.get(transactionId) ?? noTransaction;
-  return { ...facts, transactions: new Map(facts.transactions).set(transactionId, change(known)) };
+  const fresh = change({ id, ledgers: [], disputes: [] });
+  return { ...facts, transactions: withEntry(facts.transactions, 'id', fresh, change) };
+}
+
+/** Appends a fresh entry, or merges it into the known entry with the same key. */
+export function withEntry<Key extends string, Entry extends Readonly<Record<Key, string>>>(
+  entries: readonly Entry[],
+  key: Key,
+  fresh: Entry,
+  merge: (known: Entry, fresh: Entry) => Entry,
+): readonly Entry[] {
+  const isKnown = entries.some((entry) => entry[key] === fresh[key]);
+  if (!isKnown) return [...entries, fresh];
+  return entries.map((entry) => (entry[key] === fresh[key] ? merge(entry, fresh) : entry));
 }
 
 const refundRank = { pending: 0, succeeded: 1, failed: 2 } as const;
 
-/** The platform's time decides, then failed over succeeded over pending, then the larger amount. */
-function laterRefund(known: Refund | undefined, heard: Refund): Refund {
-  if (known === undefined) return heard;
-  if (known.atMs !== heard.atMs) return known.atMs > heard.atMs ? known : heard;
-  if (known.status !== heard.status) {
-    return refundRank[known.status] > refundRank[heard.status] ? known : heard;
+/** The later platform time wins, then failed over succeeded over pending, then the larger amount. */
+function laterRefund(known: Refund, fresh: Refund): Refund {
+  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
+  if (known.status !== fresh.status) {
+    return refundRank[known.status] > refundRank[fresh.status] ? known : fresh;
   }
-  return known.amount >= heard.amount ? known : heard;
+  return known.amount >= fresh.amount ? known : fresh;
 }
 
-/** The platform's time decides, then the larger amount. */
-function laterFigure(known: Figure | null, heard: Figure): Figure {
-  if (known === null) return heard;
-  if (known.atMs !== heard.atMs) return known.atMs > heard.atMs ? known : heard;
-  return known.amount >= heard.amount ? known : heard;
+/** The later platform time wins, then the larger amount. */
+function laterFigure(known: Figure, fresh: Figure): Figure {
+  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
+  return known.amount >= fresh.amount ? known : fresh;
 }
 
 const disputeRank = { open: 0, won: 1, lost: 2 } as const;
 
-/** A dispute that has ended does not open again; of two ends the platform's time decides, then lost over won. */
-function laterDispute(known: Dispute | undefined, heard: Dispute): Dispute {
-  if (known === undefined) return heard;
-  if ((known.status === 'open') !== (heard.status === 'open')) return known.status === 'open' ? heard : known;
-  if (known.atMs !== heard.atMs) return known.atMs > heard.atMs ? known : heard;
-  return disputeRank[known.status] >= disputeRank[heard.status] ? known : heard;
+/** An ended dispute does not open again. Of two ends the later platform time wins, then lost over won. */
+function laterDispute(known: Dispute, fresh: Dispute): Dispute {
+  if ((known.status === 'open') !== (fresh.status === 'open')) return known.status === 'open' ? fresh : known;
+  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
+  return disputeRank[known.status] >= disputeRank[fresh.status] ? known : fresh;
 }
 
 /**
- * What was given back: the larger of the refunds that succeeded, and the latest total less the refunds that failed after it.
- * Never more than was captured, once that is known.
+ * Returns the refunded amount, at most the captured one: the larger of the sum of the succeeded refunds and the latest
+ * total less the refunds that failed after it.
  */
-export function refundedOf({ captured, refunds, refundedInTotal }: Ledger): number {
-  const all = [...refunds.values()];
-  const succeeded = sum(all.filter(({ status }) => status === 'succeeded'));
-  const failedSince = sum(
-    all.filter(({ status, atMs }) => status === 'failed' && atMs > (refundedInTotal?.atMs ?? Infinity)),
+export function refundedOf({ captured, refunds, refunded_in_total: total }: Ledger): number {
+  const succeeded = sum(refunds.filter(({ status }) => status === 'succeeded'));
+  const failedAfter = sum(
+    refunds.filter(({ status, at_ms }) => status === 'failed' && at_ms > (total?.at_ms ?? Infinity)),
   );
-  const refunded = Math.max(succeeded, (refundedInTotal?.amount ?? 0) - failedSince);
+  const refunded = Math.max(succeeded, (total?.amount ?? 0) - failedAfter);
   return captured === null ? refunded : Math.min(refunded, captured);
 }
 
-/** Whether all that was paid was given back. Of nothing, which an operator may have taken for a payment, nothing can be. */
+/** Returns whether a capture was fully refunded. A zero payment, which an operator may apply, is never given back. */
 export function isGivenBack(ledger: Ledger): boolean {
   const refunded = refundedOf(ledger);
   return ledger.captured !== null && refunded > 0 && refunded >= ledger.captured;
 }
 
 export function isCaptured({ ledgers }: TransactionFacts): boolean {
-  return [...ledgers.values()].some(({ captured }) => captured !== null);
+  return ledgers.some(({ captured }) => captured !== null);
 }
 
 export function hasDispute({ disputes }: TransactionFacts, status: Dispute['status']): boolean {
-  return [...disputes.values()].some((dispute) => dispute.status === status);
+  return disputes.some((dispute) => dispute.status === status);
 }
 
-/** Whether a capture stands: it was neither given back in full nor lost in a dispute. */
-export function stands(transaction: TransactionFacts): boolean {
-  const isKept = [...transaction.ledgers.values()].some(
-    (ledger) => ledger.captured !== null && !isGivenBack(ledger),
-  );
+/** Returns whether a capture was neither fully refunded nor lost in a dispute. */
+export function hasValidCapture(transaction: TransactionFacts): boolean {
+  const isKept = transaction.ledgers.some((ledger) => ledger.captured !== null && !isGivenBack(ledger));
   return isKept && !hasDispute(transaction, 'lost');
 }
 

@@ -1,9 +1,9 @@
-// Crockford's base 32, which platforms, people and telephones carry unharmed.
+// Crockford's base 32 has no letters that people confuse.
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const length = 26;
 const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** An order's number, 26 characters: its id in Crockford's base 32, so that a callback leads to its stream (DESIGN 3, Callbacks). */
+/** Returns an order's number: its id in 26 characters, by which a callback finds the stream. */
 export function orderNumber(orderId: string): string {
   let rest = BigInt(`0x${orderId.replaceAll('-', '')}`);
   let digits = '';
@@ -14,7 +14,7 @@ export function orderNumber(orderId: string): string {
   return digits;
 }
 
-/** The order's id, or null for what is no number of ours. */
+/** Returns the order's id, or null if the number is not ours. */
 export function parseOrderNumber(number: string): string | null {
   const text = number.toUpperCase();
   if (!pattern.test(text)) return null;

@@ -1,29 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import type { PaymentProviderName, RecordedFact, ResolutionNote } from '../payment.js';
-import { orderCodec, type OrderEvent, type OrderGrant } from './events.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import type { PaymentProviderName, PaymentFact, ResolutionNote, PaymentAction } from '../payment.js';
+import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
 import { isApplicable, isCovered, type Mismatch, transactionKey } from './review.js';
-import { evolve, isDue, isOpen, isUnpaid, orderStatus, type OrderState, type PlacedOrder } from './state.js';
-import { orderCategory } from './stream.js';
+import { evolve, type OrderState, type PlacedOrder } from './state.js';
+import { isDue, isOpen, isUnpaid, orderStatus } from './status.js';
 
-export {
-  isDue,
-  isOpen,
-  isUnpaid,
-  orderStatus,
-  refundedAmount,
-  type OrderState,
-  type OrderStatus,
-  type PlacedOrder,
-} from './state.js';
+export type { OrderState, PlacedOrder } from './state.js';
+export { isDue, isOpen, isUnpaid, orderStatus, refundedAmount, type OrderStatus } from './status.js';
 
-/** A fact that a callback has brought. */
+/** A fact of a callback. */
 export interface ReportedFact {
-  /** Names it: the callback, and which of the things that it tells this is. The same one counts once. */
+  /** The name of the report: the callback and the index of the fact. A report counts once. */
   readonly callback: string;
   readonly transactionId: string | null;
-  readonly fact: RecordedFact;
+  readonly fact: PaymentFact;
   readonly at: Date;
 }
 
@@ -41,32 +33,32 @@ export type OrderCommand =
       readonly expiresAt: Date;
     }
   | { readonly type: 'Report'; readonly report: ReportedFact }
-  /** Genuine, but of another merchant's account, or of a transaction that has paid another order. */
+  /** A genuine report of another merchant's account, or of a transaction that has paid another order. */
   | {
       readonly type: 'ReportMismatch';
       readonly report: ReportedFact;
-      /** Whose callback it is. */
+      /** The platform of the callback. */
       readonly provider: PaymentProviderName;
       readonly reason: 'merchant' | 'transaction_of_another_order';
     }
   | {
       readonly type: 'ResolveReview';
-      /** Of the mismatch. */
+      /** The name of the mismatch. */
       readonly callback: string;
-      readonly action: 'apply' | 'dismiss';
+      readonly action: PaymentAction;
       readonly note: ResolutionNote;
     }
   | { readonly type: 'Cancel' }
   | { readonly type: 'Expire'; readonly now: Date }
-  /** What was bought has been granted, or taken back; decides nothing where the facts say otherwise by now. */
+  /** The grant was given or taken back. Appends nothing if the facts say otherwise by now. */
   | { readonly type: 'MarkFulfilled' }
   | { readonly type: 'MarkRevoked' };
 
-/** DESIGN 4.5: open orders of one user, and how long an order stays open, in milliseconds. */
+/** Open orders of one user, and the life of an open order in ms (docs/design.md#plans-and-orders). */
 export const openOrdersMax = 100;
 export const orderLifeMs = 86_400_000;
 
-/** How many reports an order keeps, so that neither its stream nor its document grows without bound (decision 0018). */
+/** Bounds an order's stream and document: docs/decisions/0018-an-order-keeps-500-reports.md#decision. */
 export const reportsMax = 500;
 
 const initialState: OrderState = { status: 'absent' };
@@ -83,7 +75,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
     case 'ReportMismatch':
       return unlessFull(order, command.report, {
         provider: command.provider,
-        events: unlessKnown(order, unlessSeen(order, foreign(command, order))),
+        events: unlessKnown(order, unlessSeen(order, reportMismatch(command, order))),
       });
     case 'ResolveReview':
       return resolve(command, order);
@@ -94,14 +86,14 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
     case 'Expire':
       return isUnpaid(order) && order.expiresAt <= command.now ? [{ type: 'OrderExpired', data: {} }] : [];
     case 'MarkFulfilled':
-      return isDue(order) && !order.isGranted ? [{ type: 'OrderFulfilled', data: {} }] : [];
+      return isDue(order) && !order.is_granted ? [{ type: 'OrderFulfilled', data: {} }] : [];
     case 'MarkRevoked':
-      return !isDue(order) && order.isGranted ? [{ type: 'FulfilmentRevoked', data: {} }] : [];
+      return !isDue(order) && order.is_granted ? [{ type: 'FulfilmentRevoked', data: {} }] : [];
   }
 }
 
 function place(command: Extract<OrderCommand, { type: 'Place' }>, state: OrderState): readonly OrderEvent[] {
-  // An order's id is made from the command that places it, so one that exists is what an earlier try has made.
+  // The id derives from the command, so an earlier attempt made the existing order.
   if (state.status === 'placed') return [];
   return [
     {
@@ -162,7 +154,7 @@ function report(
 
 function capture(
   reported: ReportedFact,
-  { amount, currency }: Extract<RecordedFact, { kind: 'paid' }>,
+  { amount, currency }: Extract<PaymentFact, { kind: 'paid' }>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   if (currency !== order.currency)
@@ -175,8 +167,7 @@ function capture(
   return [{ type: 'PaymentCaptured', data: { callback, transaction_id, amount, currency, at } }];
 }
 
-/** Of another account, or of a transaction that pays another order. */
-function foreign(
+function reportMismatch(
   { report: reported, ...why }: Extract<OrderCommand, { type: 'ReportMismatch' }>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
@@ -191,7 +182,7 @@ function mismatch(
   { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
-  if (isCovered(order, callback, { provider, reason, transactionId, fact })) return [];
+  if (isCovered(order, { id: callback, provider, reason, transaction_id: transactionId, fact })) return [];
   return [
     {
       type: 'PaymentMismatchFound',
@@ -200,7 +191,7 @@ function mismatch(
   ];
 }
 
-/** As events name it: where the platform names none, each message is one of its own. */
+/** Names the transaction in events. A report without a transaction id is a separate transaction. */
 function transactionOf({ callback, transactionId }: ReportedFact): string {
   return transactionId ?? callback;
 }
@@ -210,7 +201,8 @@ function isDecided(
   provider: PaymentProviderName,
   { callback, transactionId }: ReportedFact,
 ): boolean {
-  return decided.has(transactionKey(provider, callback, transactionId));
+  const key = transactionKey(provider, callback, transactionId);
+  return decided.some(({ transaction }) => transaction === key);
 }
 
 function unlessSeen(order: PlacedOrder, events: readonly OrderEvent[]): readonly OrderEvent[] {
@@ -220,7 +212,7 @@ function unlessSeen(order: PlacedOrder, events: readonly OrderEvent[]): readonly
   return isSeen ? [] : events;
 }
 
-/** What another message has told before changes nothing, and is not written down again. */
+/** Drops events that change neither facts nor mismatches, because another message reported the same. */
 function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonly OrderEvent[] {
   const after = events.reduce<OrderState>(evolve, order);
   if (after.status === 'absent') return events;
@@ -228,7 +220,7 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
   return isNews ? events : [];
 }
 
-/** What is too much is for people to look at: the first of it as a mismatch, what comes while that waits not at all. */
+/** Beyond `reportsMax`: the first further report becomes a mismatch for review; while one waits, others are refused. */
 function unlessFull(
   order: PlacedOrder,
   reported: ReportedFact,
@@ -236,13 +228,13 @@ function unlessFull(
 ): readonly OrderEvent[] {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
   const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
-  if (excess.length > 0 && order.mismatches.size > 0) {
+  if (excess.length > 0 && order.mismatches.length > 0) {
     rejectOrder('order_full', 'too much was reported of this order');
   }
   return excess;
 }
 
-/** The same decision again decides nothing; another one after it comes too late. */
+/** A repeated decision appends nothing. A different later one is rejected. */
 function resolve(
   { callback, action, note }: Extract<OrderCommand, { type: 'ResolveReview' }>,
   order: PlacedOrder,
@@ -252,7 +244,7 @@ function resolve(
     if (isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest })) return [];
     rejectOrder('review_resolved', 'somebody has decided otherwise on this payment');
   }
-  const waiting = order.mismatches.get(callback);
+  const waiting = order.mismatches.find(({ id }) => id === callback);
   if (waiting === undefined) {
     rejectOrder('review_not_open', 'nothing of this order waits for a decision under this name');
   }

@@ -3,8 +3,8 @@ import { currencyCode, type PaymentProviderName } from '../payment.js';
 import { orderGrant } from './events.js';
 import { rejectOrder } from './rejections.js';
 
-/** What can be bought, as `PLANS_FILE` lists it (DESIGN 4.5). */
-export const plan = z.strictObject({
+/** A plan in `PLANS_FILE` (docs/design.md#plans-and-orders). */
+const plan = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits or hyphens'),
   name: z.string().min(1).max(128),
   /** Minor units by currency. */
@@ -21,7 +21,7 @@ export const plans = z
   .max(200)
   .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'two plans have one id');
 
-/** Those of a service without `PLANS_FILE`. */
+/** The plans of a service without `PLANS_FILE`. */
 export const builtInPlans: readonly Plan[] = [
   {
     id: 'capacity-100g',
@@ -43,15 +43,12 @@ export function defaultCurrency(provider: PaymentProviderName): string {
   return paidInYuan.includes(provider) ? 'CNY' : 'USD';
 }
 
-/** Whether it could be paid at all: what a platform that knows yuan alone tells of an order in dollars is never its payment. */
+/** Returns whether the platform charges this currency. Some charge only yuan, so they never pay an order in dollars. */
 export function isPayableIn(provider: PaymentProviderName, currency: string): boolean {
   return currency === 'CNY' || !paidInYuan.includes(provider);
 }
 
-/**
- * The plan and its price, in minor units.
- * @throws CommandRejected plan_not_available
- */
+/** Returns the plan and its price in minor units. @throws CommandRejected plan_not_available */
 export function findOffer(
   all: readonly Plan[],
   { planId, currency }: { readonly planId: string; readonly currency: string },
@@ -65,7 +62,7 @@ export function findOffer(
   return { plan: found, amount };
 }
 
-/** Whether it is a project that the plan gives something to. */
+/** Returns whether the grant of the plan belongs to a project. */
 export function isForProject({ grants }: Plan): boolean {
   return 'entitlement' in grants;
 }

@@ -1,19 +1,19 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type OrderRejection =
   | 'order_not_found'
-  /** It has been paid, canceled, or has expired. */
+  /** The order was paid or canceled, or has expired. */
   | 'order_not_open'
   | 'order_limit_reached'
-  /** There is no such plan, or it has no price in this currency. */
+  /** The plan does not exist, or has no price in this currency. */
   | 'plan_not_available'
-  /** So much was reported of it that nothing more is kept, and people know. */
+  /** The order has `reportsMax` reports, and a mismatch waits for review. */
   | 'order_full'
-  /** Nothing of this order waits for a decision. */
+  /** No mismatch of this name waits for a decision. */
   | 'review_not_open'
-  /** Another decision was made before. */
+  /** An operator has made another decision. */
   | 'review_resolved'
-  /** It is no payment, or one of another order's transaction. */
+  /** The mismatch is not a payment, or its transaction pays another order. */
   | 'review_not_applicable';
 
 export function rejectOrder(code: OrderRejection, message: string): never {

@@ -1,41 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PaymentProviderName, RecordedFact } from '../payment.js';
+import type { Money, PaymentAction, PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import {
-  type Money,
   type OrderFacts,
   withCapture,
   withDispute,
+  withEntry,
   withRefund,
   withRefundedInTotal,
 } from './facts.js';
 
-/** Something genuine that is not what was ordered, and that nobody has decided on. */
-export interface Mismatch {
-  readonly reason: Extract<OrderEvent, { type: 'PaymentMismatchFound' }>['data']['reason'];
-  readonly provider: PaymentProviderName;
-  readonly transactionId: string | null;
-  readonly fact: RecordedFact;
-  readonly atMs: number;
-}
+type MismatchFound = Extract<OrderEvent, { type: 'PaymentMismatchFound' }>['data'];
+
+/** A genuine report that differs from the order and waits for a decision. `at`: the platform's time. */
+export type Mismatch = Omit<MismatchFound, 'callback'> & { readonly id: string };
 
 /**
- * What waits for people, and what they have decided. A decision on a payment is one on all that is told of it: refunds and
- * disputes are facts of its transaction from then on, those that waited too, and count where the payment does. They would
- * otherwise be mismatches for the same reason as the payment, one by one.
+ * The mismatches that wait, and the decisions of operators. A decision on a payment covers all refunds and disputes of
+ * its transaction: they become facts. Otherwise each would be a mismatch for the reason of the payment.
  */
-export interface Review {
-  /** By name. */
-  readonly mismatches: ReadonlyMap<string, Mismatch>;
-  /** The payments that were decided on, by `transactionKey`: a platform may have told of more than one. */
-  readonly decided: ReadonlyMap<string, readonly Money[]>;
-}
+export type Review = {
+  readonly mismatches: readonly Mismatch[];
+  /** The payments that were decided on, by `transactionKey`. A platform may report several for one transaction. */
+  readonly decided: readonly { readonly transaction: string; readonly payments: readonly Money[] }[];
+};
 
-export const noReview: Review = { mismatches: new Map(), decided: new Map() };
+export const noReview: Review = { mismatches: [], decided: [] };
 
 /**
- * A payment among the facts and decisions of an order. Platforms choose their ids without asking each other, so two of them may have one
- * id. A platform that names no transaction has one message for each.
+ * Returns the key of a transaction among facts and decisions. It names the platform, because two platforms may use the
+ * same id. A report without a transaction id counts as a separate transaction under the report's name.
  */
 export function transactionKey(
   provider: PaymentProviderName,
@@ -45,70 +39,76 @@ export function transactionKey(
   return `${provider}/${transactionId ?? name}`;
 }
 
-export function withMismatch<R extends Review>(review: R, name: string, mismatch: Mismatch): R {
-  return { ...review, mismatches: new Map(review.mismatches).set(name, mismatch) };
+export function withMismatch(
+  { mismatches }: Review,
+  { callback: id, ...found }: MismatchFound,
+): Partial<Review> {
+  return { mismatches: withEntry(mismatches, 'id', { id, ...found }, (_known, fresh) => fresh) };
 }
 
-/** Whether a decision holds for this already, so that nobody needs to look at it. */
+/** Returns whether an earlier decision covers the report, so that it needs no review. */
 export function isCovered(
   { decided }: Pick<Review, 'decided'>,
-  name: string,
-  { provider, reason, transactionId, fact }: Omit<Mismatch, 'atMs'>,
+  { id, provider, reason, transaction_id, fact }: Omit<Mismatch, 'at'>,
 ): boolean {
   if (reason === 'transaction_of_another_order' || reason === 'too_many_reports') return false;
-  const known = decided.get(transactionKey(provider, name, transactionId));
+  const known = decided.find(
+    ({ transaction }) => transaction === transactionKey(provider, id, transaction_id),
+  );
   if (known === undefined) return false;
   if (fact.kind !== 'paid') return true;
-  return known.some((payment) => isDeepStrictEqual(payment, moneyOf(fact)));
+  return known.payments.some((payment) => isDeepStrictEqual(payment, moneyOf(fact)));
 }
 
-/** Whether it is a payment that could be taken for the order's; one transaction never pays two. */
+/** Returns whether the mismatch is a payment that can be applied. A transaction never pays two orders. */
 export function isApplicable({ reason, fact }: Mismatch): boolean {
   return fact.kind === 'paid' && reason !== 'transaction_of_another_order';
 }
 
-/** After a decision on the mismatch of this name. */
-export function afterDecision<R extends Review & { readonly facts: OrderFacts }>(
-  order: R,
+/** Returns the fields that a decision on the mismatch of this name changes. */
+export function afterDecision(
+  order: Review & { readonly facts: OrderFacts },
   name: string,
-  action: 'apply' | 'dismiss',
-): R {
-  const decidedOn = order.mismatches.get(name);
-  if (decidedOn === undefined) return order;
-  const { fact, transactionId, provider } = decidedOn;
-  const mismatches = new Map(order.mismatches);
-  mismatches.delete(name);
-  if (fact.kind !== 'paid' || !isApplicable(decidedOn)) return { ...order, mismatches };
-  const transaction = transactionKey(provider, name, transactionId);
+  action: PaymentAction,
+): Partial<Review & { readonly facts: OrderFacts }> {
+  const decidedOn = order.mismatches.find(({ id }) => id === name);
+  if (decidedOn === undefined) return {};
+  const others = order.mismatches.filter((other) => other !== decidedOn);
+  const { fact } = decidedOn;
+  if (fact.kind !== 'paid' || !isApplicable(decidedOn)) return { mismatches: others };
+  const transaction = keyOf(decidedOn);
   const paid = moneyOf(fact);
-  const payments = [...(order.decided.get(transaction) ?? []), paid];
-  const decided = new Map(order.decided).set(transaction, payments);
-  let facts = action === 'apply' ? withCapture(order.facts, transaction, paid) : order.facts;
-  for (const [otherName, other] of mismatches) {
-    const isOfIt = transactionKey(other.provider, otherName, other.transactionId) === transaction;
-    if (!isOfIt || !isCovered({ decided }, otherName, other)) continue;
-    mismatches.delete(otherName);
-    facts = withMoneyFact(facts, transaction, other.fact, other.atMs);
-  }
-  return { ...order, mismatches, decided, facts };
+  const decided = withEntry(order.decided, 'transaction', { transaction, payments: [paid] }, (known) => ({
+    transaction,
+    payments: [...known.payments, paid],
+  }));
+  const isSettled = (other: Mismatch): boolean =>
+    keyOf(other) === transaction && isCovered({ decided }, other);
+  const facts = others
+    .filter(isSettled)
+    .reduce(
+      (known, other) => withMoneyFact(known, transaction, other),
+      action === 'apply' ? withCapture(order.facts, transaction, paid) : order.facts,
+    );
+  return { mismatches: others.filter((other) => !isSettled(other)), decided, facts };
 }
 
-/** Refunds and disputes, in whatever currency; what else is told of a transaction changes nothing once it is decided on. */
-export function withMoneyFact(
-  facts: OrderFacts,
-  transaction: string,
-  fact: RecordedFact,
-  atMs: number,
-): OrderFacts {
+function keyOf({ id, provider, transaction_id }: Mismatch): string {
+  return transactionKey(provider, id, transaction_id);
+}
+
+/** Adds a refund or a dispute in any currency. After the decision, other reports of the transaction change nothing. */
+function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mismatch): OrderFacts {
+  const at_ms = Date.parse(at);
   switch (fact.kind) {
     case 'refund': {
-      const { refund_id: refundId, status, amount, currency } = fact;
-      return withRefund(facts, transaction, { refundId, status, amount, currency, atMs });
+      const { refund_id: id, status, amount, currency } = fact;
+      return withRefund(facts, transaction, { id, status, amount, currency, at_ms });
     }
     case 'refunded-in-total':
-      return withRefundedInTotal(facts, transaction, { ...moneyOf(fact), atMs });
+      return withRefundedInTotal(facts, transaction, { ...moneyOf(fact), at_ms });
     case 'dispute':
-      return withDispute(facts, transaction, { disputeId: fact.dispute_id, status: fact.status, atMs });
+      return withDispute(facts, transaction, { id: fact.dispute_id, status: fact.status, at_ms });
     case 'paid':
     case 'pending':
     case 'failed':

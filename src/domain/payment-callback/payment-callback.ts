@@ -1,36 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import type { ResolutionNote } from '../payment.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import type { ResolutionNote, PaymentAction } from '../payment.js';
 import {
-  type Disposition,
-  type HoldReason,
   paymentCallbackCodec,
   type PaymentCallbackEvent,
   type ReceivedCallback,
+  paymentCallbackCategory,
 } from './events.js';
+import type { HoldReason } from './hold-reason.js';
 import { rejectPaymentCallback } from './rejections.js';
-import { paymentCallbackCategory } from './stream.js';
+import type { Disposition } from './status.js';
 
 export type PaymentCallbackState =
   | { readonly status: 'absent' }
   | {
       readonly status: 'received';
       readonly callback: ReceivedCallback;
-      /** Why it waits; null: nothing has kept it so far. */
+      /** The last reason to wait; null if it never waited or is settled. */
       readonly held: HoldReason | null;
-      /** What somebody has decided on it; null while nobody has. */
+      /** An operator's decision; null if there is none. */
       readonly resolution: CallbackResolution | null;
-      /** What became of it; null until it is settled. */
+      /** Null until it is settled. */
       readonly disposition: Disposition | null;
       /** The order that it was settled with. */
       readonly orderId: string | null;
-      /** Digests of the other contents that came under its name. */
+      /** Digests of the other contents under the same key. */
       readonly conflicts: ReadonlySet<string>;
     };
 
 export interface CallbackResolution {
-  readonly action: 'apply' | 'dismiss';
-  /** Null when it was dismissed. */
+  readonly action: PaymentAction;
+  /** Null if it is dismissed. */
   readonly orderId: string | null;
   readonly noteDigest: string;
 }
@@ -83,11 +83,11 @@ function decide(
     return rejectPaymentCallback('payment_callback_not_found', 'there is no such payment callback');
   }
   if (command.type === 'Resolve') return resolve(command, state);
-  // What has been settled stays so: exactly one disposition.
+  // A callback has exactly one disposition.
   if (state.disposition !== null) return [];
   switch (command.type) {
     case 'Hold':
-      // What somebody has decided on waits for nothing any more.
+      // An operator's decision ends the wait.
       if (state.held === command.reason || state.resolution !== null) return [];
       return [{ type: 'PaymentCallbackHeld', data: { reason: command.reason } }];
     case 'Settle':
@@ -100,7 +100,7 @@ function decide(
   }
 }
 
-/** The same decision again decides nothing; another one after it comes too late. */
+/** A repeated decision appends nothing. A different later one is rejected. */
 function resolve(
   { decision, note }: Extract<PaymentCallbackCommand, { type: 'Resolve' }>,
   { held, resolution, disposition }: Extract<PaymentCallbackState, { status: 'received' }>,
@@ -122,10 +122,10 @@ function resolve(
   return [{ type: 'PaymentCallbackResolved', data: { action, order_id: orderId, ...note } }];
 }
 
-/** So many other contents of one callback are told of: whoever has one can make them without end (decision 0014). */
+/** Bounds the recorded conflicts: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
 export const conflictsMax = 10;
 
-/** A duplicate changes nothing; the same name with other content is told once for each content, of the first few. */
+/** A duplicate appends nothing. Other content under the same key is recorded once, for the first `conflictsMax`. */
 function receive(callback: ReceivedCallback, state: PaymentCallbackState): readonly PaymentCallbackEvent[] {
   if (state.status === 'absent') return [{ type: 'PaymentCallbackReceived', data: callback }];
   const { fields_digest } = callback;

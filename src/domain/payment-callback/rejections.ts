@@ -1,15 +1,15 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type PaymentCallbackRejection =
   /** No callback was accepted under this name. */
   | 'payment_callback_not_found'
-  /** It does not wait for anybody. */
+  /** It does not wait for a decision. */
   | 'payment_callback_not_held'
-  /** Another decision was made before. */
+  /** An operator has made another decision. */
   | 'payment_callback_resolved'
-  /** What of it waits cannot be read, so that no order can be given it. */
+  /** The held fact is unreadable, so it cannot be applied to an order. */
   | 'payment_callback_unreadable'
-  /** Its order has heard so much that it keeps no more. */
+  /** The order has its maximum of reports. */
   | 'payment_callback_order_full';
 
 export function rejectPaymentCallback(code: PaymentCallbackRejection, message: string): never {

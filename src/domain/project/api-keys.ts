@@ -4,6 +4,7 @@ import type { Scope } from '../scope.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
+import { roleIn } from './status.js';
 
 export type ApiKeyCommand =
   | {
@@ -21,13 +22,13 @@ export type ApiKeyCommand =
     }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
 
-/** DESIGN 4.2; expired ones do not count. */
+/** API keys of one project (docs/design.md#projects). Expired keys do not count. */
 export const apiKeysMax = 100;
 
-/** How long a key lives at most, and where nothing else is asked for: 365 days (DESIGN 4.2). */
+/** The longest life of a key and the default: 365 days, in ms (docs/design.md#api-keys). */
 export const apiKeyLifeMs = 365 * 86_400_000;
 
-/** When a key that is issued now ends. @throws CommandRejected invalid_request */
+/** Returns when a key that is issued now expires. @throws CommandRejected invalid_request */
 export function apiKeyExpiry(asked: Date | undefined, now: Date): Date {
   const latest = new Date(now.getTime() + apiKeyLifeMs);
   if (asked === undefined) return latest;
@@ -41,7 +42,7 @@ export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject):
     case 'IssueApiKey':
       return issue(command, project);
     case 'RevokeApiKey':
-      if (!project.apiKeys.has(command.keyId)) {
+      if (!hasKey(project, command.keyId)) {
         rejectProject('api_key_not_found', 'there is no such API key');
       }
       return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
@@ -50,23 +51,30 @@ export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject):
 
 function issue(
   command: Extract<ApiKeyCommand, { type: 'IssueApiKey' }>,
-  { members, apiKeys }: ExistingProject,
+  project: ExistingProject,
 ): readonly ProjectEvent[] {
   const { actorId, keyId, now } = command;
-  // Decided here once more: a key that its issuer's removal could not revoke must not come to be.
-  if (!roleAtLeast(members.get(actorId) ?? 'viewer', 'admin')) {
+  const keys = project.api_keys;
+  // Checked here again: the removal of an issuer revokes only the keys that exist, so no key may follow it.
+  if (!roleAtLeast(roleIn(project, actorId) ?? 'viewer', 'admin')) {
     rejectProject('insufficient_role', 'this needs the role admin');
   }
-  // Repeated: the key's id is made from the command.
-  if (apiKeys.has(keyId)) return [];
-  const expired = [...apiKeys].filter(([, { expiresAt }]) => expiresAt <= now);
-  if (apiKeys.size - expired.length >= apiKeysMax) {
+  // A repetition, because the key's id derives from the command.
+  if (hasKey(project, keyId)) return [];
+  if (project.endedIds.includes(keyId)) {
+    rejectProject(
+      'api_key_issued_before',
+      'the key was issued and revoked; issue another with another Idempotency-Key',
+    );
+  }
+  const expired = keys.filter(({ expires_at }) => new Date(expires_at) <= now);
+  if (keys.length - expired.length >= apiKeysMax) {
     rejectProject('api_key_limit_reached', `a project has at most ${apiKeysMax} API keys`);
   }
-  // Expired ones are shown while there is room for them, so that no document grows without bound.
-  const crowdedOut = apiKeys.size < apiKeysMax ? [] : expired;
+  // Expired keys stay listed until their places are needed, so that no document grows without bound.
+  const crowdedOut = keys.length < apiKeysMax ? [] : expired;
   return [
-    ...crowdedOut.map(([id]): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
+    ...crowdedOut.map(({ id }): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
     {
       type: 'ApiKeyIssued',
       data: {
@@ -81,4 +89,8 @@ function issue(
       },
     },
   ];
+}
+
+function hasKey({ api_keys }: ExistingProject, keyId: string): boolean {
+  return api_keys.some(({ id }) => id === keyId);
 }

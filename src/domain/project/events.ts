@@ -1,12 +1,15 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId, grantSource, hexDigest, instant, mailOutcome } from '../fields.js';
 import { role } from '../role.js';
 import { scope } from '../scope.js';
 
-/** What a project may be allowed beyond the ordinary; `allow_s3`: binding storages. */
+/** Streams `project-<project id>`. */
+export const projectCategory = 'project';
+
+/** An additional permission of a project. `allow_s3`: it may create storages. */
 export const entitlement = z.enum(['allow_s3']);
 export type Entitlement = z.infer<typeof entitlement>;
 
@@ -17,10 +20,10 @@ const schemas = {
   TwoFactorRequirementChanged: z.strictObject({ require_2fa: z.boolean() }),
   ProjectDeleted: z.strictObject({}),
 
-  /** Membership begins once an account with that address has verified it. */
+  /** Membership begins when an account verifies the address. */
   MemberInvited: z.strictObject({
     invitation_id: entityId,
-    /** Sealed for the invitation, whose key is destroyed once nobody needs the address any more. */
+    /** Sealed for the invitation, whose key is destroyed when the invitation ends. */
     email: sealedSchema,
     email_digest: hexDigest,
     role,
@@ -28,14 +31,14 @@ const schemas = {
   }),
   InvitationMailed: z.strictObject({ invitation_id: entityId, outcome: mailOutcome }),
   InvitationRoleChanged: z.strictObject({ invitation_id: entityId, role }),
-  /** It was taken back, or the address belongs to a member already. */
+  /** A member took it back, or the address belongs to a member already. */
   InvitationWithdrawn: z.strictObject({ invitation_id: entityId }),
-  /** `invitation_id`: the invitation that this ends; null where none was needed. */
+  /** `invitation_id`: the invitation that this ends; null if there was none. */
   MemberAdded: z.strictObject({ user_id: entityId, role, invitation_id: entityId.nullable().default(null) }),
   MemberRoleChanged: z.strictObject({ user_id: entityId, role }),
   MemberRemoved: z.strictObject({ user_id: entityId }),
 
-  /** Kept per source: the project is entitled while one source holds. */
+  /** One grant per source. The project is entitled while one source grants. */
   EntitlementGranted: z.strictObject({ entitlement, source: grantSource }),
   EntitlementRevoked: z.strictObject({ entitlement, source: grantSource }),
 
@@ -44,7 +47,7 @@ const schemas = {
     name: z.string().min(1),
     /** SHA-256 of the whole key. */
     digest: hexDigest,
-    /** The first characters of the key and its last four, for people to recognise it by. */
+    /** The first characters of the key. People recognise it by these and the last four. */
     prefix: z.string().min(1),
     last_four: z.string().length(4),
     scopes: z.array(scope).min(1),

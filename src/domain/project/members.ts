@@ -1,9 +1,10 @@
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
-import type { ExistingProject, Invitation } from './state.js';
+import type { ExistingProject, MemberAddition } from './state.js';
+import { type InvitationEntry, invitationOf, type MemberEntry, roleIn } from './status.js';
 
 export type MemberCommand =
   | {
@@ -14,16 +15,18 @@ export type MemberCommand =
       readonly emailDigest: string;
       readonly role: Role;
     }
-  /** At once, for a user who has verified their address already; it takes the place of an invitation to that address. */
+  /** Adds a user who has verified the address. It ends an invitation to that address. */
   | {
       readonly type: 'AddMember';
       readonly actorId: string;
       readonly userId: string;
       readonly emailDigest: string;
       readonly role: Role;
+      /** What an earlier attempt of the command may have made; absent for a command that is not repeated. */
+      readonly made?: MemberAddition;
     }
   | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
-  /** The address of an invitation has been verified by this user. */
+  /** The user has verified the address of the invitation. */
   | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
   /** `memberId`: of a user or of an invitation. */
   | {
@@ -32,12 +35,12 @@ export type MemberCommand =
       readonly memberId: string;
       readonly role: Role;
     }
-  /** `memberId`: of a user, or of an invitation, which is then withdrawn. Everybody may remove themselves. */
+  /** `memberId`: of a user, or of an invitation, which is then withdrawn. Every member may leave. */
   | { readonly type: 'RemoveMember'; readonly actorId: string; readonly memberId: string }
-  /** An erased account's membership: what it leaves alone is deleted, what it leaves to others gets an owner. */
+  /** Ends the membership of an erased account. A project without members is deleted; one without an owner gets one. */
   | { readonly type: 'RemoveErasedMember'; readonly userId: string };
 
-/** DESIGN 4.2; invitations count. */
+/** Members of one project, invitations included (docs/design.md#projects). */
 export const membersMax = 200;
 
 export function decideMembers(command: MemberCommand, project: ExistingProject): readonly ProjectEvent[] {
@@ -48,8 +51,7 @@ export function decideMembers(command: MemberCommand, project: ExistingProject):
       return add(command, project);
     case 'MarkInvitationMailed': {
       const { invitationId, outcome } = command;
-      const invitation = project.invitations.get(invitationId);
-      if (invitation === undefined || invitation.mailed) return [];
+      if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
       return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
     }
     case 'AcceptInvitation':
@@ -69,9 +71,9 @@ function invite(
 ): readonly ProjectEvent[] {
   const { actorId, invitationId, email, emailDigest, role } = command;
   requireReach(project, actorId, role);
-  // Repeated: the invitation's id is made from the command.
-  if (project.invitations.has(invitationId)) return [];
-  requireInvitable(project, emailDigest);
+  // A repetition, because the invitation's id derives from the command.
+  if (invitationOf(project, invitationId) !== null) return [];
+  requireInvitable(project, command);
   return [
     {
       type: 'MemberInvited',
@@ -81,30 +83,46 @@ function invite(
 }
 
 function add(
-  { actorId, userId, emailDigest, role }: Extract<MemberCommand, { type: 'AddMember' }>,
+  { actorId, userId, emailDigest, role, made }: Extract<MemberCommand, { type: 'AddMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   requireReach(project, actorId, role);
-  const held = project.members.get(userId);
+  const held = roleIn(project, userId);
   if (held === role) return [];
-  if (held !== undefined) {
+  if (held !== null) {
     rejectProject('already_member', `the user is a member of the project already, as ${held}`);
   }
-  const [invitationId, invitation] = invitationTo(project, emailDigest) ?? [null, null];
-  // An invitation that stayed open would make a member again of whoever is removed before it is accepted.
+  if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
+  const invitation = invitationTo(project, emailDigest);
+  // The invitation ends too. Otherwise its acceptance could restore a membership after its removal.
   if (invitation === null) requireRoom(project);
   else requireReach(project, actorId, invitation.role);
-  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: invitationId } }];
+  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: invitation?.id ?? null } }];
+}
+
+/** Whether the command added the user, or made the invitation that the user accepted. */
+export function wasAddedBy({ additions }: ExistingProject, userId: string, made: MemberAddition): boolean {
+  const addition = additions.get(userId);
+  if (addition === undefined) return false;
+  return addition.commandId === made.commandId || addition.invitationId === made.invitationId;
+}
+
+/** Rejects a late repetition of a command. It must not restore a member or invitation that has ended. */
+export function rejectEnded(): never {
+  return rejectProject(
+    'member_not_found',
+    'the member or invitation of this request has ended; repeat it with another Idempotency-Key',
+  );
 }
 
 function accept(
   { invitationId, userId }: Extract<MemberCommand, { type: 'AcceptInvitation' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const invitation = project.invitations.get(invitationId);
+  const invitation = invitationOf(project, invitationId);
   // Accepted or withdrawn before.
-  if (invitation === undefined) return [];
-  if (project.members.has(userId)) {
+  if (invitation === null) return [];
+  if (roleIn(project, userId) !== null) {
     return [{ type: 'InvitationWithdrawn', data: { invitation_id: invitationId } }];
   }
   const { role } = invitation;
@@ -116,16 +134,16 @@ function changeRole(
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   requireReach(project, actorId, role);
-  const invitation = project.invitations.get(memberId);
-  const held = invitation?.role ?? project.members.get(memberId) ?? memberNotFound();
+  const invitation = invitationOf(project, memberId);
+  const held = invitation?.role ?? roleIn(project, memberId) ?? memberNotFound();
   requireReach(project, actorId, held);
   if (held === role) return [];
-  if (invitation !== undefined) {
+  if (invitation !== null) {
     return [{ type: 'InvitationRoleChanged', data: { invitation_id: memberId, role } }];
   }
   if (held === 'owner') requireAnotherOwner(project, memberId);
   const changed: ProjectEvent = { type: 'MemberRoleChanged', data: { user_id: memberId, role } };
-  // Keys are the work of admins: who is none any more could go on using those that they know.
+  // Only admins and owners may use keys, and a demoted member still knows the keys that they issued.
   return roleAtLeast(role, 'admin') ? [changed] : [changed, ...revokeKeysOf(project, memberId)];
 }
 
@@ -133,79 +151,83 @@ function remove(
   { actorId, memberId }: Extract<MemberCommand, { type: 'RemoveMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  // Whoever reaches nobody is not told who is there.
+  // A caller who manages no role must not learn which ids are members.
   if (actorId !== memberId) requireReach(project, actorId, 'viewer');
-  const invitation = project.invitations.get(memberId);
-  if (invitation !== undefined) {
+  const invitation = invitationOf(project, memberId);
+  if (invitation !== null) {
     requireReach(project, actorId, invitation.role);
     return [{ type: 'InvitationWithdrawn', data: { invitation_id: memberId } }];
   }
-  const held = project.members.get(memberId) ?? memberNotFound();
+  const held = roleIn(project, memberId) ?? memberNotFound();
   if (actorId !== memberId) requireReach(project, actorId, held);
   if (held === 'owner') requireAnotherOwner(project, memberId);
   return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...revokeKeysOf(project, memberId)];
 }
 
 function removeErased(userId: string, project: ExistingProject): readonly ProjectEvent[] {
-  if (!project.members.has(userId)) return [];
-  const others = [...project.members].filter(([memberId]) => memberId !== userId);
+  if (roleIn(project, userId) === null) return [];
+  const others = project.members.filter(({ user_id }) => user_id !== userId);
   const heir = heirAmong(others);
   if (heir === null) return [{ type: 'ProjectDeleted', data: {} }];
   const removed: ProjectEvent[] = [
     { type: 'MemberRemoved', data: { user_id: userId } },
     ...revokeKeysOf(project, userId),
   ];
-  if (others.some(([, role]) => role === 'owner')) return removed;
+  if (others.some(({ role }) => role === 'owner')) return removed;
   return [...removed, { type: 'MemberRoleChanged', data: { user_id: heir, role: 'owner' } }];
 }
 
-/** The member of the highest role who joined first. */
-function heirAmong(members: readonly (readonly [string, Role])[]): string | null {
-  let heir: readonly [string, Role] | null = null;
+/** Returns the member of the highest role who joined first. */
+function heirAmong(members: readonly MemberEntry[]): string | null {
+  let heir: MemberEntry | null = null;
   for (const member of members) {
-    if (heir === null || !roleAtLeast(heir[1], member[1])) heir = member;
+    if (heir === null || !roleAtLeast(heir.role, member.role)) heir = member;
   }
-  return heir?.[0] ?? null;
+  return heir?.user_id ?? null;
 }
 
-/** Owners reach everybody; admins reach editors and viewers (DESIGN 4.2). @throws CommandRejected insufficient_role */
+/** Owners reach all roles, admins editors and viewers: docs/design.md#roles. @throws CommandRejected */
 export function requireReach(project: ExistingProject, actorId: string, role: Role): void {
-  const acting = project.members.get(actorId);
+  const acting = roleIn(project, actorId);
   const reaches = acting === 'owner' || (acting === 'admin' && !roleAtLeast(role, 'admin'));
   if (!reaches) rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);
 }
 
-/** Whether an address may be invited, by whoever may. @throws CommandRejected already_member, member_limit_reached */
-export function requireInvitable(project: ExistingProject, emailDigest: string): void {
+/**
+ * Checks that an address may be invited.
+ * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
+ */
+export function requireInvitable(
+  project: ExistingProject,
+  { invitationId, emailDigest }: { readonly invitationId: string; readonly emailDigest: string },
+): void {
+  if (project.endedIds.includes(invitationId)) rejectEnded();
   if (invitationTo(project, emailDigest) !== null) {
     rejectProject('already_member', 'the address has been invited already');
   }
   requireRoom(project);
 }
 
-/** The open invitation to an address, and its id. There is one at most. */
-function invitationTo(
-  { invitations }: ExistingProject,
-  emailDigest: string,
-): readonly [string, Invitation] | null {
-  return [...invitations].find(([, invitation]) => invitation.emailDigest === emailDigest) ?? null;
+/** Returns the open invitation to an address. There is one at most. */
+function invitationTo({ invitations }: ExistingProject, emailDigest: string): InvitationEntry | null {
+  return invitations.find(({ email_digest }) => email_digest === emailDigest) ?? null;
 }
 
 function requireAnotherOwner({ members }: ExistingProject, ownerId: string): void {
-  const hasAnother = [...members].some(([memberId, role]) => role === 'owner' && memberId !== ownerId);
+  const hasAnother = members.some(({ user_id, role }) => role === 'owner' && user_id !== ownerId);
   if (!hasAnother) rejectProject('last_owner', 'a project needs an owner; make another member owner first');
 }
 
 function requireRoom({ members, invitations }: ExistingProject): void {
-  if (members.size + invitations.size >= membersMax) {
+  if (members.length + invitations.length >= membersMax) {
     rejectProject('member_limit_reached', `a project has at most ${membersMax} members`);
   }
 }
 
-function revokeKeysOf({ apiKeys }: ExistingProject, userId: string): readonly ProjectEvent[] {
-  return [...apiKeys]
-    .filter(([, { issuedBy }]) => issuedBy === userId)
-    .map(([id]) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }));
+function revokeKeysOf({ api_keys }: ExistingProject, userId: string): readonly ProjectEvent[] {
+  return api_keys
+    .filter(({ issued_by }) => issued_by === userId)
+    .map(({ id }) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }));
 }
 
 function memberNotFound(): never {

@@ -1,11 +1,11 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { GrantSource } from '../fields.js';
 import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
-import { type Entitlement, projectCodec, type ProjectEvent } from './events.js';
+import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
 import { decideMembers, type MemberCommand } from './members.js';
 import { rejectProject } from './rejections.js';
-import { type ExistingProject, evolve, grantKey, type ProjectState } from './state.js';
-import { projectCategory } from './stream.js';
+import { type ExistingProject, evolve, type ProjectState } from './state.js';
+import { roleIn } from './status.js';
 
 export type { ExistingProject, ProjectState } from './state.js';
 
@@ -16,7 +16,7 @@ interface Grant {
 
 export type ProjectCommand =
   | { readonly type: 'Create'; readonly name: string; readonly ownerId: string }
-  /** What is undefined stays. */
+  /** Undefined fields stay unchanged. */
   | {
       readonly type: 'Change';
       readonly name: string | undefined;
@@ -28,7 +28,7 @@ export type ProjectCommand =
   | ({ readonly type: 'GrantEntitlement' } & Grant)
   | ({ readonly type: 'RevokeEntitlement' } & Grant)
   | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null }
-  /** Only where the default is still the one that was found to serve nothing, or none. */
+  /** Appends nothing if the default is no longer `replaces`, which the caller found unusable or null. */
   | {
       readonly type: 'ReplaceDefaultStorage';
       readonly replaces: string | null;
@@ -42,7 +42,7 @@ const initialState: ProjectState = { status: 'absent' };
 function decide(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {
   switch (command.type) {
     case 'Create':
-      // A project's id is made from the command that creates it, so one that exists is what an earlier try has made.
+      // The id derives from the command, so an earlier attempt made the existing project.
       if (state.status !== 'absent') return [];
       return [{ type: 'ProjectCreated', data: { name: command.name, owner_id: command.ownerId } }];
     case 'Change':
@@ -64,17 +64,17 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
       return [{ type: 'EntitlementRevoked', data: { entitlement, source } }];
     }
     case 'ChangeDefaultStorage':
-      if (existing(state).defaultStorageId === command.storageId) return [];
+      if (existing(state).default_storage_id === command.storageId) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: command.storageId } }];
     case 'ReplaceDefaultStorage': {
       const { replaces, storageId } = command;
-      if (state.status !== 'existing' || state.defaultStorageId !== replaces) return [];
+      if (state.status !== 'existing' || state.default_storage_id !== replaces) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: storageId } }];
     }
     case 'MarkInvitationMailed':
     case 'AcceptInvitation':
     case 'RemoveErasedMember':
-      // What follows from elsewhere finds nothing left to do in a project that has been deleted meanwhile.
+      // These commands follow from other events, and have nothing to do in a deleted project.
       return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
     case 'InviteMember':
     case 'AddMember':
@@ -93,7 +93,7 @@ function change(
 ): readonly ProjectEvent[] {
   const events: ProjectEvent[] = [];
   if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
-  if (requireTwoFactor !== undefined && requireTwoFactor !== project.requireTwoFactor) {
+  if (requireTwoFactor !== undefined && requireTwoFactor !== project.require_2fa) {
     events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa: requireTwoFactor } });
   }
   return events;
@@ -101,9 +101,9 @@ function change(
 
 function deleteIfAlone(userId: string, state: ProjectState): readonly ProjectEvent[] {
   if (state.status === 'deleted') return [];
-  const { members } = existing(state);
-  if (!members.has(userId)) rejectProject('member_not_found', 'there is no such member');
-  if (members.size > 1) rejectProject('project_has_members', 'the project has other members');
+  const project = existing(state);
+  if (roleIn(project, userId) === null) rejectProject('member_not_found', 'there is no such member');
+  if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
   return [{ type: 'ProjectDeleted', data: {} }];
 }
 
@@ -111,15 +111,17 @@ function existing(state: ProjectState): ExistingProject {
   return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
 }
 
-/** Whether the project has the entitlement from this source. */
-export function holds({ grants }: ExistingProject, grant: Grant): boolean {
-  return grants.has(grantKey(grant));
+/** Returns whether the project has the entitlement from this source. */
+export function holds({ entitlements }: ExistingProject, grant: Grant): boolean {
+  return sourcesOf({ entitlements }, grant.entitlement).includes(grant.source);
 }
 
-/** The sources by which the project has the entitlement. */
-export function sourcesOf({ grants }: ExistingProject, entitlement: Entitlement): readonly string[] {
-  const before = `${entitlement}/`;
-  return [...grants].filter((key) => key.startsWith(before)).map((key) => key.slice(before.length));
+/** Returns the sources that grant the entitlement. */
+export function sourcesOf(
+  { entitlements }: Pick<ExistingProject, 'entitlements'>,
+  entitlement: Entitlement,
+): readonly string[] {
+  return entitlements.filter((grant) => grant.entitlement === entitlement).map(({ source }) => source);
 }
 
 export const projectAggregate: Aggregate<ProjectState, ProjectCommand, ProjectEvent> = {

@@ -1,21 +1,23 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type ProjectRejection =
-  /** There is no such project, or there is none any more. */
+  /** The project does not exist or was deleted. */
   | 'project_not_found'
   | 'member_not_found'
   | 'api_key_not_found'
+  /** An earlier attempt of the command issued the key. The key itself cannot be shown again. */
+  | 'api_key_issued_before'
   /** The user is a member, or the address is invited, already. */
   | 'already_member'
   | 'member_limit_reached'
   | 'api_key_limit_reached'
-  /** The project would be without an owner. */
+  /** The project would have no owner. */
   | 'last_owner'
-  /** The acting member's role does not reach so far. */
+  /** The role of the acting member is too low. */
   | 'insufficient_role'
   /** The acting member must have the second factor on for this. */
   | 'two_factor_required'
-  /** Other members are left, so the project cannot be deleted along with an account. */
+  /** The project has other members, so the erasure of an account cannot delete it. */
   | 'project_has_members';
 
 export function rejectProject(code: ProjectRejection, message: string): never {

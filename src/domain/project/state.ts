@@ -1,125 +1,80 @@
-import type { GrantSource } from '../fields.js';
-import type { Role } from '../role.js';
-import type { Entitlement, ProjectEvent } from './events.js';
+import type { Recorded } from '../../event-sourcing/ports/domain-event.js';
+import type { ProjectEvent } from './events.js';
+import { applyEvent, newProject, type ProjectFields } from './status.js';
 
 export type ProjectState =
   | { readonly status: 'absent' }
   | ExistingProject
   | {
       readonly status: 'deleted';
-      /** Those that were open: nobody needs their addresses any more. */
+      /** The invitations that were open, whose keys can be destroyed. */
       readonly invitationIds: readonly string[];
     };
 
-export interface ExistingProject {
+export interface ExistingProject extends ProjectFields {
   readonly status: 'existing';
-  readonly name: string;
-  readonly requireTwoFactor: boolean;
-  /** By user id, in the order in which they joined. */
-  readonly members: ReadonlyMap<string, Role>;
-  /** By id: those that wait for their address to be verified. */
-  readonly invitations: ReadonlyMap<string, Invitation>;
-  /** What holds, by `grantKey`. */
-  readonly grants: ReadonlySet<string>;
-  /** By id: those that were not revoked. */
-  readonly apiKeys: ReadonlyMap<string, ApiKey>;
-  readonly defaultStorageId: string | null;
+  /** The open invitations whose mail was accepted or refused. They are not mailed again. */
+  readonly mailed: ReadonlySet<string>;
+  /** How members were added, also removed ones, by user id; not the creator. The newest `additionsMax`. */
+  readonly additions: ReadonlyMap<string, MemberAddition>;
+  /** The revoked keys and the ended invitations, newest last. A late repetition does not make one of them again. */
+  readonly endedIds: readonly string[];
 }
 
-export interface Invitation {
-  readonly emailDigest: string;
-  readonly role: Role;
-  readonly mailed: boolean;
+/** More than a project has at once, so that one command that ends all of them does not push out the others. */
+const endedIdsMax = 600;
+/** Twice the members of a project. */
+const additionsMax = 400;
+
+/** The command that added a member, and the invitation that ended with it. A repeated command recognises its work. */
+export interface MemberAddition {
+  readonly commandId: string;
+  readonly invitationId: string | null;
 }
 
-export interface ApiKey {
-  readonly issuedBy: string;
-  readonly expiresAt: Date;
-}
-
-export function evolve(state: ProjectState, event: ProjectEvent): ProjectState {
+export function evolve(state: ProjectState, event: Recorded<ProjectEvent>): ProjectState {
   if (event.type === 'ProjectCreated') {
-    return {
-      status: 'existing',
-      name: event.data.name,
-      requireTwoFactor: false,
-      members: new Map([[event.data.owner_id, 'owner']]),
-      invitations: new Map(),
-      grants: new Set(),
-      apiKeys: new Map(),
-      defaultStorageId: null,
-    };
+    const nothingYet = { mailed: new Set<string>(), additions: new Map(), endedIds: [] };
+    return { status: 'existing', ...newProject(event), ...nothingYet };
   }
   if (state.status !== 'existing') return state;
   if (event.type === 'ProjectDeleted') {
-    return { status: 'deleted', invitationIds: [...state.invitations.keys()] };
+    return { status: 'deleted', invitationIds: state.invitations.map(({ id }) => id) };
   }
-  return { ...state, ...changeOf(state, event) };
+  return {
+    ...state,
+    ...applyEvent(state, event),
+    mailed: mailedAfter(state, event),
+    additions: additionsAfter(state, event),
+    endedIds: endedIdsAfter(state, event),
+  };
 }
 
-function changeOf(
-  state: ExistingProject,
-  event: Exclude<ProjectEvent, { type: 'ProjectCreated' | 'ProjectDeleted' }>,
-): Partial<ExistingProject> {
-  switch (event.type) {
-    case 'ProjectRenamed':
-      return { name: event.data.name };
-    case 'TwoFactorRequirementChanged':
-      return { requireTwoFactor: event.data.require_2fa };
-    case 'MemberInvited': {
-      const { invitation_id: id, email_digest: emailDigest, role } = event.data;
-      return { invitations: new Map(state.invitations).set(id, { emailDigest, role, mailed: false }) };
-    }
-    case 'InvitationMailed':
-      return withInvitation(state, event.data.invitation_id, { mailed: true });
-    case 'InvitationRoleChanged':
-      return withInvitation(state, event.data.invitation_id, { role: event.data.role });
-    case 'InvitationWithdrawn':
-      return { invitations: without(state.invitations, event.data.invitation_id) };
-    case 'MemberAdded': {
-      const { user_id: userId, role, invitation_id: invitationId } = event.data;
-      const members = new Map(state.members).set(userId, role);
-      if (invitationId === null) return { members };
-      return { members, invitations: without(state.invitations, invitationId) };
-    }
-    case 'MemberRoleChanged':
-      return { members: new Map(state.members).set(event.data.user_id, event.data.role) };
-    case 'MemberRemoved':
-      return { members: without(state.members, event.data.user_id) };
-    case 'EntitlementGranted':
-      return { grants: new Set(state.grants).add(grantKey(event.data)) };
-    case 'EntitlementRevoked': {
-      const grants = new Set(state.grants);
-      grants.delete(grantKey(event.data));
-      return { grants };
-    }
-    case 'ApiKeyIssued': {
-      const { key_id: id, issued_by: issuedBy, expires_at } = event.data;
-      return { apiKeys: new Map(state.apiKeys).set(id, { issuedBy, expiresAt: new Date(expires_at) }) };
-    }
-    case 'ApiKeyRevoked':
-      return { apiKeys: without(state.apiKeys, event.data.key_id) };
-    case 'DefaultStorageChanged':
-      return { defaultStorageId: event.data.storage_id };
-  }
+function additionsAfter(
+  { additions }: ExistingProject,
+  event: Recorded<ProjectEvent>,
+): ExistingProject['additions'] {
+  if (event.type !== 'MemberAdded') return additions;
+  const { user_id, invitation_id: invitationId } = event.data;
+  const others = [...additions].filter(([userId]) => userId !== user_id);
+  const added = [user_id, { commandId: event.metadata.command_id, invitationId }] as const;
+  return new Map([...others, added].slice(-additionsMax));
 }
 
-function withInvitation(
-  { invitations }: ExistingProject,
-  id: string,
-  change: Partial<Invitation>,
-): Partial<ExistingProject> {
-  const invitation = invitations.get(id);
-  if (invitation === undefined) return {};
-  return { invitations: new Map(invitations).set(id, { ...invitation, ...change }) };
+function endedIdsAfter({ endedIds }: ExistingProject, event: ProjectEvent): readonly string[] {
+  const ended = endedBy(event);
+  return ended === null ? endedIds : [...endedIds, ended].slice(-endedIdsMax);
 }
 
-export function grantKey(grant: { readonly entitlement: Entitlement; readonly source: GrantSource }): string {
-  return `${grant.entitlement}/${grant.source}`;
+function endedBy(event: ProjectEvent): string | null {
+  if (event.type === 'ApiKeyRevoked') return event.data.key_id;
+  return event.type === 'InvitationWithdrawn' || event.type === 'MemberAdded'
+    ? event.data.invitation_id
+    : null;
 }
 
-function without<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): ReadonlyMap<Key, Value> {
-  const rest = new Map(map);
-  rest.delete(key);
-  return rest;
+function mailedAfter({ mailed }: ExistingProject, event: ProjectEvent): ReadonlySet<string> {
+  if (event.type === 'InvitationMailed') return new Set(mailed).add(event.data.invitation_id);
+  if (event.type !== 'InvitationWithdrawn' && event.type !== 'MemberAdded') return mailed;
+  return new Set([...mailed].filter((id) => id !== event.data.invitation_id));
 }

@@ -1,10 +1,13 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { entityId, mailOutcome, securityNoticeKind } from '../fields.js';
 
+/** Streams `securitynotice-<event id>`: a separate stream, so that the outcome does not change the user's ETag. */
+export const securityNoticeCategory = 'securitynotice';
+
 const schemas = {
-  /** The person was told of something that happened to their account; the event that caused it says what and when. */
+  /** The mail server accepted or refused the notice about the event. */
   SecurityNoticeMailed: z.strictObject({
     user_id: entityId,
     kind: securityNoticeKind,

@@ -1,7 +1,6 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { MailOutcome, SecurityNoticeKind } from '../fields.js';
-import { securityNoticeCodec, type SecurityNoticeEvent } from './events.js';
-import { securityNoticeCategory } from './stream.js';
+import { securityNoticeCodec, type SecurityNoticeEvent, securityNoticeCategory } from './events.js';
 
 export interface SecurityNoticeState {
   readonly mailed: boolean;

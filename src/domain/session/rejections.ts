@@ -1,14 +1,14 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type SessionRejection =
   | 'session_not_found'
-  /** It was revoked or has expired. */
+  /** The session was revoked or has expired. */
   | 'session_over'
-  /** The refresh token is none of the session's. */
+  /** The refresh token does not belong to the session. */
   | 'refresh_token_unknown'
-  /** The refresh token had been replaced for longer than the grace: the session has ended. */
+  /** The refresh token came back after the grace of its replacement. The session has ended. */
   | 'refresh_token_reused'
-  /** The session has another refresh token than the caller's decision was made for. */
+  /** The session's refresh token is not the one that the caller expected. */
   | 'refresh_token_superseded';
 
 export function rejectSession(code: SessionRejection, message: string): never {

@@ -1,14 +1,14 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import {
   type AuthenticationMethod,
   type RevocationReason,
   sessionCodec,
   type SessionEvent,
   type SessionStart,
+  sessionCategory,
 } from './events.js';
 import { rejectSession } from './rejections.js';
 import { evolve, type SessionState, type StartedSession, successorOf } from './state.js';
-import { sessionCategory } from './stream.js';
 
 export { refreshGraceMs, requestMsMax, successorOf } from './state.js';
 export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
@@ -26,7 +26,7 @@ export type SessionCommand =
   | { readonly type: 'Start'; readonly start: SessionStart }
   | {
       readonly type: 'Refresh';
-      /** Of a token that we have made. */
+      /** The caller has verified that the service made this token. */
       readonly presented: { readonly generation: number; readonly digest: string };
       readonly successor: RefreshTokenRecord;
       readonly now: Date;
@@ -34,7 +34,7 @@ export type SessionCommand =
   | {
       readonly type: 'Strengthen';
       readonly method: AuthenticationMethod;
-      /** A new refresh token, where one is handed out; see `SessionStrengthened`. */
+      /** A new refresh token, or null to issue none; see `SessionStrengthened`. */
       readonly refresh: (RefreshTokenRecord & { readonly link: string }) | null;
       readonly now: Date;
     }
@@ -45,7 +45,7 @@ const initialState: SessionState = { status: 'absent' };
 function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
   switch (command.type) {
     case 'Start':
-      // A session's id is made from the command that starts it, so one that exists is what an earlier try has made.
+      // The id derives from the command, so an earlier attempt made the existing session.
       return state.status === 'absent' ? [{ type: 'SessionStarted', data: command.start }] : [];
     case 'Refresh':
       return refresh(command, state);
@@ -57,8 +57,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
 }
 
 /**
- * The current token is replaced. One that was replaced within the grace changes nothing, and the caller answers with the same
- * successor. Any other ends the session: `RefreshTokenReuseDetected` among the events says so.
+ * Replaces the current token. For a token that was replaced within the grace it appends nothing, and the caller answers
+ * with the same successor. Any other earlier token ends the session, with `RefreshTokenReuseDetected` among the events.
  */
 function refresh(
   { presented, successor, now }: Extract<SessionCommand, { type: 'Refresh' }>,
@@ -84,7 +84,7 @@ function strengthen(
   session: StartedSession,
 ): readonly SessionEvent[] {
   if (issued === null) return [{ type: 'SessionStrengthened', data: { method, refresh: null } }];
-  // Repeated: the link is made from the command.
+  // A repetition, because the link derives from the command.
   if (session.refresh.link === issued.link) return [];
   if (issued.generation !== session.refresh.generation + 1) {
     rejectSession('refresh_token_superseded', 'the session has another refresh token by now');
@@ -129,6 +129,5 @@ function unknownToken(): never {
 export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {
   category: sessionCategory,
   codec: sessionCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

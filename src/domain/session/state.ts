@@ -1,5 +1,6 @@
-import type { Evolving } from '../../event-sourcing/decider.js';
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { AuthenticationMethod, RevocationReason, SessionEvent } from './events.js';
+import { withMethod } from './status.js';
 
 export type SessionState =
   | { readonly status: 'absent' }
@@ -8,7 +9,7 @@ export type SessionState =
       readonly status: 'revoked';
       readonly userId: string;
       readonly reason: RevocationReason;
-      /** That of the last refresh token. */
+      /** The generation of the last refresh token. */
       readonly generation: number;
     };
 
@@ -21,7 +22,7 @@ export interface StartedSession {
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly refresh: RefreshTokenState;
-  /** Those that were replaced not long ago, oldest first; see `successorOf`. */
+  /** The recently replaced tokens, oldest first; see `successorOf`. */
   readonly replaced: readonly RefreshTokenState[];
 }
 
@@ -30,23 +31,23 @@ export interface RefreshTokenState {
   readonly generation: number;
   readonly keyId: string;
   readonly digest: string;
-  /** What it was derived from where no predecessor was presented; null: from its predecessor (none for the first). */
+  /** Set if no predecessor was presented: the token derives from this. Null: from the predecessor, if any. */
   readonly link: string | null;
   readonly idleExpiresAt: Date;
   /** The store's recorded time. */
   readonly issuedAt: Date;
 }
 
-/** How long a replaced refresh token is still answered with its successor (DESIGN 3, Refresh tokens). */
+/** A replaced token gets the same successor again for this long (docs/design.md#refresh-tokens). */
 export const refreshGraceMs = 10_000;
 
-/** A request is judged by when it came, and may be decided that much later. */
+/** A request is judged by the time of its arrival, which may be this long ago. */
 export const requestMsMax = 60_000;
 
-/** More refreshes than this within the grace are no client's retries. */
+/** A client's retries need fewer refreshes within the grace. */
 const replacedMax = 20;
 
-/** The token that replaced the presented one, if it did so no longer ago than the grace; else null. */
+/** Returns the token that replaced the presented one within the grace, else null. */
 export function successorOf(
   { refresh, replaced }: StartedSession,
   presented: { readonly generation: number; readonly digest: string },
@@ -81,7 +82,7 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       return { ...state, ...replace(state, refreshTokenOf(event.data, null, event.recordedAt)) };
     case 'SessionStrengthened': {
       const { method, refresh } = event.data;
-      const methods = state.methods.includes(method) ? state.methods : [...state.methods, method];
+      const methods = withMethod(state.methods, method);
       if (refresh === null) return { ...state, methods };
       const issued = refreshTokenOf(refresh, refresh.link, event.recordedAt);
       return { ...state, methods, ...replace(state, issued) };
@@ -102,15 +103,15 @@ interface RefreshTokenData {
   readonly idle_expires_at: string;
 }
 
-/** The present token gives way; of those before it stay the ones that a request under way may still present within the grace. */
+/** Replaces the token. Earlier tokens stay while a request under way may present them within their grace. */
 function replace(
   { refresh, replaced }: StartedSession,
   issued: RefreshTokenState,
 ): Pick<StartedSession, 'refresh' | 'replaced'> {
   const known = [...replaced, refresh];
   const requestedAt = new Date(issued.issuedAt.getTime() - requestMsMax);
-  const remembered = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, requestedAt));
-  return { refresh: issued, replaced: remembered.slice(-replacedMax) };
+  const presentable = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, requestedAt));
+  return { refresh: issued, replaced: presentable.slice(-replacedMax) };
 }
 
 function isWithinGrace(successor: RefreshTokenState, now: Date): boolean {

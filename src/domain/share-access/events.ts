@@ -1,10 +1,13 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { entityId, hexDigest } from '../fields.js';
 
+/** Streams `shareaccess-<access id>`: one event a stream, so a busy share has no hot stream. */
+export const shareAccessCategory = 'shareaccess';
+
 const schemas = {
-  /** The right password was given and the media handed out. */
+  /** A visitor gave the right password and got the media. */
   ShareVerified: z.strictObject({
     share_id: entityId,
     project_id: entityId,

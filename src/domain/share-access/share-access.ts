@@ -1,6 +1,5 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import { shareAccessCodec, type ShareAccessEvent } from './events.js';
-import { shareAccessCategory } from './stream.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import { shareAccessCodec, type ShareAccessEvent, shareAccessCategory } from './events.js';
 
 export interface ShareAccessState {
   readonly recorded: boolean;

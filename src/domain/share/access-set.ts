@@ -1,16 +1,16 @@
-/** Ids of accesses, each once. Adding makes another set and leaves this one as it is. */
+/** An immutable set of the ids of accesses. */
 export interface AccessSet {
   readonly size: number;
   has(id: string): boolean;
   with(id: string): AccessSet;
 }
 
-/** So many ids are copied by adding one; the others are copied once in so many times. */
+/** Each addition copies at most this many ids. One in so many additions copies the others. */
 const recentMax = 128;
 
 /**
- * A set that is folded from up to `maxUsesMax` events, one by one. Copying all of it for each event would hold up the process
- * for seconds; so most ids stand in a set that many versions share, and only the latest are copied.
+ * The empty set. A share folds up to `maxUsesMax` events one by one; to copy all ids for each event would block the
+ * process for seconds. So most ids are in a set that many versions share, and only the latest ids are copied.
  */
 export const noAccesses: AccessSet = makeAccessSet(new Set(), []);
 

@@ -1,16 +1,19 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from '../fields.js';
 
-/** DESIGN 4.4. */
+/** Streams `share-<share id>`. */
+export const shareCategory = 'share';
+
+/** The largest `max_uses` (docs/design.md#shares). */
 export const maxUsesMax = 10_000;
 
 const terms = {
-  /** The end of the share; null: none. */
+  /** Null: the share does not expire. */
   expires_at: instant.nullable(),
-  /** How often its password may be used; null: as often as anybody likes. */
+  /** How often the password may be used; null: not limited. */
   max_uses: z.int().min(1).max(maxUsesMax).nullable(),
   allow_download: z.boolean(),
 };
@@ -19,22 +22,22 @@ const schemas = {
   ShareCreated: z.strictObject({
     project_id: entityId,
     asset_id: entityId,
-    /** Sealed for the share, to be shown again to members. */
+    /** Sealed for the share, because members may see it again. */
     token: sealedSchema,
-    /** Keyed digest, by which a visitor's token finds the share. */
+    /** Keyed digest, which finds the share of a visitor's token. */
     token_digest: hexDigest,
     /** A PHC string, sealed for the share. */
     password_hash: sealedSchema,
     ...terms,
     created_by: entityId.nullable(),
   }),
-  /** All terms as they are from now on. */
+  /** All terms after the change. */
   ShareChanged: z.strictObject(terms),
-  /** Ends the sessions that were opened with the password before. */
+  /** Ends the sessions that the previous password opened. */
   SharePasswordChanged: z.strictObject({ password_hash: sealedSchema }),
-  /** Appended before the media is handed out, where uses are limited. */
+  /** Appended before the visitor gets the media, if uses are limited. */
   ShareUsed: z.strictObject({ access_id: entityId }),
-  /** Wrong passwords have slowed the share down; told at most once an hour. */
+  /** Wrong passwords have slowed the share down. Appended at most once an hour. */
   ShareVerificationThrottled: z.strictObject({ failures: z.int().positive() }),
   ShareRevoked: z.strictObject({}),
 };

@@ -1,21 +1,21 @@
 import { invalid } from '../invalid-request.js';
 
-/** DESIGN 4.4. Characters are code points of the NFC form, which is also what is hashed. */
+/** In code points of the NFC form, which is also hashed (docs/design.md#share-passwords). */
 export const sharePasswordMin = 4;
 export const sharePasswordMax = 128;
 
-/** A password that is set for a share. @throws CommandRejected invalid_request */
+/** Checks a new password of a share. @throws CommandRejected invalid_request */
 export function checkSharePassword(password: string): string {
   const length = lengthOf(password);
   if (length < sharePasswordMin || length > sharePasswordMax) {
     invalid('password', `must have ${sharePasswordMin} to ${sharePasswordMax} characters`);
   }
-  // A lone surrogate has no UTF-8 form: different passwords would have one hash.
+  // A lone surrogate has no UTF-8 form, so different passwords would have the same hash.
   if (/\p{Surrogate}/u.test(password)) invalid('password', 'must be well-formed text');
   return password;
 }
 
-/** A password that a visitor tries. @throws CommandRejected invalid_request */
+/** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
 export function checkTriedPassword(password: string): string {
   const length = lengthOf(password);
   if (length < 1 || length > sharePasswordMax) {

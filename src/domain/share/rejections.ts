@@ -1,11 +1,11 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected, TargetNotFound } from '../../event-sourcing/ports/errors.js';
 
 export type ShareRejection =
-  /** Unknown, expired, revoked, used up, or its storage serves nothing: visitors cannot tell these apart (DESIGN 4.4). */
+  /** Unknown, expired, revoked, used up, or without a serving storage: docs/design.md#share-verification. */
   | 'share_not_found'
-  /** The password is wrong, or the session that it opened is over. */
+  /** The password is wrong, or the session that it opened has ended. */
   | 'share_password_wrong'
-  /** The password is not the one that the caller has checked. */
+  /** The password is not the one that the caller checked. */
   | 'share_password_changed';
 
 export function rejectShare(code: ShareRejection, message: string): never {
@@ -13,5 +13,5 @@ export function rejectShare(code: ShareRejection, message: string): never {
 }
 
 export function shareNotFound(): never {
-  return rejectShare('share_not_found', 'the share does not exist');
+  throw new TargetNotFound<ShareRejection>('share_not_found', 'the share does not exist');
 }

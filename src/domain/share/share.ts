@@ -1,9 +1,9 @@
-import type { Aggregate, Evolving } from '../../event-sourcing/decider.js';
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Aggregate, Evolving } from '../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { type AccessSet, noAccesses } from './access-set.js';
-import { maxUsesMax, shareCodec, type ShareEvent } from './events.js';
+import { shareCodec, type ShareEvent, shareCategory } from './events.js';
 import { rejectShare, shareNotFound } from './rejections.js';
-import { shareCategory } from './stream.js';
+import { applyEvent, newShare, remainingUses, type ShareFields } from './status.js';
 
 export type ShareState =
   { readonly status: 'absent' } | OpenShare | { readonly status: 'revoked'; readonly projectId: string };
@@ -14,18 +14,16 @@ export interface ShareTerms {
   readonly allowDownload: boolean;
 }
 
-export interface OpenShare extends ShareTerms {
+export interface OpenShare extends ShareFields {
   readonly status: 'open';
   readonly projectId: string;
   readonly assetId: string;
   readonly token: Sealed;
   readonly tokenDigest: string;
   readonly passwordHash: Sealed;
-  /** Counts the passwords; the first is 1. */
-  readonly passwordGeneration: number;
-  /** The accesses that counted; at most `maxUsesMax`. */
+  /** The counted accesses; at most `maxUsesMax`. */
   readonly usedBy: AccessSet;
-  /** When slowing down was last told, by the store's recorded time. */
+  /** The store's recorded time of the last ShareVerificationThrottled. */
   readonly throttledAt: Date | null;
 }
 
@@ -39,24 +37,29 @@ export type ShareCommand =
       readonly passwordHash: Sealed;
       readonly createdBy: string | null;
     } & ShareTerms)
-  /** What is left out stays as it is. */
+  /** Omitted fields stay unchanged. */
   | {
       readonly type: 'Change';
+      /** The caller's project. */
+      readonly projectId: string;
       readonly changes: Partial<ShareTerms>;
       readonly passwordHash?: Sealed | undefined;
     }
-  /** Counts a use, if the share still stands as it was checked; decides nothing where uses are not limited. */
+  /** Counts a use, if the share still opens with the checked password. Appends nothing if uses are not limited. */
   | {
       readonly type: 'Use';
       readonly accessId: string;
       readonly passwordGeneration: number;
       readonly now: Date;
     }
-  | { readonly type: 'TellThrottled'; readonly failures: number; readonly now: Date }
-  | { readonly type: 'Revoke' };
+  | { readonly type: 'RecordThrottled'; readonly failures: number; readonly now: Date }
+  /** `projectId`: the caller's project. */
+  | { readonly type: 'Revoke'; readonly projectId: string }
+  /** A reaction revokes the share of a removed asset or a deleted project. */
+  | { readonly type: 'RevokeOrphaned' };
 
-/** DESIGN 3: at most one `ShareVerificationThrottled` in this time. */
-const throttledEveryMs = 3_600_000;
+/** At most one `ShareVerificationThrottled` is appended in this time: docs/design.md#what-is-not-an-event. */
+export const throttledEveryMs = 3_600_000;
 
 const initialState: ShareState = { status: 'absent' };
 
@@ -70,38 +73,30 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
       token: data.token,
       tokenDigest: data.token_digest,
       passwordHash: data.password_hash,
-      passwordGeneration: 1,
+      ...newShare(data),
       usedBy: noAccesses,
       throttledAt: null,
-      ...termsOf(data),
     };
   }
   if (state.status !== 'open') return state;
-  switch (event.type) {
-    case 'ShareChanged':
-      return { ...state, ...termsOf(event.data) };
-    case 'SharePasswordChanged':
-      return {
-        ...state,
-        passwordHash: event.data.password_hash,
-        passwordGeneration: state.passwordGeneration + 1,
-      };
-    case 'ShareUsed':
-      return { ...state, usedBy: state.usedBy.with(event.data.access_id) };
-    case 'ShareVerificationThrottled':
-      return { ...state, throttledAt: event.recordedAt };
-    case 'ShareRevoked':
-      return { status: 'revoked', projectId: state.projectId };
-  }
+  if (event.type === 'ShareRevoked') return { status: 'revoked', projectId: state.projectId };
+  return { ...state, ...applyEvent(state, event), ...changeOf(state, event) };
 }
 
-function termsOf(data: {
-  readonly expires_at: string | null;
-  readonly max_uses: number | null;
-  readonly allow_download: boolean;
-}): ShareTerms {
-  const expiresAt = data.expires_at === null ? null : new Date(data.expires_at);
-  return { expiresAt, maxUses: data.max_uses, allowDownload: data.allow_download };
+function changeOf(
+  { usedBy }: OpenShare,
+  event: Exclude<Evolving<ShareEvent>, { type: 'ShareCreated' | 'ShareRevoked' }>,
+): Partial<OpenShare> {
+  switch (event.type) {
+    case 'SharePasswordChanged':
+      return { passwordHash: event.data.password_hash };
+    case 'ShareUsed':
+      return { usedBy: usedBy.with(event.data.access_id) };
+    case 'ShareVerificationThrottled':
+      return { throttledAt: event.recordedAt };
+    case 'ShareChanged':
+      return {};
+  }
 }
 
 function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[] {
@@ -109,16 +104,19 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
     case 'Create':
       return create(command, state);
     case 'Change':
-      return change(command, open(state));
+      return change(command, openShare(state, command.projectId));
     case 'Use':
       return use(command, state);
-    case 'TellThrottled': {
+    case 'RecordThrottled': {
       if (state.status !== 'open') return [];
-      const { throttledAt } = state;
-      const told = throttledAt !== null && command.now.getTime() - throttledAt.getTime() < throttledEveryMs;
-      return told ? [] : [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
+      const lastMs = state.throttledAt?.getTime() ?? -Infinity;
+      if (command.now.getTime() - lastMs < throttledEveryMs) return [];
+      return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
     }
     case 'Revoke':
+      openShare(state, command.projectId);
+      return [{ type: 'ShareRevoked', data: {} }];
+    case 'RevokeOrphaned':
       if (state.status === 'revoked') return [];
       open(state);
       return [{ type: 'ShareRevoked', data: {} }];
@@ -129,7 +127,7 @@ function create(
   command: Extract<ShareCommand, { type: 'Create' }>,
   state: ShareState,
 ): readonly ShareEvent[] {
-  // A share's id is made from the command that creates it, so one that exists is what an earlier try has made.
+  // The id derives from the command, so an earlier attempt made the existing share.
   if (state.status !== 'absent') return [];
   return [
     {
@@ -140,7 +138,9 @@ function create(
         token: command.token,
         token_digest: command.tokenDigest,
         password_hash: command.passwordHash,
-        ...recordOf(command),
+        expires_at: command.expiresAt?.toISOString() ?? null,
+        max_uses: command.maxUses,
+        allow_download: command.allowDownload,
         created_by: command.createdBy,
       },
     },
@@ -148,16 +148,20 @@ function create(
 }
 
 function change(
-  { changes, passwordHash }: Extract<ShareCommand, { type: 'Change' }>,
+  { changes: { expiresAt, maxUses, allowDownload }, passwordHash }: Extract<ShareCommand, { type: 'Change' }>,
   share: OpenShare,
 ): readonly ShareEvent[] {
-  const [before, after] = [recordOf(share), recordOf({ ...share, ...changes })];
+  const after = {
+    expires_at: expiresAt === undefined ? share.expires_at : (expiresAt?.toISOString() ?? null),
+    max_uses: maxUses === undefined ? share.max_uses : maxUses,
+    allow_download: allowDownload ?? share.allow_download,
+  };
   const same =
-    before.expires_at === after.expires_at &&
-    before.max_uses === after.max_uses &&
-    before.allow_download === after.allow_download;
+    after.expires_at === share.expires_at &&
+    after.max_uses === share.max_uses &&
+    after.allow_download === share.allow_download;
   const terms: readonly ShareEvent[] = same ? [] : [{ type: 'ShareChanged', data: after }];
-  // The very same sealed text is a repetition: nobody seals or hashes twice alike.
+  // The same sealed text is a repetition, because no two sealings or hashings yield the same text.
   if (passwordHash === undefined || passwordHash === share.passwordHash) return terms;
   return [...terms, { type: 'SharePasswordChanged', data: { password_hash: passwordHash } }];
 }
@@ -167,40 +171,37 @@ function use(
   state: ShareState,
 ): readonly ShareEvent[] {
   const share = open(state);
-  // Repeated: the access's id is made from the command.
+  // A repetition, because the access's id derives from the command.
   if (share.usedBy.has(accessId)) return [];
   if (!isUsable(share, now)) shareNotFound();
-  if (share.passwordGeneration !== passwordGeneration) {
+  if (share.password_generation !== passwordGeneration) {
     rejectShare('share_password_changed', 'the password has been changed meanwhile');
   }
-  return share.maxUses === null ? [] : [{ type: 'ShareUsed', data: { access_id: accessId } }];
+  return share.max_uses === null ? [] : [{ type: 'ShareUsed', data: { access_id: accessId } }];
 }
 
-/** Whether a share that was not revoked still opens. */
+/** Returns whether the share is neither expired nor used up. */
 export function isUsable(share: OpenShare, now: Date): boolean {
   return !isExpired(share, now) && remainingUses(share) !== 0;
 }
 
-/** The same for an access that may have been counted by an earlier try. */
+/** Returns whether the share is usable by an access, which an earlier attempt may have counted. */
 export function isUsableBy(share: OpenShare, accessId: string, now: Date): boolean {
   return isUsable(share, now) || (share.usedBy.has(accessId) && !isExpired(share, now));
 }
 
-export function isExpired({ expiresAt }: OpenShare, now: Date): boolean {
-  return expiresAt !== null && now >= expiresAt;
+export function isExpired({ expires_at }: OpenShare, now: Date): boolean {
+  return expires_at !== null && now >= new Date(expires_at);
 }
 
-/** Null where uses are not limited. */
-export function remainingUses({ maxUses, usedBy }: OpenShare): number | null {
-  return maxUses === null ? null : Math.max(0, Math.min(maxUses, maxUsesMax) - usedBy.size);
+/** Returns the earlier of a time and the end of the share. */
+export function untilEnd({ expires_at }: OpenShare, time: Date): Date {
+  return expires_at === null || time < new Date(expires_at) ? time : new Date(expires_at);
 }
 
-function recordOf({ expiresAt, maxUses, allowDownload }: ShareTerms) {
-  return {
-    expires_at: expiresAt?.toISOString() ?? null,
-    max_uses: maxUses,
-    allow_download: allowDownload,
-  };
+/** Returns the project's share. @throws CommandRejected share_not_found, also for a share of another project */
+export function openShare(state: ShareState, projectId: string): OpenShare {
+  return state.status === 'open' && state.projectId === projectId ? state : shareNotFound();
 }
 
 function open(state: ShareState): OpenShare {
@@ -210,6 +211,5 @@ function open(state: ShareState): OpenShare {
 export const shareAggregate: Aggregate<ShareState, ShareCommand, ShareEvent> = {
   category: shareCategory,
   codec: shareCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -1,6 +1,6 @@
 import { invalid } from '../invalid-request.js';
 
-/** An end that is set for a share; null: none. @throws CommandRejected invalid_request */
+/** Checks that the end of a share is in the future; null: no end. @throws CommandRejected invalid_request */
 export function checkShareEnd(expiresAt: Date | null, now: Date): Date | null {
   if (expiresAt !== null && expiresAt <= now) invalid('expires_at', 'must be in the future');
   return expiresAt;

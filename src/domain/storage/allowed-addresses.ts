@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Whether an address lies in one of the ranges that the operator allows (`STORAGE_ALLOWED_CIDRS`).
- * @param cidrs such as `10.0.0.0/8` or `fd00::/8`
+ * Makes the predicate of addresses in the ranges of `STORAGE_ALLOWED_CIDRS`.
+ * @param cidrs for example `10.0.0.0/8` or `fd00::/8`
  */
 export function makeAllowedAddresses(cidrs: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

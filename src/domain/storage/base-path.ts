@@ -4,8 +4,8 @@ import { isPrintable } from '../text.js';
 const bytesMax = 512;
 
 /**
- * Normalises the folder that all keys of a storage begin with: no outer or double slashes. Segments `.` and `..` are
- * refused, for browsers rewrite them and break the signature. @throws CommandRejected invalid_request
+ * Normalises the folder that all keys of a storage begin with: no outer or double slashes. Refuses the segments `.` and
+ * `..`: browsers rewrite them, which breaks the signature. @throws CommandRejected invalid_request
  */
 export function checkBasePath(path: string): string {
   if (!isPrintable(path)) invalid('base_path', 'must not contain control characters');

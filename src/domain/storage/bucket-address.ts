@@ -3,24 +3,23 @@ import type { StorageConfiguration } from './configuration.js';
 import type { StorageProvider } from './provider.js';
 import { publicServiceHost, serviceHost } from './region.js';
 
-/** Where a bucket is spoken to. */
 export interface BucketAddress {
   readonly provider: StorageProvider;
   readonly protocol: 'https:' | 'http:';
-  /** The host that requests go to and that is signed, with a port unless it is the protocol's own. */
+  /** The host of requests and signatures, with the port unless it is the protocol's default. */
   readonly host: string;
-  /** The host for whoever is handed a URL: the same, but where `host` is known inside the provider's network only. */
+  /** The host in URLs for clients. It differs if `host` resolves only inside the provider's network. */
   readonly publicHost: string;
-  /** What keys stand behind: `/` where the bucket is in the host, else `/<bucket>/`. */
+  /** The path before the key: `/` if the bucket is in the host, else `/<bucket>/`. */
   readonly pathPrefix: string;
   readonly bucket: string;
   readonly region: string;
 }
 
 /**
- * Works out a storage's address. Where endpoint and region are left out, the providers' own defaults hold: Alibaba's SDK
- * takes cn-hangzhou, Amazon's us-east-1. Compatible services that nobody knows are given the bucket in the path, known
- * ones in the host, as far as TLS allows (Amazon S3, "Virtual hosting of buckets").
+ * Computes the address of a bucket. Without endpoint and region the defaults of the providers' SDKs apply: cn-hangzhou
+ * for Alibaba, us-east-1 for Amazon. An S3 service that `serviceHost` knows gets the bucket in the host as far as TLS
+ * allows (Amazon S3, "Virtual hosting of buckets"). Any other one gets it in the path.
  */
 export function bucketAddress(
   configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'>,
@@ -54,7 +53,7 @@ function regionOf({
   return implied ?? defaultRegions[provider];
 }
 
-/** COS needs none: it signs no region, and `checkConfiguration` asks for one where there is no endpoint. */
+/** COS needs none: it signs no region, and `checkConfiguration` requires a region or an endpoint. */
 const defaultRegions = { oss: 'cn-hangzhou', cos: '', s3: 'us-east-1' } as const;
 
 function defaultEndpoint(provider: StorageProvider, region: string): string {
@@ -69,9 +68,9 @@ function defaultEndpoint(provider: StorageProvider, region: string): string {
 }
 
 function isInPath(provider: StorageProvider, bucket: string, host: string): boolean {
-  // Neither of them serves a bucket in the path any more.
+  // OSS and COS no longer serve a bucket in the path.
   if (provider !== 's3') return false;
   const literal = isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
-  // A dot would need a certificate of two labels; capitals and underscores are no host name.
+  // A wildcard certificate covers no dot in the bucket. Capitals and underscores are not valid in a host name.
   return literal || !serviceHost(provider, host).known || /[^a-z0-9-]/.test(bucket);
 }

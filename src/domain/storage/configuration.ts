@@ -7,7 +7,7 @@ import { type AllowsHttp, checkEndpoint } from './endpoint.js';
 import type { StorageProvider } from './provider.js';
 import { checkRegion, serviceHost } from './region.js';
 
-/** How a storage is reached; fields that were not given are `''`. */
+/** How a storage is reached. Omitted fields are `''`. */
 export interface StorageConfiguration {
   readonly name: string;
   readonly provider: StorageProvider;
@@ -18,7 +18,7 @@ export interface StorageConfiguration {
   readonly cdn_domain: string;
 }
 
-/** Normalises a configuration and checks it against DESIGN 4.3. @throws CommandRejected invalid_request, naming the field */
+/** Normalises and checks a configuration (docs/design.md#storages). @throws CommandRejected invalid_request */
 export function checkConfiguration(
   input: StorageConfiguration,
   allowsHttp: AllowsHttp,

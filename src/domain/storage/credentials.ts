@@ -2,7 +2,7 @@ import { invalid } from '../invalid-request.js';
 import { isPrintable } from '../text.js';
 import type { StorageProvider } from './provider.js';
 
-/** The keys of a provider's credentials (API document 2.2): the public one first, then the secret. */
+/** The keys of credentials, first the public one, then the secret (docs/api.md#22-storage-creation-request). */
 export const credentialKeys = {
   oss: ['access_key', 'secret_key'],
   cos: ['secret_id', 'secret_key'],
@@ -10,7 +10,7 @@ export const credentialKeys = {
 } as const satisfies Record<StorageProvider, readonly [string, string]>;
 
 const lengthMax = 1_024;
-/** The public key stands in headers as it is, which take nothing else (RFC 9110, 5.5). */
+/** Headers contain the public key unchanged, and allow nothing else (RFC 9110, section 5.5). */
 const ascii = /^[\x20-\x7e]+$/;
 
 /** Checks that exactly the provider's two keys are given, each with a value. @throws CommandRejected invalid_request */

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { StorageProvider } from './provider.js';
 
 /**
- * How `cdn_domain` is used in media URLs (DESIGN 4.3):
- * - `origin`: the domain is the bucket's own name (CNAME), so URLs are signed for it
- * - `rewrite`: a CDN in front sends the bucket's host to the origin: signed for the bucket, then the host is swapped
- * - `public`: the CDN reads the bucket by itself, so URLs carry no signature
+ * How media URLs use `cdn_domain` (docs/design.md#delivery):
+ * - `origin`: the domain is another name of the bucket (CNAME), and URLs are signed for it
+ * - `rewrite`: URLs are signed for the bucket's host, which the CDN sends to its origin; then the host is replaced
+ * - `public`: the CDN reads the bucket itself, and URLs have no signature
  */
 export const deliveryMode = z.enum(['origin', 'rewrite', 'public']);
 export type DeliveryMode = z.infer<typeof deliveryMode>;
 
-/** What works with the providers' usual set-ups: OSS and COS bind a domain to the bucket, S3 is behind a CDN. */
+/** Returns the mode of the usual set-up: OSS and COS bind a domain to the bucket, S3 is behind a CDN. */
 export function defaultDelivery(provider: StorageProvider): DeliveryMode {
   return provider === 's3' ? 'rewrite' : 'origin';
 }

@@ -4,12 +4,12 @@ import { isHostName } from './host-name.js';
 import type { StorageProvider } from './provider.js';
 import { serviceHost } from './region.js';
 
-/** Which addresses may be spoken to in the clear: those that the operator listed in `STORAGE_ALLOWED_CIDRS`. */
+/** Returns whether an address may be used without TLS: `STORAGE_ALLOWED_CIDRS` contains it. */
 export type AllowsHttp = (address: string) => boolean;
 
 /**
- * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. A leading `bucket.` is cut off, except
- * from a host that is the provider's own as it stands. A host without a scheme means https.
+ * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes a leading `bucket.`, unless
+ * the whole host is one of the provider. A host without a scheme means https.
  * @throws CommandRejected invalid_request
  */
 export function checkEndpoint(
@@ -29,7 +29,7 @@ export function checkEndpoint(
 }
 
 function parseOrigin(endpoint: string): URL {
-  // The URL parser drops or rewrites these silently.
+  // The URL parser drops or rewrites these characters silently.
   if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint))
     invalid('endpoint', 'must be an origin such as https://host');
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;

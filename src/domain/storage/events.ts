@@ -1,16 +1,19 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId } from '../fields.js';
 import { deliveryMode } from './delivery.js';
 import { storageProvider } from './provider.js';
 import { testFailureCode, testFailureHint } from './test-failure.js';
 
-/** What has to be proven by a test before it may serve. */
+/** Streams `storage-<storage id>`. */
+export const storageCategory = 'storage';
+
+/** A test must prove these values before they serve. */
 const connection = { endpoint: z.string(), bucket: z.string().min(1), region: z.string() };
 
-/** Fields that were not given are `''`. */
+/** Omitted fields are `''`. */
 const configuration = {
   name: z.string().min(1),
   ...connection,
@@ -18,17 +21,17 @@ const configuration = {
   cdn_domain: z.string(),
 };
 
-/** What a change of the connection changes besides; left out where it stays as it is. */
-const besides = {
+/** The other fields that change together with the connection. Unchanged ones are absent. */
+const others = {
   name: z.string().min(1).exactOptional(),
   base_path: z.string().exactOptional(),
   cdn_domain: z.string().exactOptional(),
 };
 
 const credentials = z.strictObject({
-  /** Counts the credentials; each version is sealed under a key of its own. */
+  /** Counts the credentials. Each version is sealed with a separate key. */
   version: z.int().positive(),
-  /** By the provider's own names, each sealed under its name. */
+  /** By the provider's names. Each value is sealed under its name. */
   sealed: z.record(z.string(), sealedSchema),
 });
 
@@ -40,15 +43,15 @@ const schemas = {
     credentials_version: z.int().positive(),
     credentials: z.record(z.string(), sealedSchema),
   }),
-  /** All of the configuration as it is from now on. */
+  /** The whole configuration after the change. */
   StorageChanged: z.strictObject(configuration),
   StorageCredentialsReplaced: z.strictObject({ credentials }),
   StorageDeliveryChanged: z.strictObject({ mode: deliveryMode }),
 
   StorageTestStarted: z.strictObject({
     test_id: entityId,
-    /** What is tested in place of the present connection, which goes on serving; null: the present one. */
-    candidate: z.strictObject({ ...connection, ...besides, credentials: credentials.nullable() }).nullable(),
+    /** The values under test, while the present ones go on serving; null: the present ones are tested. */
+    candidate: z.strictObject({ ...connection, ...others, credentials: credentials.nullable() }).nullable(),
   }),
   StorageTestSucceeded: z.strictObject({ test_id: entityId }),
   StorageTestFailed: z.strictObject({
@@ -59,7 +62,7 @@ const schemas = {
 
   StorageDisabled: z.strictObject({}),
   StorageEnabled: z.strictObject({}),
-  /** The keys of its credentials are destroyed next. */
+  /** The destruction of the credentials' keys follows. */
   StorageDeleted: z.strictObject({}),
 };
 

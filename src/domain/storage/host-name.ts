@@ -1,4 +1,4 @@
-/** Whether it is a host name in lower case (RFC 1123, section 2.1): labels of letters, digits and inner hyphens. */
+/** Returns whether it is a lower-case host name (RFC 1123, section 2.1): labels of letters, digits, inner hyphens. */
 export function isHostName(text: string): boolean {
   return (
     text.length <= 253 &&

@@ -3,7 +3,7 @@ import type { StorageProvider } from './provider.js';
 
 interface ServiceHosts {
   readonly provider: StorageProvider;
-  /** The first group is the region; none where the host serves several. */
+  /** The first group is the region. It is absent if the host serves several. */
   readonly pattern: RegExp;
   readonly region?: string;
 }
@@ -15,11 +15,11 @@ const hosts: readonly ServiceHosts[] = [
     pattern: /^s3(?:-fips)?(?:\.dualstack)?[.-]((?:[a-z]+-)+[0-9]+)\.amazonaws\.com(?:\.cn)?$/,
   },
   { provider: 's3', pattern: /^s3(?:-accelerate(?:\.dualstack)?)?\.amazonaws\.com$/ },
-  // Cloudflare R2: one region, whatever the jurisdiction.
+  // Cloudflare R2 has one region for all jurisdictions.
   { provider: 's3', pattern: /^[0-9a-f]{32}\.(?:[a-z]+\.)?r2\.cloudflarestorage\.com$/, region: 'auto' },
   { provider: 's3', pattern: /^s3\.([a-z0-9-]+)\.backblazeb2\.com$/ },
   { provider: 's3', pattern: /^s3\.oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$/ },
-  // Alibaba Cloud OSS, "Regions and endpoints": acceleration first, for it looks like a region.
+  // Alibaba Cloud OSS, "Regions and endpoints". Acceleration comes first, because it looks like a region.
   { provider: 'oss', pattern: /^oss-accelerate(?:-overseas)?\.aliyuncs\.com$/ },
   { provider: 'oss', pattern: /^oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$/ },
   { provider: 'oss', pattern: /^([a-z0-9-]+)\.oss\.aliyuncs\.com$/ },
@@ -31,7 +31,7 @@ const hosts: readonly ServiceHosts[] = [
   },
 ];
 
-/** What a provider's own host says of the region; `known` false: not a host of the provider's, so it says nothing. */
+/** Returns the region that a provider's host implies. `known`: whether it is a host of the provider. */
 export function serviceHost(
   provider: StorageProvider,
   host: string,
@@ -45,8 +45,8 @@ export function serviceHost(
 }
 
 /**
- * The name that everybody can resolve of a host that only the provider's own machines can: Alibaba's `-internal` endpoints and
- * Tencent's `cos-internal`. Any other host stays as it is.
+ * Returns the public name of a host that resolves only inside the provider's network: Alibaba's `-internal` endpoints
+ * and Tencent's `cos-internal`. Any other host stays unchanged.
  */
 export function publicServiceHost(host: string): string {
   return host
@@ -54,11 +54,11 @@ export function publicServiceHost(host: string): string {
     .replace(/^cos-internal(\.[a-z0-9-]+\.(?:myqcloud\.com|tencentcos\.cn)(?::\d+)?)$/, 'cos$1');
 }
 
-/** A region's id: `oss-` in front, as Alibaba's console shows it, is cut off. @throws CommandRejected invalid_request */
+/** Checks a region's id. Removes the `oss-` that Alibaba's console shows. @throws CommandRejected invalid_request */
 export function checkRegion(provider: StorageProvider, region: string): string {
   if (region === '') return '';
   const id = provider === 'oss' ? region.replace(/^oss-/, '') : region;
-  // Compatible services name their regions as they like; the large providers do not.
+  // Compatible services use more characters in the ids of their regions.
   const pattern = provider === 's3' ? /^[A-Za-z0-9_-]{1,64}$/ : /^[a-z0-9-]{1,64}$/;
   return pattern.test(id)
     ? id

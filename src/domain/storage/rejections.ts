@@ -1,20 +1,24 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected, TargetNotFound } from '../../event-sourcing/ports/errors.js';
 
 export type StorageRejection =
   | 'entitlement_required'
   | 'storage_limit_reached'
-  /** There is no such storage, or there is none any more. */
+  /** The storage was never created, was deleted, or belongs to another project. */
   | 'storage_not_found'
-  /** A test of other values is under way; one at a time. */
+  /** Another test is under way. One test runs at a time. */
   | 'storage_test_running'
   | 'storage_disabled'
-  /** Somebody else was faster. */
+  /** Another command has replaced the credentials first. */
   | 'storage_credentials_replaced'
-  /** Only an active storage can do this. */
+  /** Only an active storage can become the default. */
   | 'storage_not_active'
-  /** Other storages exist, or assets are kept in it. */
+  /** It is the default while other storages exist, or it contains assets. */
   | 'storage_in_use';
 
 export function rejectStorage(code: StorageRejection, message: string): never {
   throw new CommandRejected<StorageRejection>(code, message);
+}
+
+export function storageNotFound(): never {
+  throw new TargetNotFound<StorageRejection>('storage_not_found', 'the storage does not exist');
 }

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../event-sourcing/decider.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { StorageConfiguration } from './configuration.js';
 import type { DeliveryMode } from './delivery.js';
-import { storageCodec, type StorageEvent } from './events.js';
-import { rejectStorage } from './rejections.js';
+import { storageCodec, type StorageEvent, storageCategory } from './events.js';
+import { rejectStorage, storageNotFound } from './rejections.js';
 import {
   evolve,
   type ExistingStorage,
-  sameConnection,
+  type StorageCandidate,
   type StorageCredentials,
   type StorageState,
-  type StorageTest,
 } from './state.js';
-import { storageCategory } from './stream.js';
+import { isUnderWay, sameConnection } from './status.js';
 import type { TestFailure } from './test-failure.js';
 
-export type { ExistingStorage, StorageConnection, StorageCredentials, StorageState } from './state.js';
+export type { ExistingStorage, StorageCredentials, StorageState } from './state.js';
+export type { StorageConnection } from './status.js';
 
 export type StorageCommand =
   | {
@@ -24,28 +24,35 @@ export type StorageCommand =
       readonly configuration: StorageConfiguration;
       readonly credentials: StorageCredentials;
     }
-  /**
-   * `change` makes the configuration that is wanted of the present one, whichever that is by then; it may reject.
-   * `testId` names the test that another connection of an active storage has to pass first.
-   */
+  | MemberCommand
+  | { readonly type: 'FinishTest'; readonly testId: string; readonly failure: TestFailure | null }
+  /** A reaction deletes the storage of a deleted project. */
+  | { readonly type: 'DeleteOrphaned' };
+
+/** The commands of a project's members. */
+type MemberCommand = {
+  /** The caller's project. */
+  readonly projectId: string;
+} & (
   | {
       readonly type: 'Change';
+      /** Makes the wanted configuration from the present one. @throws CommandRejected */
       readonly change: (present: StorageConfiguration) => StorageConfiguration;
+      /** The test that another connection of an active storage must pass first. */
       readonly testId: string;
     }
   /** `credentials.version` is one more than `credentialsVersionMax`. */
   | { readonly type: 'ReplaceCredentials'; readonly credentials: StorageCredentials; readonly testId: string }
   | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode }
   | { readonly type: 'StartTest'; readonly testId: string }
-  | { readonly type: 'FinishTest'; readonly testId: string; readonly failure: TestFailure | null }
   | { readonly type: 'Disable' }
   | { readonly type: 'Enable' }
-  | { readonly type: 'Delete' };
+  | { readonly type: 'Delete' }
+);
 
-/** DESIGN 4.2: storages of one project. */
+/** Storages of one project (docs/design.md#projects). */
 export const storagesMax = 20;
 
-/** The version of a storage's first credentials. */
 export const firstCredentialsVersion = 1;
 
 const initialState: StorageState = { status: 'absent' };
@@ -54,24 +61,38 @@ function decide(command: StorageCommand, state: StorageState): readonly StorageE
   switch (command.type) {
     case 'Create':
       return create(command, state);
-    case 'Change':
-      return change(command, existing(state));
-    case 'ReplaceCredentials':
-      return replaceCredentials(command, existing(state));
-    case 'ChangeDelivery':
-      if (existing(state).delivery === command.mode) return [];
-      return [{ type: 'StorageDeliveryChanged', data: { mode: command.mode } }];
-    case 'StartTest':
-      return startTest(command.testId, existing(state));
     case 'FinishTest':
       return finishTest(command, state);
+    case 'DeleteOrphaned':
+      if (state.status === 'absent') return storageNotFound();
+      return state.status === 'deleted' ? [] : [{ type: 'StorageDeleted', data: {} }];
+    case 'Change':
+    case 'ReplaceCredentials':
+    case 'ChangeDelivery':
+    case 'StartTest':
     case 'Disable':
-      return existing(state).status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }];
     case 'Enable':
-      return existing(state).status === 'disabled' ? [{ type: 'StorageEnabled', data: {} }] : [];
     case 'Delete':
-      if (state.status === 'deleted') return [];
-      existing(state);
+      return decideForMember(command, existingStorage(state, command.projectId));
+  }
+}
+
+function decideForMember(command: MemberCommand, storage: ExistingStorage): readonly StorageEvent[] {
+  switch (command.type) {
+    case 'Change':
+      return change(command, storage);
+    case 'ReplaceCredentials':
+      return replaceCredentials(command, storage);
+    case 'ChangeDelivery':
+      if (storage.delivery === command.mode) return [];
+      return [{ type: 'StorageDeliveryChanged', data: { mode: command.mode } }];
+    case 'StartTest':
+      return startTest(command.testId, storage);
+    case 'Disable':
+      return storage.status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }];
+    case 'Enable':
+      return storage.status === 'disabled' ? [{ type: 'StorageEnabled', data: {} }] : [];
+    case 'Delete':
       return [{ type: 'StorageDeleted', data: {} }];
   }
 }
@@ -80,7 +101,7 @@ function create(
   { projectId, configuration, credentials }: Extract<StorageCommand, { type: 'Create' }>,
   state: StorageState,
 ): readonly StorageEvent[] {
-  // A storage's id is made from the command that creates it, so one that exists is what an earlier try has made.
+  // The id derives from the command, so an earlier attempt made the existing storage.
   if (state.status === 'deleted')
     return rejectStorage('storage_not_found', 'there is no such storage any more');
   if (state.status !== 'absent') return [];
@@ -97,27 +118,27 @@ function create(
   ];
 }
 
-/** What is active goes on serving by what was proven; what is not has nothing to lose (DESIGN 4.3). */
+/** An active storage serves its proven connection until a new one passes its test: docs/design.md#storage-changes. */
 function change(
-  { change: changeOf, testId }: Extract<StorageCommand, { type: 'Change' }>,
+  { change: changeOf, testId }: Extract<MemberCommand, { type: 'Change' }>,
   storage: ExistingStorage,
 ): readonly StorageEvent[] {
   const configuration = changeOf(storage.configuration);
   if (storage.status !== 'active' || sameConnection(storage.configuration, configuration)) {
     return changed(storage, configuration);
   }
-  // Repeated: the test's id is made from the command.
-  if (storage.test?.testId === testId) return [];
+  // A repetition, because the test's id derives from the command.
+  if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
   const { endpoint, bucket, region } = configuration;
-  const candidate = { endpoint, bucket, region, ...besides(storage.configuration, configuration) };
+  const candidate = { endpoint, bucket, region, ...otherChanges(storage.configuration, configuration) };
   return [
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
 }
 
-/** What else is to change once the connection is proven: until then all stays as it is (DESIGN 4.3). */
-function besides(present: StorageConfiguration, wanted: StorageConfiguration) {
+/** Returns the other changes, which wait until the connection is proven. */
+function otherChanges(present: StorageConfiguration, wanted: StorageConfiguration) {
   const { name, base_path, cdn_domain } = wanted;
   return {
     ...(name === present.name ? {} : { name }),
@@ -127,11 +148,11 @@ function besides(present: StorageConfiguration, wanted: StorageConfiguration) {
 }
 
 function replaceCredentials(
-  { credentials, testId }: Extract<StorageCommand, { type: 'ReplaceCredentials' }>,
+  { credentials, testId }: Extract<MemberCommand, { type: 'ReplaceCredentials' }>,
   storage: ExistingStorage,
 ): readonly StorageEvent[] {
   const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-  const known = storage.test?.candidate?.credentials ?? storage.credentials;
+  const known = storage.candidate?.credentials ?? storage.credentials;
   if (isDeepStrictEqual(known, recorded)) return [];
   if (credentials.version <= storage.credentialsVersionMax) {
     rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
@@ -153,25 +174,25 @@ function startTest(testId: string, storage: ExistingStorage): readonly StorageEv
   if (storage.status === 'disabled') {
     rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
   }
-  if (storage.test?.testId === testId) return [];
+  if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
   return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate: null } }];
 }
 
-/** A result counts only for what was tested: of a test that was superseded, cancelled or given up nothing is kept. */
+/** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
 function finishTest(
   { testId, failure }: Extract<StorageCommand, { type: 'FinishTest' }>,
   state: StorageState,
 ): readonly StorageEvent[] {
-  if (state.status === 'absent' || state.status === 'deleted' || state.test?.testId !== testId) return [];
+  if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
   if (failure !== null) {
     return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
   }
-  return [...adopt(state, state.test), { type: 'StorageTestSucceeded', data: { test_id: testId } }];
+  return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data: { test_id: testId } }];
 }
 
-/** The candidate's values, now that they are proven. */
-function adopt(storage: ExistingStorage, { candidate }: StorageTest): readonly StorageEvent[] {
+/** Returns the changes to the candidate's values, which the test has proven. */
+function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): readonly StorageEvent[] {
   if (candidate === null) return [];
   const { credentials, ...values } = candidate;
   const events = [...changed(storage, { ...storage.configuration, ...values })];
@@ -200,16 +221,14 @@ function requireNoTest({ test }: ExistingStorage): void {
   }
 }
 
-function existing(state: StorageState): ExistingStorage {
-  if (state.status === 'absent' || state.status === 'deleted') {
-    return rejectStorage('storage_not_found', 'there is no such storage');
-  }
-  return state;
+/** Returns the project's storage. @throws CommandRejected storage_not_found, also for a storage of another project */
+export function existingStorage(state: StorageState, projectId: string): ExistingStorage {
+  const exists = state.status !== 'absent' && state.status !== 'deleted';
+  return exists && state.projectId === projectId ? state : storageNotFound();
 }
 
 export const storageAggregate: Aggregate<StorageState, StorageCommand, StorageEvent> = {
   category: storageCategory,
   codec: storageCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** DESIGN 4.3: a test that has not ended by then has failed. Milliseconds since its start, by the store's recorded time. */
+/** A test without a result fails after this time in ms, by the store's recorded time: docs/design.md#storage-tests. */
 export const testLeaseMs = 60_000;
 
-/** Why a storage cannot be used, by a stable code, and what its owner can do about it. */
+/** The causes of a failed test by their stable codes, and the advice for the storage's owner. */
 const advice = {
   probe_timeout: 'The test did not finish. Try again.',
   address_refused: 'The endpoint leads to an address that this service may not speak to. Ask its operator.',
@@ -65,7 +65,7 @@ export type TestFailureCode = keyof typeof advice;
 export const testFailureCodes = Object.keys(advice) as readonly TestFailureCode[];
 export const testFailureCode = z.enum(testFailureCodes as [TestFailureCode, ...TestFailureCode[]]);
 
-/** Something the storage has said that helps, of a form that cannot carry anything else: the id of a region. */
+/** The id of a region that the storage named. The form excludes any other text. */
 export const testFailureHint = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
 
 export interface TestFailure {
@@ -73,7 +73,7 @@ export interface TestFailure {
   readonly hint: string | null;
 }
 
-/** `last_error`: the code, then what to do. Never anything that the provider has written. */
+/** Returns `last_error`: the code, then the advice. It contains no text of the provider, except a region. */
 export function describeFailure({ code, hint }: TestFailure): string {
   return `${code}: ${advice[code]}${hint === null ? '' : ` (${hint})`}`;
 }

@@ -1,11 +1,11 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type TransactionRejection =
-  /** It has paid another order. */
+  /** The transaction has paid another order. */
   | 'transaction_of_another_order'
-  /** It belongs to an order by now, so nothing needs to wait. */
+  /** The transaction belongs to an order, so no callback needs to wait. */
   | 'transaction_linked'
-  /** So much waits for it that nothing more is parked there. */
+  /** Too many callbacks wait, or have waited, for the transaction. */
   | 'transaction_full';
 
 export function rejectTransaction(code: TransactionRejection, message: string): never {

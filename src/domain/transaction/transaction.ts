@@ -1,19 +1,18 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import { transactionCodec, type TransactionEvent } from './events.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import { transactionCodec, type TransactionEvent, transactionCategory } from './events.js';
 import { rejectTransaction } from './rejections.js';
-import { transactionCategory } from './stream.js';
 
-/** Which order a platform's payment belongs to: at most one (DESIGN 3, Callbacks). */
+/** The link of a platform's transaction to at most one order (docs/design.md#settling). */
 export interface TransactionState {
   /** Null until it is linked. */
   readonly orderId: string | null;
-  /** Callbacks that wait for that. */
+  /** Callbacks that wait for the link. */
   readonly parked: ReadonlySet<string>;
-  /** Those that were decided on first. Whoever settles one of them follows that decision, whatever it is linked to later. */
+  /** Callbacks that an operator decided on before the link. They are settled by that decision, not by the link. */
   readonly unparked: Unparked | null;
 }
 
-/** The last one, and those before it: they have no bound, and one more costs the same however many there are. */
+/** A linked list: it has no bound, and an addition costs the same at every length. */
 interface Unparked {
   readonly callback: string;
   readonly count: number;
@@ -25,8 +24,8 @@ export type TransactionCommand =
   | { readonly type: 'Park' | 'Unpark'; readonly callback: string };
 
 /**
- * How much waits for one transaction at most, together with what was decided on first, so that nothing but decisions of people
- * makes its stream grow (decision 0023).
+ * The maximum of parked and unparked callbacks together. Beyond it, only decisions of operators make the stream grow
+ * (docs/decisions/0023-what-waits-for-ever.md#decision).
  */
 export const parkedMax = 500;
 
@@ -49,7 +48,7 @@ function evolve(state: TransactionState, event: TransactionEvent): TransactionSt
   }
 }
 
-/** Whether the callback was decided on before the transaction was linked. */
+/** Returns whether an operator decided on the callback before the link. */
 export function isUnparked({ unparked }: TransactionState, callback: string): boolean {
   for (let each = unparked; each !== null; each = each.before) {
     if (each.callback === callback) return true;

@@ -1,8 +1,9 @@
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
+import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
-import { type EmailChange, emailChangesPerHour, type RegisteredUser } from './state.js';
+import type { EmailChange, RegisteredUser } from './state.js';
 
 export type EmailChangeCommand =
   | {
@@ -15,23 +16,15 @@ export type EmailChangeCommand =
       readonly now: Date;
     }
   | { readonly type: 'MarkEmailChangeMailed'; readonly changeId: string; readonly outcome: MailOutcome }
-  /** Counts a try of the mailed code, before it is compared. */
+  /** Counts an attempt before the mailed code is compared. */
   | { readonly type: 'AttemptEmailChange'; readonly changeId: string; readonly now: Date }
-  /** The code was right and the address is reserved, for this very change. */
+  /** The code was right, and the address is reserved for this change. */
   | { readonly type: 'CompleteEmailChange'; readonly changeId: string; readonly emailDigest: string };
 
-/** DESIGN 4.1: tries of one mailed code. */
-export const codeAttemptsMax = 5;
-
-/** Codes are mailed to people who may not have asked for them: as few as for signing in (DESIGN 4.1, Login code). */
-const limits = [
-  { limit: 1, withinMs: 60_000 },
-  { limit: emailChangesPerHour, withinMs: 3_600_000 },
-];
-
-/** When the user may ask for another change of address; null: now. */
+/** Returns when the user may request another change of address; null: now. */
 export function nextEmailChangeAt({ emailChangesAsked }: RegisteredUser, now: Date): Date | null {
-  const ends = limits.flatMap(({ limit, withinMs }) => {
+  // The mails may reach strangers, so the limits are those of sign-in codes.
+  const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
     const first = emailChangesAsked.at(-limit);
     return first === undefined ? [] : [first.askedAt.getTime() + withinMs];
   });
@@ -49,16 +42,16 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
     case 'AttemptEmailChange': {
       const change = pending(user, command.changeId);
       if (change.expiresAt <= command.now) notPending();
-      if (change.attempts >= codeAttemptsMax) {
+      if (change.attempts >= mailedCode.attemptsMax) {
         rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
       }
       return [{ type: 'EmailChangeAttempted', data: { change_id: command.changeId } }];
     }
     case 'CompleteEmailChange': {
-      // Completed by another, who found the address reserved.
-      if (user.emailDigest === command.emailDigest) return [];
+      // Another process has completed the change.
+      if (user.email_digest === command.emailDigest) return [];
       const { changeId, email, emailDigest } = pending(user, command.changeId);
-      const previous = user.emailDigest;
+      const previous = user.email_digest;
       return [
         {
           type: 'EmailChanged',
@@ -73,11 +66,11 @@ function request(
   command: Extract<EmailChangeCommand, { type: 'RequestEmailChange' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
-  // Repeated: the change's id is made from the command.
+  // A repetition, because the change's id derives from the command.
   if (user.emailChange?.changeId === command.changeId) return [];
-  // Nor does a repetition bring back a change that was replaced: see `holdsAddress`.
+  // A repetition must not restore a replaced change: see `holdsAddress`.
   if (user.emailChangesAsked.some(({ changeId }) => changeId === command.changeId)) notPending();
-  if (user.emailDigest === command.emailDigest) {
+  if (user.email_digest === command.emailDigest) {
     rejectUser('address_unchanged', 'email: it is the address of your account already');
   }
   if (nextEmailChangeAt(user, command.now) !== null) {

@@ -1,27 +1,30 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../event-sourcing/event-codec.js';
-import { sealedSchema } from '../../event-sourcing/sealed.js';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { byteCount, entityId, grantSource, hexDigest, instant, mailOutcome } from '../fields.js';
 
-/** Powers over the whole installation. */
+/** Streams `user-<user id>`. */
+export const userCategory = 'user';
+
+/** A role over the whole installation. */
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
-/** Number of a 30 s time step since 1970 (RFC 6238, section 4). */
+/** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
 
-/** Personal data is sealed for the person, under the fields' own names. */
+/** Personal data is sealed for the person under the name of its field. */
 const schemas = {
   UserRegistered: z.strictObject({
     email: sealedSchema,
-    /** Keyed digest of the address as it is spelled for uniqueness. */
+    /** Keyed digest of the normalised address (docs/design.md#unique-address). */
     email_digest: hexDigest,
     nickname: sealedSchema,
     /** A PHC string. */
     password_hash: sealedSchema,
   }),
-  /** Stands where UserRegistered would have: the registration took too long and can no longer happen. */
+  /** Takes the place of UserRegistered: the registration took too long and can no longer succeed. */
   RegistrationAbandoned: z.strictObject({}),
 
   CapacityGranted: z.strictObject({ source: grantSource, bytes: byteCount }),
@@ -30,25 +33,25 @@ const schemas = {
   PlatformRoleRevoked: z.strictObject({ role: platformRole }),
   ProfileChanged: z.strictObject({ nickname: sealedSchema }),
 
-  /** The address with this digest was proved to be the user's. */
+  /** The address with this digest is verified. */
   EmailVerified: z.strictObject({ email_digest: hexDigest }),
   /**
-   * The address was first proved by a mailed code, which none of these had to do with: password, sessions and second factor
-   * may be those of somebody who has registered another person's address.
+   * A mailed code proved the address for the first time. Password, sessions and second factor are older than the proof,
+   * so they may belong to a stranger who registered this address.
    */
   CredentialsVoided: z.strictObject({}),
   EmailChangeRequested: z.strictObject({
     change_id: entityId,
     email: sealedSchema,
     email_digest: hexDigest,
-    /** The key of CODE_KEYS that the mailed code is made with. */
+    /** The key of CODE_KEYS that makes the mailed code. */
     code_key_id: z.string().min(1),
     expires_at: instant,
   }),
   EmailChangeMailed: z.strictObject({ change_id: entityId, outcome: mailOutcome }),
-  /** Counted before the code is compared. */
+  /** Appended before the code is compared. */
   EmailChangeAttempted: z.strictObject({ change_id: entityId }),
-  /** The new address; it is verified. The one before is released next. */
+  /** The new address is verified. The release of the previous one follows. */
   EmailChanged: z.strictObject({
     change_id: entityId,
     email: sealedSchema,
@@ -56,22 +59,22 @@ const schemas = {
     previous_email_digest: hexDigest,
   }),
 
-  /** Ends all sessions but the one named. */
+  /** Ends all sessions except the named one. */
   PasswordChanged: z.strictObject({ password_hash: sealedSchema, kept_session_id: entityId.nullable() }),
-  /** The same password, hashed with newer parameters or pepper. */
+  /** The same password, hashed with newer parameters or a newer pepper. */
   PasswordRehashed: z.strictObject({ password_hash: sealedSchema }),
   SessionsRevoked: z.strictObject({}),
 
   TotpEnrolled: z.strictObject({ enrolment_id: entityId, secret: sealedSchema }),
-  /** The first code was right: the second factor is on. */
+  /** Turns the second factor on: the first code was right. */
   TotpConfirmed: z.strictObject({ enrolment_id: entityId, step: timeStep }),
   TotpStepUsed: z.strictObject({ step: timeStep }),
   TotpRemoved: z.strictObject({}),
-  /** Keyed digests; they replace all earlier ones. */
+  /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
 
-  /** The user's subject key is destroyed next. */
+  /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),
 };
 

@@ -1,35 +1,35 @@
-import { CommandRejected } from '../../event-sourcing/errors.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 
 export type UserRejection =
-  /** The registration was given up by somebody who waited for it long enough. */
+  /** Another command abandoned the registration, which took too long. */
   | 'registration_abandoned'
-  /** A user stands where the caller expected none. */
+  /** The user is registered, so the registration cannot be abandoned. */
   | 'already_registered'
-  /** There is no such user, or there is none any more. */
+  /** The user does not exist or was erased. */
   | 'user_not_found'
-  /** The session that the command comes from has been ended meanwhile. */
+  /** The caller's session has ended meanwhile. */
   | 'session_ended'
-  /** The password is not the one that the caller has checked. */
+  /** The password is not the one that the caller checked. */
   | 'password_changed'
   /** The user has another address now. */
   | 'address_changed'
-  /** Nobody has proved that the address is the user's. */
+  /** The address is not verified. */
   | 'address_not_proved'
-  /** No change of address is under way, or another one is; or its time is over. */
+  /** No change of address is under way, or another one is, or its time is over. */
   | 'email_change_not_pending'
-  /** The address asked for is the one that the user has. */
+  /** The requested address is the user's present one. */
   | 'address_unchanged'
-  /** Changes of address have been asked for too often. */
+  /** The user has requested too many changes of address. */
   | 'email_change_too_soon'
   /** The code is not the one that was mailed to the new address. */
   | 'email_change_code_refused'
-  /** Every try of a mailed code has been used. */
+  /** All attempts at the mailed code are used. */
   | 'code_attempts_used'
   | 'totp_already_on'
   | 'totp_not_on'
-  /** Another enrolment has begun since, or none has. */
+  /** Another enrolment has begun, or none has. */
   | 'totp_enrolment_superseded'
-  /** The code of a time step that was used already, or a recovery code that is none of the user's. */
+  /** The code's time step was used already, or the recovery code is not the user's. */
   | 'second_factor_refused';
 
 export function rejectUser(code: UserRejection, message: string): never {

@@ -1,9 +1,9 @@
-import type { Evolving } from '../../event-sourcing/decider.js';
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { SecurityNoticeKind } from '../fields.js';
 import type { UserEvent } from './events.js';
 
-/** What a person is told of, by the event that it is told by; see also `tells`. */
+/** The kind of notice by event. `isNews` decides whether the event gets one. */
 export const securityNoticeKinds = {
   PasswordChanged: 'password_changed',
   EmailChanged: 'email_changed',
@@ -16,46 +16,43 @@ export const securityNoticeKinds = {
 
 export type NoticedEvent = Extract<UserEvent, { type: keyof typeof securityNoticeKinds }>;
 
-/** A notice that somebody is to get, or has got. */
+/** A notice that was mailed or may still be mailed. */
 export interface SecurityNotice {
-  /** Of the event that it is about. */
+  /** The event that it is about. */
   readonly eventId: string;
   readonly kind: SecurityNoticeKind;
-  /** The address that the account had until then, for whoever has changed it reads the next one. */
+  /** The address before the event: a thief of the account may have set the address after it. */
   readonly email: Sealed;
   readonly at: Date;
 }
 
 export interface SecurityNotices {
-  /** Those that may still be mailed, oldest first. */
+  /** The notices that may still be mailed, oldest first. */
   readonly recent: readonly SecurityNotice[];
-  /** Revision of the event that turned the second factor on last. */
+  /** The revision of the last TotpConfirmed. */
   readonly totpConfirmedAt: bigint | null;
 }
 
-/** What notices ask of a user. */
+/** The fields of a user that notices depend on. */
 interface Noticed {
   readonly email: Sealed;
-  readonly emailVerified: boolean;
+  readonly email_verified: boolean;
   readonly totp: { readonly status: 'off' | 'enrolling' | 'on' };
   readonly notices: SecurityNotices;
 }
 
 export const noNotices: SecurityNotices = { recent: [], totpConfirmedAt: null };
 
-/** What happened so long ago is no news: a notice that could not be mailed until then is not mailed, in ms. */
+/** A notice that could not be mailed within this time, in ms, is dropped. */
 export const securityNoticeLifetimeMs = 24 * 3_600_000;
 
-/**
- * Whoever was told of the same thing three times within an hour knows. By kind, so that nothing is hidden behind many notices
- * of something harmless.
- */
+/** Limits the notices of each kind separately, so that many notices of a harmless kind hide no other. */
 const ofOneKindMax = 3;
 const ofOneKindMs = 3_600_000;
-/** An address that nobody has proved may be a stranger's, who asked for no mail. */
+/** An unverified address may be a stranger's, so it gets fewer mails. */
 const ofOneKindUnprovedMs = securityNoticeLifetimeMs;
 
-/** The notices after an event. @param before the user as the event found them */
+/** Returns the notices after an event. @param before the user before the event */
 export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): SecurityNotices {
   if (!isNoticed(event)) return before.notices;
   const totpConfirmedAt = event.type === 'TotpConfirmed' ? event.revision : before.notices.totpConfirmedAt;
@@ -65,8 +62,8 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const kind = securityNoticeKinds[event.type];
   const ofOneKind = recent
     .filter((notice) => notice.kind === kind)
-    .filter(within(before.emailVerified ? ofOneKindMs : ofOneKindUnprovedMs));
-  if (!tells(event, before) || ofOneKind.length >= ofOneKindMax) return { recent, totpConfirmedAt };
+    .filter(within(before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs));
+  if (!isNews(event, before) || ofOneKind.length >= ofOneKindMax) return { recent, totpConfirmedAt };
   return { recent: [...recent, { eventId: event.id, kind, email: before.email, at }], totpConfirmedAt };
 }
 
@@ -74,10 +71,9 @@ function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> 
   return event.type in securityNoticeKinds;
 }
 
-/** Whether the event is news of its kind. */
-function tells(event: Evolving<NoticedEvent>, { totp, notices }: Noticed): boolean {
+function isNews(event: Evolving<NoticedEvent>, { totp, notices }: Noticed): boolean {
   if (event.type === 'CredentialsVoided') return totp.status === 'on';
-  // Those of a confirmation stand right after it, and replace none.
+  // The codes directly after a confirmation replace none.
   if (event.type === 'RecoveryCodesIssued') return event.revision - 1n !== notices.totpConfirmedAt;
   return true;
 }

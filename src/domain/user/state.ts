@@ -1,9 +1,9 @@
-import type { Evolving } from '../../event-sourcing/decider.js';
-import type { Sealed } from '../../event-sourcing/sealed.js';
-import type { GrantSource } from '../fields.js';
-import type { SessionEpoch } from '../session-epoch.js';
-import type { PlatformRole, UserEvent } from './events.js';
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
+import type { UserEvent } from './events.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
+import { applyEvent, newUser, type UserFields } from './status.js';
+import { mailedCode } from '../mailed-code.js';
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -11,22 +11,15 @@ export type UserState =
   | RegisteredUser
   | { readonly status: 'erased'; readonly emailDigest: string };
 
-export interface RegisteredUser extends SessionEpoch {
+export interface RegisteredUser extends UserFields {
   readonly status: 'registered';
-  readonly email: Sealed;
-  readonly emailDigest: string;
-  readonly emailVerified: boolean;
   readonly emailChange: EmailChange | null;
-  /** Changes of address that were asked for, and when by the store's recorded time: the last few, oldest first. */
+  /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
-  readonly nickname: Sealed;
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
-  /** Bytes by source. */
-  readonly capacity: ReadonlyMap<GrantSource, number>;
-  readonly platformRoles: ReadonlySet<PlatformRole>;
   readonly totp: Totp;
-  /** Keyed digests of those that were not used. */
+  /** Keyed digests of the unused codes. */
   readonly recoveryCodes: ReadonlySet<string>;
   readonly notices: SecurityNotices;
 }
@@ -40,9 +33,6 @@ export interface EmailChange {
   readonly attempts: number;
   readonly mailed: boolean;
 }
-
-/** Changes of address that may be asked for in an hour: so many are remembered. */
-export const emailChangesPerHour = 6;
 
 export type Totp =
   | { readonly status: 'off' }
@@ -59,17 +49,10 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   if (event.type === 'UserRegistered') {
     return {
       status: 'registered',
-      email: event.data.email,
-      emailDigest: event.data.email_digest,
-      emailVerified: false,
+      ...newUser(event.data),
       emailChange: null,
       emailChangesAsked: [],
-      nickname: event.data.nickname,
       passwordHash: event.data.password_hash,
-      capacity: new Map(),
-      platformRoles: new Set(),
-      epoch: 0,
-      keptSessionId: null,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
       notices: noNotices,
@@ -77,34 +60,17 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
   if (state.status !== 'registered') return state;
-  if (event.type === 'UserErased') return { status: 'erased', emailDigest: state.emailDigest };
-  return { ...state, ...changeOf(state, event), notices: noticesAfter(state, event) };
+  if (event.type === 'UserErased') return { status: 'erased', emailDigest: state.email_digest };
+  const notices = noticesAfter(state, event);
+  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), notices };
 }
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
 
 function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<RegisteredUser> {
   switch (event.type) {
-    case 'CapacityGranted':
-      return { capacity: new Map(state.capacity).set(event.data.source, event.data.bytes) };
-    case 'CapacityRevoked':
-      return { capacity: without(state.capacity, event.data.source) };
-    case 'PlatformRoleGranted':
-      return { platformRoles: new Set(state.platformRoles).add(event.data.role) };
-    case 'PlatformRoleRevoked':
-      return { platformRoles: withoutMember(state.platformRoles, event.data.role) };
-    case 'ProfileChanged':
-      return { nickname: event.data.nickname };
-    case 'EmailVerified':
-      return { emailVerified: event.data.email_digest === state.emailDigest };
     case 'CredentialsVoided':
-      return {
-        passwordHash: null,
-        epoch: state.epoch + 1,
-        keptSessionId: null,
-        totp: { status: 'off' },
-        recoveryCodes: new Set(),
-      };
+      return { passwordHash: null, totp: { status: 'off' }, recoveryCodes: new Set() };
     case 'EmailChangeRequested':
       return {
         emailChange: {
@@ -119,26 +85,17 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
         emailChangesAsked: [
           ...state.emailChangesAsked,
           { changeId: event.data.change_id, askedAt: event.recordedAt },
-        ].slice(-emailChangesPerHour),
+        ].slice(-mailedCode.codesPerHour),
       };
     case 'EmailChangeMailed':
       return withEmailChange(state, event.data.change_id, () => ({ mailed: true }));
     case 'EmailChangeAttempted':
       return withEmailChange(state, event.data.change_id, ({ attempts }) => ({ attempts: attempts + 1 }));
-    case 'EmailChanged': {
-      const { email, email_digest: emailDigest } = event.data;
-      return { email, emailDigest, emailVerified: true, emailChange: null };
-    }
+    case 'EmailChanged':
+      return { emailChange: null };
     case 'PasswordChanged':
-      return {
-        passwordHash: event.data.password_hash,
-        epoch: state.epoch + 1,
-        keptSessionId: event.data.kept_session_id,
-      };
     case 'PasswordRehashed':
       return { passwordHash: event.data.password_hash };
-    case 'SessionsRevoked':
-      return { epoch: state.epoch + 1, keptSessionId: null };
     case 'TotpEnrolled': {
       const { enrolment_id: enrolmentId, secret } = event.data;
       return { totp: { status: 'enrolling', enrolmentId, secret } };
@@ -153,12 +110,23 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       return { totp: { status: 'off' }, recoveryCodes: new Set() };
     case 'RecoveryCodesIssued':
       return { recoveryCodes: new Set(event.data.digests) };
-    case 'RecoveryCodeUsed':
-      return { recoveryCodes: withoutMember(state.recoveryCodes, event.data.digest) };
+    case 'RecoveryCodeUsed': {
+      const recoveryCodes = new Set(state.recoveryCodes);
+      recoveryCodes.delete(event.data.digest);
+      return { recoveryCodes };
+    }
+    case 'CapacityGranted':
+    case 'CapacityRevoked':
+    case 'PlatformRoleGranted':
+    case 'PlatformRoleRevoked':
+    case 'ProfileChanged':
+    case 'EmailVerified':
+    case 'SessionsRevoked':
+      return {};
   }
 }
 
-/** A later request has replaced the change that an event of an older one speaks of. */
+/** Changes the last requested change. An event of an older change changes nothing. */
 function withEmailChange(
   { emailChange }: RegisteredUser,
   changeId: string,
@@ -166,16 +134,4 @@ function withEmailChange(
 ): Partial<RegisteredUser> {
   if (emailChange?.changeId !== changeId) return {};
   return { emailChange: { ...emailChange, ...change(emailChange) } };
-}
-
-function without<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): ReadonlyMap<Key, Value> {
-  const rest = new Map(map);
-  rest.delete(key);
-  return rest;
-}
-
-function withoutMember<Member>(set: ReadonlySet<Member>, member: Member): ReadonlySet<Member> {
-  const rest = new Set(set);
-  rest.delete(member);
-  return rest;
 }

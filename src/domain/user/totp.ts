@@ -1,9 +1,9 @@
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
 import type { RegisteredUser, Totp } from './state.js';
 
-/** A second factor that was checked against the secret or the digests; whether it is still unused is decided here. */
+/** A second factor that the caller has verified. `decide` checks that it is unused. */
 export type SecondFactor =
   | { readonly kind: 'totp'; readonly enrolmentId: string; readonly step: number }
   | { readonly kind: 'recovery-code'; readonly digest: string };
@@ -29,7 +29,7 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
   switch (command.type) {
     case 'EnrolTotp':
       if (user.totp.status === 'on') alreadyOn();
-      // Repeated: the enrolment's id is made from the command.
+      // A repetition, because the enrolment's id derives from the command.
       if (user.totp.status === 'enrolling' && user.totp.enrolmentId === command.enrolmentId) return [];
       return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolmentId, secret: command.secret } }];
     case 'ConfirmTotp':
@@ -51,7 +51,7 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
   }
 }
 
-/** Whether an earlier try has done just this. Another confirmation has other recovery codes, which its user must not take for theirs. */
+/** Returns whether an earlier attempt made this confirmation. Another one issued other recovery codes. */
 function isConfirmed(
   { enrolmentId, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
   user: RegisteredUser,
@@ -76,7 +76,7 @@ function use(factor: SecondFactor, { totp, recoveryCodes }: RegisteredUser): Use
     if (!recoveryCodes.has(factor.digest)) refuse();
     return { type: 'RecoveryCodeUsed', data: { digest: factor.digest } };
   }
-  // RFC 6238, section 5.2: a code is accepted once; an older one is not either.
+  // RFC 6238, section 5.2: a code is accepted once. The codes of earlier time steps are refused too.
   if (factor.enrolmentId !== totp.enrolmentId || factor.step <= totp.lastStep) refuse();
   return { type: 'TotpStepUsed', data: { step: factor.step } };
 }

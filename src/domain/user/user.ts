@@ -1,12 +1,11 @@
-import type { Aggregate } from '../../event-sourcing/decider.js';
-import type { Sealed } from '../../event-sourcing/sealed.js';
+import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
-import { type PlatformRole, userCodec, type UserEvent } from './events.js';
+import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
-import { userCategory } from './stream.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
 export type { RegisteredUser, UserState } from './state.js';
@@ -21,22 +20,22 @@ export type UserCommand =
       readonly capacityBytes: number;
     }
   | { readonly type: 'AbandonRegistration' }
-  /** Kept per source, all of which add up. */
+  /** Each source has one grant, and the grants add up. */
   | { readonly type: 'GrantCapacity'; readonly source: GrantSource; readonly bytes: number }
   | { readonly type: 'RevokeCapacity'; readonly source: GrantSource }
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
-  /** On an operator's word. */
+  /** An operator vouches for the address. */
   | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
-  /** By a mailed code. The first proof voids what was set up without one. */
+  /** A mailed code proves the address. The first proof voids the earlier credentials. */
   | { readonly type: 'ProveEmail'; readonly emailDigest: string }
   | {
       readonly type: 'ChangePassword';
       readonly passwordHash: Sealed;
-      /** The hash that the current password was checked against; null where another proof stands in for it. */
+      /** The hash that the caller checked the current password against; null if another proof replaces it. */
       readonly checkedAgainst: Sealed | null;
-      /** The session that asks, and the only one that stays. */
+      /** The caller's session, the only one that stays. */
       readonly session: { readonly id: string; readonly epoch: number };
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
@@ -56,16 +55,17 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return abandonRegistration(state);
     case 'GrantCapacity': {
       const { source, bytes } = command;
-      if (registered(state).capacity.get(source) === bytes) return [];
+      const granted = registered(state).capacity.find((grant) => grant.source === source);
+      if (granted?.bytes === bytes) return [];
       return [{ type: 'CapacityGranted', data: { source, bytes } }];
     }
     case 'RevokeCapacity':
-      if (!registered(state).capacity.has(command.source)) return [];
+      if (!hasCapacityFrom(registered(state), command.source)) return [];
       return [{ type: 'CapacityRevoked', data: { source: command.source } }];
     case 'GrantPlatformRole':
       return grantPlatformRole(command.role, registered(state));
     case 'RevokePlatformRole':
-      if (!registered(state).platformRoles.has(command.role)) return [];
+      if (!registered(state).platform_roles.includes(command.role)) return [];
       return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
     case 'ChangeProfile':
       return changeProfile(command.nickname, registered(state));
@@ -78,7 +78,7 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'ChangePassword':
       return changePassword(command, registered(state));
     case 'RehashPassword':
-      // A password that was changed meanwhile has been hashed anew anyway.
+      // The hash of a changed password is new already.
       if (registered(state).passwordHash !== command.checkedAgainst) return [];
       return [{ type: 'PasswordRehashed', data: { password_hash: command.passwordHash } }];
     case 'RevokeSessions':
@@ -102,10 +102,10 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
   }
 }
 
-/** Only where the address is proved: else whoever registered it first would have what is meant for the person it belongs to. */
+/** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
 function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly UserEvent[] {
-  if (user.platformRoles.has(role)) return [];
-  if (!user.emailVerified) {
+  if (user.platform_roles.includes(role)) return [];
+  if (!user.email_verified) {
     return rejectUser(
       'address_not_proved',
       'nobody has proved this address; have its owner sign in by a code mailed there, or run `stowage user verify <email>` first',
@@ -135,7 +135,7 @@ function register(
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');
     case 'registered':
-      // A user's id is made from its registration, so a registered user is what an earlier try has made.
+      // The id derives from the registration, so an earlier attempt registered the user.
       return [];
     case 'erased':
       return rejectUser('registration_abandoned', 'the user was erased');
@@ -161,8 +161,8 @@ function changeProfile(nickname: Sealed | undefined, user: RegisteredUser): read
 }
 
 function verifyEmail(emailDigest: string, user: RegisteredUser): readonly UserEvent[] {
-  if (user.emailDigest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
-  return user.emailVerified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+  if (user.email_digest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
+  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
 }
 
 function changePassword(
@@ -180,25 +180,28 @@ function registered(state: UserState): RegisteredUser {
   return state.status === 'registered' ? state : rejectUser('user_not_found', 'there is no such user');
 }
 
+export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSource): boolean {
+  return capacity.some((grant) => grant.source === source);
+}
+
 /**
- * Whether a reservation of this address by this user counts, which was made for that change of address (null: for their
- * registration): it is their address, or the change is the one they have asked for last (DESIGN 3, Unique address). What
- * does not count now will not come to: a change that was replaced is never asked for again.
+ * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A reservation for a
+ * replaced change never counts again, because that change is never requested again.
+ * @param changeId the change that the reservation was made for; null: the registration
  */
 export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
   if (state.status !== 'registered') return false;
-  if (state.emailDigest === emailDigest) return true;
+  if (state.email_digest === emailDigest) return true;
   return changeId !== null && state.emailChange?.changeId === changeId;
 }
 
-/** Whether this is the address that the user signs in by. */
+/** Returns whether the user signs in by this address. */
 export function hasAddress(state: UserState, emailDigest: string): state is RegisteredUser {
-  return state.status === 'registered' && state.emailDigest === emailDigest;
+  return state.status === 'registered' && state.email_digest === emailDigest;
 }
 
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent> = {
   category: userCategory,
   codec: userCodec,
-  followsStoreTime: true,
   decider: { initialState, decide, evolve },
 };

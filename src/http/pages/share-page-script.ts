@@ -1,6 +1,6 @@
 /**
- * The script of the page that opens shares: plain JavaScript for browsers, no older than 2020. The session and the password
- * stay in its memory; all that came with a reply is shown as text or as the address of a media element.
+ * The script of the page that opens shares: plain JavaScript for browsers of 2020 or later. The session and the
+ * password stay in its memory. It shows content of a reply only as text or as the address of a media element.
  */
 export const sharePageScript = String.raw`
 'use strict';
@@ -9,7 +9,7 @@ export const sharePageScript = String.raw`
   const [form, input, button, alarm] = ['ask', 'password', 'open', 'alarm'].map(find);
   const [opened, title, facts, place, links, note] = ['opened', 'title', 'facts', 'media', 'links', 'note'].map(find);
   const api = '/api/v1/shares/' + location.pathname.split('/')[2];
-  // Renewed so long before they expire; tried again so long after a failure. Milliseconds.
+  // Milliseconds: how early links are renewed before they expire, and the pause before a retry.
   const aheadMs = 60000;
   const againMs = 10000;
   let attempt = null;
@@ -21,7 +21,7 @@ export const sharePageScript = String.raw`
     const password = input.value;
     if (button.disabled) return;
     if (password === '') return complain('Type the password.');
-    // A reply that was lost is asked for again under the same key, so that it counts as one use.
+    // A retry after a lost reply uses the same key, so that it counts as one use.
     if (attempt === null || attempt.password !== password) attempt = { password, key: makeKey() };
     button.disabled = true;
     alarm.textContent = '';
@@ -42,7 +42,7 @@ export const sharePageScript = String.raw`
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
       });
-      // This machine's clock may be wrong; what counts is how long the service gives.
+      // The clock of this machine may be wrong, so the script computes durations from the service's time.
       const sent = Date.parse(response.headers.get('date') || '');
       const aheadOfService = Number.isNaN(sent) ? 0 : Date.now() - sent;
       const json = await response.json();
@@ -70,7 +70,7 @@ export const sharePageScript = String.raw`
   }
 
   function complain(text) {
-    // Emptied first, so that the same words are announced once more.
+    // Emptied first, so that screen readers announce the same words again.
     alarm.textContent = '';
     setTimeout(() => { alarm.textContent = text; }, 50);
     input.setAttribute('aria-invalid', 'true');
@@ -97,7 +97,7 @@ export const sharePageScript = String.raw`
     title.focus();
   }
 
-  /** From now on nothing is loaded but from where the media is. False while the page is being loaded anew for another place. */
+  /** Restricts the page to the origins of the media. Returns false while the page reloads for another origin. */
   function allowOnly(media) {
     const origins = [...new Set(media.map(({ url }) => new URL(url).origin))];
     const known = document.head.querySelector('meta[data-origins]');
@@ -131,7 +131,7 @@ export const sharePageScript = String.raw`
     return (unit === 0 ? size : size.toFixed(1)) + ' ' + units[unit];
   }
 
-  /** The first file that this browser shows or plays; null where there is none. */
+  /** Returns the first file that this browser can show or play; null if there is none. */
   function choose({ asset, media }) {
     const ofKind = media.filter(({ media_type }) => media_type.startsWith(asset.kind + '/'));
     if (asset.kind === 'image') return ofKind[0] || null;
@@ -157,7 +157,7 @@ export const sharePageScript = String.raw`
       if (poster !== undefined) player.poster = poster.url;
     }
     player.addEventListener('error', () => {
-      // A link that expired while it played; anything else is what the browser cannot do.
+      // The link may have expired during playback. All other errors are formats that the browser cannot play.
       if (!isImage && state.fresh !== null) return swap();
       if (!isImage && Date.now() > state.renewAt) return renew();
       note.textContent = share.allow_download
@@ -170,7 +170,7 @@ export const sharePageScript = String.raw`
     return player;
   }
 
-  /** Goes on from a fresh link at the same place. */
+  /** Continues with a fresh link at the same position. */
   function swap() {
     if (state === null || state.fresh === null || state.player === null) return;
     const { element } = state.player;
@@ -245,11 +245,11 @@ export const sharePageScript = String.raw`
       state.fresh = file.url;
       if (player.element.paused || player.element.error !== null) swap();
     }
-    // The same end again is that of the share: there is nothing later to be had.
+    // An unchanged end is the end of the share, so no later link exists.
     if (Date.parse(data.media[0].expires_at) > Date.parse(before)) schedule(aheadOfService);
   }
 
-  /** Back to the password. */
+  /** Returns to the password form. */
   function ask(text) {
     clearTimeout(timer);
     state = null;
@@ -261,7 +261,7 @@ export const sharePageScript = String.raw`
     complain(text);
   }
 
-  // Timers sleep with the machine.
+  // Timers stop while the machine sleeps, so a return to the page renews expired links.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible' && state !== null && Date.now() > state.renewAt) renew();
   });

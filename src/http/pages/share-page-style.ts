@@ -1,4 +1,3 @@
-/** The style sheet of the page that opens shares. */
 export const sharePageStyle = `
 :root { color-scheme: light dark; --text: #1c2430; --faint: #526070; --back: #f4f6f9; --card: #fff; --line: #8592a3; --strong: #1f4fbf; --alarm: #a3121f }
 @media (prefers-color-scheme: dark) {

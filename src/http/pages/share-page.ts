@@ -4,7 +4,7 @@ import type { PreparedBody } from '../reply.js';
 import { sharePageScript } from './share-page-script.js';
 import { sharePageStyle } from './share-page-style.js';
 
-/** The same for every token, so that it tells nothing of any. */
+/** The page is the same for every token, so it reveals nothing about a token. */
 const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow"><link rel="icon" href="data:,"><title>Shared media</title><style>${sharePageStyle}</style></head>
@@ -29,9 +29,9 @@ const html = `<!doctype html>
 `;
 
 /**
- * The page that opens a share (DESIGN 4.4). Where the media is becomes known with the password, so the policy allows
- * images and media of any https origin; with the first reply the page narrows that to the origins it names.
- * @param allowsHttp whether storages may be reached without TLS, as within a private network
+ * Makes the page that opens a share (docs/design.md#share-page). Before the password the origin of the media is
+ * unknown, so the policy allows https; the page then restricts it.
+ * @param allowsHttp whether storages may be reached without TLS
  */
 export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }): PreparedBody {
   const media = allowsHttp ? 'https: http:' : 'https:';

@@ -1,15 +1,13 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { ConfirmEmailChange } from '../../commands/confirm-email-change.js';
-import { emailChangeSeconds, type RequestEmailChange } from '../../commands/request-email-change.js';
-import { accessMatrix } from '../access-matrix.js';
+import { emailChangeSeconds } from '../../commands/accounts/request-email-change.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { emailField } from './auth-fields.js';
 
-/** Another one can be asked for after so many seconds. */
+/** Seconds after which a caller may request another code. */
 const resendSeconds = 60;
 
 const codeSent = z
@@ -19,14 +17,11 @@ const codeSent = z
   })
   .meta({ id: 'AddressCodeSent' });
 
-/** Changing one's e-mail address: DESIGN 4.1 and 3, "Unique address". */
+/** Makes the routes that change an e-mail address (docs/design.md#address-change, docs/design.md#unique-address). */
 export function makeEmailChangeRoutes({
   requestEmailChange,
   confirmEmailChange,
-}: {
-  readonly requestEmailChange: RequestEmailChange;
-  readonly confirmEmailChange: ConfirmEmailChange;
-}): readonly Route[] {
+}: Pick<Commands, 'requestEmailChange' | 'confirmEmailChange'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -34,7 +29,6 @@ export function makeEmailChangeRoutes({
       name: 'requestEmailChange',
       tag: 'Accounts',
       summary: 'Mail a code to a new address; nothing changes before it is confirmed',
-      access: accessMatrix.requestEmailChange,
       request: {
         params: noParams,
         query: noQuery,
@@ -42,7 +36,7 @@ export function makeEmailChangeRoutes({
       },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(codeSent) } },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
-      // A taken address counts, as it does for registering: nobody finds out many by asking.
+      // A taken address counts, as in a registration, so that a caller cannot test many addresses.
       limit: { name: 'email_change', counts: [200, 409] },
       handler: async ({ caller: { userId }, body: { email }, command }) => {
         await requestEmailChange({ userId, email }, command);
@@ -55,7 +49,6 @@ export function makeEmailChangeRoutes({
       name: 'confirmEmailChange',
       tag: 'Accounts',
       summary: 'Change to the new address by the code that was mailed there',
-      access: accessMatrix.confirmEmailChange,
       request: {
         params: noParams,
         query: noQuery,

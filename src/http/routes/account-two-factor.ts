@@ -1,17 +1,11 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { ConfirmTotp } from '../../commands/confirm-totp.js';
-import type { EnrolTotp } from '../../commands/enrol-totp.js';
-import type { PassSecondFactor } from '../../commands/pass-second-factor.js';
-import type { RemoveTotp } from '../../commands/remove-totp.js';
-import type { ReplaceRecoveryCodes } from '../../commands/replace-recovery-codes.js';
-import type { TypedFactor } from '../../commands/second-factors.js';
-import { accessMatrix } from '../access-matrix.js';
+import type { TypedFactor } from '../../commands/accounts/second-factors.js';
 import type { RouteLimit } from '../limits.js';
 import { noContent } from '../reply.js';
 import { tokens, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const code = z
   .string()
@@ -45,20 +39,17 @@ const recoveryCodes = z
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;
 
-/** The second factor, TOTP: DESIGN 4.1. */
+/** Makes the routes of the second factor, TOTP (docs/design.md#second-factor). */
 export function makeTwoFactorRoutes({
   enrolTotp,
   confirmTotp,
   removeTotp,
   replaceRecoveryCodes,
   passSecondFactor,
-}: {
-  readonly enrolTotp: EnrolTotp;
-  readonly confirmTotp: ConfirmTotp;
-  readonly removeTotp: RemoveTotp;
-  readonly replaceRecoveryCodes: ReplaceRecoveryCodes;
-  readonly passSecondFactor: PassSecondFactor;
-}): readonly Route[] {
+}: Pick<
+  Commands,
+  'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor'
+>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -66,12 +57,12 @@ export function makeTwoFactorRoutes({
       name: 'enrolTotp',
       tag: 'Accounts',
       summary: 'Make a secret for an authenticator app; confirming its first code turns two-factor on',
-      access: accessMatrix.enrolTotp,
       request: { params: noParams, query: noQuery, body: z.strictObject({}) },
       replies: {
         201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
       },
       errors: ['conflict'],
+      idempotent: true,
       cacheControl: 'no-store',
       handler: async ({ caller: { userId }, command }) => {
         const { secret, url } = await enrolTotp({ userId }, command);
@@ -84,7 +75,6 @@ export function makeTwoFactorRoutes({
       name: 'confirmTotp',
       tag: 'Accounts',
       summary: 'Turn two-factor on with the first code; the session has passed it herewith',
-      access: accessMatrix.confirmTotp,
       request: { params: noParams, query: noQuery, body: typedCode },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
       errors: refusals,
@@ -101,7 +91,6 @@ export function makeTwoFactorRoutes({
       name: 'removeTotp',
       tag: 'Accounts',
       summary: 'Turn two-factor off',
-      access: accessMatrix.removeTotp,
       request: { params: noParams, query: noQuery, body: typedFactor },
       replies: { 204: { description: 'Two-factor is off.', schema: noContent } },
       errors: refusals,
@@ -117,7 +106,6 @@ export function makeTwoFactorRoutes({
       name: 'replaceRecoveryCodes',
       tag: 'Accounts',
       summary: 'Make new recovery codes in place of those before',
-      access: accessMatrix.replaceRecoveryCodes,
       request: { params: noParams, query: noQuery, body: typedCode },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
       errors: refusals,
@@ -134,7 +122,6 @@ export function makeTwoFactorRoutes({
       name: 'passSecondFactor',
       tag: 'Accounts',
       summary: 'Pass the second factor; what needs it to be fresh is open for 15 minutes',
-      access: accessMatrix.passSecondFactor,
       request: { params: noParams, query: noQuery, body: typedFactor },
       replies: {
         200: {

@@ -1,12 +1,10 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { ChangeProfile } from '../../commands/change-profile.js';
-import type { EraseUser } from '../../commands/erase-user.js';
-import { accessMatrix } from '../access-matrix.js';
 import { noContent } from '../reply.js';
-import { user, wrap, wrapped } from '../resources.js';
+import { userResource } from '../../../projections/users/resource.js';
+import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const profileChange = z
   .strictObject({
@@ -14,14 +12,11 @@ const profileChange = z
   })
   .meta({ id: 'ProfileChange', description: 'What is left out stays.' });
 
-/** The caller's own account: DESIGN 4.1. */
+/** Makes the routes of the caller's account (docs/design.md#accounts). */
 export function makeAccountRoutes({
   changeProfile,
   eraseUser,
-}: {
-  readonly changeProfile: ChangeProfile;
-  readonly eraseUser: EraseUser;
-}): readonly Route[] {
+}: Pick<Commands, 'changeProfile' | 'eraseUser'>): readonly Route[] {
   return [
     defineRoute({
       method: 'PATCH',
@@ -29,15 +24,14 @@ export function makeAccountRoutes({
       name: 'changeMe',
       tag: 'Accounts',
       summary: 'Change what is given of the own profile',
-      access: accessMatrix.changeMe,
       request: { params: noParams, query: noQuery, body: profileChange },
-      replies: { 200: { description: 'The user.', schema: wrapped(user) } },
-      errors: [],
+      replies: { 200: { description: 'The user.', schema: wrapped(userResource) } },
       ifMatch: true,
       entityTag: true,
       handler: async ({ caller: { userId }, body: { nickname }, expectedRevision, command }) => {
-        const options = expectedRevision === undefined ? {} : { expectedRevision };
-        const { resource, revision } = await changeProfile({ userId, nickname }, command, options);
+        const { resource, revision } = await changeProfile({ userId, nickname }, command, {
+          expectedRevision,
+        });
         return { status: 200, body: wrap(resource), revision };
       },
     }),
@@ -48,7 +42,6 @@ export function makeAccountRoutes({
       tag: 'Accounts',
       summary:
         'Delete the own account, all that is known of the person, and the projects that nobody else is in',
-      access: accessMatrix.eraseMe,
       request: { params: noParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The account is gone.', schema: noContent } },
       errors: ['conflict'],

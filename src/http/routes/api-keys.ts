@@ -1,16 +1,13 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { IssueApiKey } from '../../commands/issue-api-key.js';
-import type { RevokeApiKey } from '../../commands/revoke-api-key.js';
 import { scope, scopes } from '../../domain/scope.js';
-import type { ApiKeyReader } from '../../../projections/api-keys/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { refuseKey } from '../credentials.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
-import { apiKey } from '../resources.js';
+import { apiKeyResource } from '../../../projections/api-keys/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const apiKeyIssue = z
@@ -27,7 +24,7 @@ const apiKeyIssue = z
   })
   .meta({ id: 'ApiKeyIssue' });
 
-const issuedApiKey = apiKey
+const issuedApiKey = apiKeyResource
   .extend({
     key: z.string().meta({ description: 'The key itself, for `X-API-Key`. It is never shown again.' }),
   })
@@ -36,16 +33,12 @@ const issuedApiKey = apiKey
 const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/api-keys';
 
-/** API keys of projects: DESIGN 4.2. */
+/** Makes the routes of projects' API keys (docs/design.md#api-keys). */
 export function makeApiKeyRoutes({
   issueApiKey,
   revokeApiKey,
   apiKeys,
-}: {
-  readonly issueApiKey: IssueApiKey;
-  readonly revokeApiKey: RevokeApiKey;
-  readonly apiKeys: Pick<ApiKeyReader, 'list'>;
-}): readonly Route[] {
+}: Pick<Commands, 'issueApiKey' | 'revokeApiKey'> & Pick<Readers, 'apiKeys'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -55,15 +48,11 @@ export function makeApiKeyRoutes({
       summary: "A project's API keys, newest first",
       description:
         'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
-      access: accessMatrix.listApiKeys,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKey) } },
-      errors: [],
-      handler: async ({ params: { projectId }, query }) => ({
+      replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKeyResource) } },
+      handler: async ({ project, query }) => ({
         status: 200,
-        body: await readPage(query, async (page) =>
-          (await apiKeys.list(projectId, page)).map((key) => ({ ...key, scopes: [...key.scopes] })),
-        ),
+        body: await readPage(query, (page) => apiKeys.list(project, page)),
       }),
     }),
     defineRoute({
@@ -72,17 +61,18 @@ export function makeApiKeyRoutes({
       name: 'issueApiKey',
       tag: 'API keys',
       summary: 'Issue an API key',
-      description: 'The reply is the only place where the key is ever shown.',
-      access: accessMatrix.issueApiKey,
+      description:
+        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours; where the service lost the reply in a crash, it is 409, and the key can be revoked.',
       request: { params: projectParams, query: noQuery, body: apiKeyIssue },
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
       errors: ['conflict'],
+      idempotent: true,
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
         const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
         const { userId: actorId } = refuseKey(caller);
         const { resource, key } = await issueApiKey({ projectId, actorId, ...body, expiresAt }, command);
-        return { status: 201, body: { ...resource, scopes: [...resource.scopes], key } };
+        return { status: 201, body: { ...resource, key } };
       },
     }),
     defineRoute({
@@ -91,10 +81,8 @@ export function makeApiKeyRoutes({
       name: 'revokeApiKey',
       tag: 'API keys',
       summary: 'Revoke an API key',
-      access: accessMatrix.revokeApiKey,
       request: { params: keyParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
-      errors: [],
       handler: async ({ params: { projectId, keyId }, command }) => {
         await revokeApiKey({ projectId, keyId }, command);
         return { status: 204, body: undefined };

@@ -1,11 +1,8 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { IssueMediaLinks } from '../../commands/issue-media-links.js';
-import type { IssueUploadUrl } from '../../commands/issue-upload-url.js';
-import { accessMatrix } from '../access-matrix.js';
 import { mediaLink } from '../resources.js';
 import { noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { assetParams, assetsPath } from './assets.js';
 
 const uploadRequest = z
@@ -41,14 +38,11 @@ const mediaRequest = z
   })
   .meta({ id: 'MediaRequest' });
 
-/** Signed URLs of assets: DESIGN 4.4. */
+/** Makes the routes of assets' signed URLs (docs/design.md#media-urls). */
 export function makeAssetMediaRoutes({
   issueUploadUrl,
   issueMediaLinks,
-}: {
-  readonly issueUploadUrl: IssueUploadUrl;
-  readonly issueMediaLinks: IssueMediaLinks;
-}): readonly Route[] {
+}: Pick<Commands, 'issueUploadUrl' | 'issueMediaLinks'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -58,7 +52,6 @@ export function makeAssetMediaRoutes({
       summary: 'A URL to upload a file of an asset to, for 15 minutes',
       description:
         'Media type and size are pinned for the own file, the media type for renditions. Refused while the assets of every owner of the project are larger than their capacity.',
-      access: accessMatrix.issueUploadUrl,
       request: { params: assetParams, query: noQuery, body: uploadRequest },
       replies: { 200: { description: 'The request to make.', schema: upload } },
       errors: ['conflict', 'capacity_exceeded'],
@@ -74,7 +67,6 @@ export function makeAssetMediaRoutes({
       name: 'issueMediaLinks',
       tag: 'Assets',
       summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
-      access: accessMatrix.issueMediaLinks,
       request: { params: assetParams, query: noQuery, body: mediaRequest },
       replies: {
         200: {

@@ -1,15 +1,12 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { AddAsset } from '../../commands/add-asset.js';
-import type { RemoveAsset, RenameAsset } from '../../commands/change-asset.js';
-import type { AssetReader } from '../../../projections/assets/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
-import { asset } from '../resources.js';
+import { assetResource } from '../../../projections/assets/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const text = z.string().max(2048);
@@ -57,18 +54,13 @@ const assetChange = z.strictObject({ name }).meta({ id: 'AssetChange' });
 export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });
 export const assetsPath = '/api/v1/projects/:projectId/assets';
 
-/** Assets: DESIGN 4.4. */
+/** Makes the routes of assets (docs/design.md#assets). */
 export function makeAssetRoutes({
   addAsset,
   renameAsset,
   removeAsset,
   assets,
-}: {
-  readonly addAsset: AddAsset;
-  readonly renameAsset: RenameAsset;
-  readonly removeAsset: RemoveAsset;
-  readonly assets: Pick<AssetReader, 'find' | 'list'>;
-}): readonly Route[] {
+}: Pick<Commands, 'addAsset' | 'renameAsset' | 'removeAsset'> & Pick<Readers, 'assets'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -77,10 +69,10 @@ export function makeAssetRoutes({
       tag: 'Assets',
       summary: 'Add an asset to a project',
       description: 'Says what is, or will be, stored where; the files are then uploaded by `upload-url`.',
-      access: accessMatrix.addAsset,
       request: { params: projectParams, query: noQuery, body: assetCreation },
-      replies: { 201: { description: 'The asset.', schema: asset } },
+      replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict'],
+      idempotent: true,
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, renditions = [], ...facts } = body;
@@ -98,10 +90,8 @@ export function makeAssetRoutes({
       name: 'listAssets',
       tag: 'Assets',
       summary: "A project's assets, newest first",
-      access: accessMatrix.listAssets,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of assets.', schema: pageOf(asset) } },
-      errors: [],
+      replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
       handler: async ({ params: { projectId }, query }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
@@ -115,10 +105,8 @@ export function makeAssetRoutes({
       name: 'getAsset',
       tag: 'Assets',
       summary: 'One asset',
-      access: accessMatrix.getAsset,
       request: { params: assetParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The asset.', schema: asset } },
-      errors: [],
+      replies: { 200: { description: 'The asset.', schema: assetResource } },
       entityTag: true,
       handler: async ({ params: { projectId, assetId } }) => {
         const found = await assets.find(projectId, assetId);
@@ -132,18 +120,14 @@ export function makeAssetRoutes({
       name: 'changeAsset',
       tag: 'Assets',
       summary: 'Rename an asset',
-      access: accessMatrix.changeAsset,
       request: { params: assetParams, query: noQuery, body: assetChange },
-      replies: { 200: { description: 'The asset.', schema: asset } },
-      errors: [],
+      replies: { 200: { description: 'The asset.', schema: assetResource } },
       entityTag: true,
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
-        const { resource, revision } = await renameAsset(
-          { ...params, name: body.name },
-          command,
-          expectedRevision === undefined ? {} : { expectedRevision },
-        );
+        const { resource, revision } = await renameAsset({ ...params, name: body.name }, command, {
+          expectedRevision,
+        });
         return { status: 200, body: resource, revision };
       },
     }),
@@ -153,13 +137,11 @@ export function makeAssetRoutes({
       name: 'deleteAsset',
       tag: 'Assets',
       summary: 'Remove an asset; its objects stay in the bucket',
-      access: accessMatrix.deleteAsset,
       request: { params: assetParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is removed.', schema: noContent } },
-      errors: [],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => {
-        await removeAsset(params, command, expectedRevision === undefined ? {} : { expectedRevision });
+        await removeAsset(params, command, { expectedRevision });
         return { status: 204, body: undefined };
       },
     }),

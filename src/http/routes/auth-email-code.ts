@@ -1,12 +1,10 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { LoginByEmailCode } from '../../commands/login-by-email-code.js';
-import type { SendEmailCode } from '../../commands/send-email-code.js';
-import { accessMatrix } from '../access-matrix.js';
 import { HttpError } from '../http-error.js';
-import { tokens, user, wrap, wrapped } from '../resources.js';
+import { userResource } from '../../../projections/users/resource.js';
+import { tokens, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { emailField } from './auth-fields.js';
 
 const codeRequest = z.strictObject({ email: emailField }).meta({ id: 'EmailCodeRequest' });
@@ -21,14 +19,12 @@ const codeLogin = z
   })
   .meta({ id: 'EmailCodeLogin' });
 
-/** Signing in by a mailed code: API document 4.5, DESIGN 4.1. */
+/** Makes sign-in by a mailed code (docs/design.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
 export function makeEmailCodeRoutes({
   sendEmailCode,
   loginByEmailCode,
   mailConfigured,
-}: {
-  readonly sendEmailCode: SendEmailCode;
-  readonly loginByEmailCode: LoginByEmailCode;
+}: Pick<Commands, 'sendEmailCode' | 'loginByEmailCode'> & {
   readonly mailConfigured: boolean;
 }): readonly Route[] {
   return [
@@ -40,7 +36,6 @@ export function makeEmailCodeRoutes({
       summary: 'Send a login code to an e-mail address',
       description:
         'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
-      access: accessMatrix.sendEmailCode,
       request: { params: noParams, query: noQuery, body: codeRequest },
       replies: {
         200: {
@@ -69,12 +64,11 @@ export function makeEmailCodeRoutes({
       summary: 'Sign in by a mailed code',
       description:
         'A code works once, for 10 minutes, and may be tried five times. It verifies the address; the first one also voids the password, sessions and second factor of before, for whoever set them up had not shown that the address is theirs. A new password is then set by `POST /auth/password` without the current one.',
-      access: accessMatrix.loginByEmailCode,
       request: { params: noParams, query: noQuery, body: codeLogin },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
-          schema: wrapped(z.strictObject({ user, tokens })),
+          schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
       errors: ['invalid_credentials'],

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { parseEmailAddress } from '../../security/email-address.js';
 
-/** An address that mail can be sent to; anything else is told before it is asked whether there is an account. */
+/** A valid e-mail address. The schema refuses other texts before any look-up of an account. */
 export const emailField = z
   .string()
   .max(320)
   .refine((text) => parseEmailAddress(text) !== null, 'must be an e-mail address such as name@example.com')
   .meta({ format: 'email', examples: ['ada@example.com'] });
 
-/** A password that was chosen earlier. The rules for a new one are the use case's; the length only bounds what it is given. */
+/** An existing password. The command checks the rules for a new one; this limit only bounds its work. */
 export const knownPassword = z.string().max(512);
 
 export const newPassword = knownPassword.meta({

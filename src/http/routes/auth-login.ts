@@ -1,13 +1,10 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { Login } from '../../commands/login.js';
-import type { Logout } from '../../commands/logout.js';
-import type { Refresh } from '../../commands/refresh.js';
-import { accessMatrix } from '../access-matrix.js';
 import { noContent } from '../reply.js';
-import { tokens, user, wrap, wrapped } from '../resources.js';
+import { userResource } from '../../../projections/users/resource.js';
+import { tokens, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { emailField, knownPassword } from './auth-fields.js';
 
 const credentials = z
@@ -20,16 +17,12 @@ const logoutRequest = z.strictObject({
   all: z.boolean().default(false).meta({ description: 'End all sessions of the user.' }),
 });
 
-/** Signing in by password, staying signed in, and signing out: DESIGN 4.1. */
+/** Makes the routes that sign in by password, refresh tokens, and sign out (docs/design.md#accounts). */
 export function makeLoginRoutes({
   login,
   refresh,
   logout,
-}: {
-  readonly login: Login;
-  readonly refresh: Refresh;
-  readonly logout: Logout;
-}): readonly Route[] {
+}: Pick<Commands, 'login' | 'refresh' | 'logout'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -39,12 +32,11 @@ export function makeLoginRoutes({
       summary: 'Sign in by e-mail address and password',
       description:
         'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
-      access: accessMatrix.login,
       request: { params: noParams, query: noQuery, body: credentials },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
-          schema: wrapped(z.strictObject({ user, tokens })),
+          schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
       errors: ['invalid_credentials', 'too_many_attempts'],
@@ -63,7 +55,6 @@ export function makeLoginRoutes({
       summary: 'Exchange a refresh token for new tokens',
       description:
         'A refresh token is replaced when it is used. Using it again within 10 seconds gives the same successor; a later use ends the session, for somebody else may have it.',
-      access: accessMatrix.refresh,
       request: { params: noParams, query: noQuery, body: refreshRequest },
       replies: {
         200: { description: 'The new tokens of the session.', schema: wrapped(z.strictObject({ tokens })) },
@@ -82,10 +73,8 @@ export function makeLoginRoutes({
       name: 'logout',
       tag: 'Accounts',
       summary: 'Sign out, here or everywhere',
-      access: accessMatrix.logout,
       request: { params: noParams, query: noQuery, body: logoutRequest },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
-      errors: [],
       handler: async ({ body: { all }, caller: { userId, sessionId }, command }) => {
         await logout({ userId, sessionId, all }, command);
         return { status: 204, body: undefined };

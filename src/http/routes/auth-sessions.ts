@@ -1,16 +1,11 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { ChangePassword } from '../../commands/change-password.js';
-import type { RevokeSession } from '../../commands/revoke-session.js';
-import type { SessionReader } from '../../../projections/sessions/reader.js';
-import type { UserReader } from '../../../projections/users/reader.js';
-import { accessMatrix } from '../access-matrix.js';
-import { unauthorized } from '../credentials.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { session, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { knownPassword, newPassword } from './auth-fields.js';
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
@@ -27,18 +22,12 @@ const passwordChange = z
   })
   .meta({ id: 'PasswordChange' });
 
-/** A user's sessions, and the password that ends them: DESIGN 4.1. */
+/** Makes the routes of a user's sessions, and of the password change that ends them (docs/design.md#sessions). */
 export function makeSessionRoutes({
   sessions,
-  users,
   revokeSession,
   changePassword,
-}: {
-  readonly sessions: Pick<SessionReader, 'list'>;
-  readonly users: Pick<UserReader, 'access'>;
-  readonly revokeSession: RevokeSession;
-  readonly changePassword: ChangePassword;
-}): readonly Route[] {
+}: Pick<Commands, 'revokeSession' | 'changePassword'> & Pick<Readers, 'sessions'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -46,14 +35,9 @@ export function makeSessionRoutes({
       name: 'listSessions',
       tag: 'Accounts',
       summary: "The caller's sessions, newest first",
-      access: accessMatrix.listSessions,
       request: { params: noParams, query: pageQuery, body: noBody },
       replies: { 200: { description: 'A page of sessions.', schema: wrapped(pageOf(session)) } },
-      errors: [],
-      handler: async ({ query, caller: { userId, sessionId }, command: { time } }) => {
-        const user = await users.access(userId);
-        // Erased since the gate let the request pass.
-        if (user === null) throw unauthorized('the session has ended', 'invalid_token');
+      handler: async ({ query, caller: { userId, sessionId, user }, command: { time } }) => {
         const page = await readPage(query, (wanted) => sessions.list({ ...user, id: userId }, wanted, time));
         const items = page.items.map((item) => ({ ...item, current: item.id === sessionId }));
         return { status: 200, body: wrap({ ...page, items }) };
@@ -65,10 +49,8 @@ export function makeSessionRoutes({
       name: 'revokeSession',
       tag: 'Accounts',
       summary: 'End one of the caller’s sessions',
-      access: accessMatrix.revokeSession,
       request: { params: sessionParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
-      errors: [],
       handler: async ({ params: { sessionId }, caller: { userId }, command }) => {
         await revokeSession({ userId, sessionId }, command);
         return { status: 204, body: undefined };
@@ -80,7 +62,6 @@ export function makeSessionRoutes({
       name: 'changePassword',
       tag: 'Accounts',
       summary: 'Change the password, which ends all other sessions',
-      access: accessMatrix.changePassword,
       request: { params: noParams, query: noQuery, body: passwordChange },
       replies: { 204: { description: 'The password is the new one.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],

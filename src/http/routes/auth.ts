@@ -1,12 +1,10 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { Register } from '../../commands/register.js';
-import type { UserReader } from '../../../projections/users/reader.js';
-import { accessMatrix } from '../access-matrix.js';
-import { unauthorized } from '../credentials.js';
-import { tokens, user, wrap, wrapped } from '../resources.js';
+import { userResource } from '../../../projections/users/resource.js';
+import { tokens, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { emailField, newPassword } from './auth-fields.js';
 
 const registration = z
@@ -21,14 +19,11 @@ const registration = z
   })
   .meta({ id: 'Registration' });
 
-/** Accounts: API document 4.4, DESIGN 4.1. */
+/** Makes registration and account routes (docs/design.md#registration, docs/api.md#44-post-apiv1authregister). */
 export function makeAuthRoutes({
   register,
   users,
-}: {
-  readonly register: Register;
-  readonly users: Pick<UserReader, 'find'>;
-}): readonly Route[] {
+}: Pick<Commands, 'register'> & Pick<Readers, 'users'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -36,12 +31,11 @@ export function makeAuthRoutes({
       name: 'register',
       tag: 'Accounts',
       summary: 'Register an account by e-mail address and password',
-      access: accessMatrix.register,
       request: { params: noParams, query: noQuery, body: registration },
       replies: {
         201: {
           description: 'The user, and tokens of a first session.',
-          schema: wrapped(z.strictObject({ user, tokens })),
+          schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
       errors: ['email_taken', 'conflict'],
@@ -63,15 +57,11 @@ export function makeAuthRoutes({
       name: 'getMe',
       tag: 'Accounts',
       summary: 'The signed-in user',
-      access: accessMatrix.getMe,
       request: { params: noParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The user.', schema: wrapped(user) } },
-      errors: [],
+      replies: { 200: { description: 'The user.', schema: wrapped(userResource) } },
       entityTag: true,
       handler: async ({ caller }) => {
-        const found = await users.find(caller.userId);
-        // Erased since the gate let the request pass.
-        if (found === null) throw unauthorized('the session has ended', 'invalid_token');
+        const found = await users.present(caller.user.document);
         return { status: 200, body: wrap(found.resource), revision: found.revision };
       },
     }),

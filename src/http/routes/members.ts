@@ -1,17 +1,13 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { AddMember } from '../../commands/add-member.js';
-import type { ChangeMemberRole } from '../../commands/change-member-role.js';
-import type { RemoveMember } from '../../commands/remove-member.js';
 import { role, roleAtLeast } from '../../domain/role.js';
-import type { MemberReader } from '../../../projections/members/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { refuseKey } from '../credentials.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
-import { member } from '../resources.js';
+import { memberResource } from '../../../projections/members/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const memberAddition = z
@@ -28,18 +24,14 @@ const memberChange = z.strictObject({ role }).meta({ id: 'MemberChange' });
 const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/members';
 
-/** Members of projects: DESIGN 4.2. */
+/** Makes the routes of projects' members (docs/design.md#members). */
 export function makeMemberRoutes({
   addMember,
   changeMemberRole,
   removeMember,
   members,
-}: {
-  readonly addMember: AddMember;
-  readonly changeMemberRole: ChangeMemberRole;
-  readonly removeMember: RemoveMember;
-  readonly members: Pick<MemberReader, 'list'>;
-}): readonly Route[] {
+}: Pick<Commands, 'addMember' | 'changeMemberRole' | 'removeMember'> &
+  Pick<Readers, 'members'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -49,14 +41,12 @@ export function makeMemberRoutes({
       summary: "A project's members, and whom it has invited",
       description:
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
-      access: accessMatrix.listMembers,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of members.', schema: pageOf(member) } },
-      errors: [],
-      handler: async ({ params: { projectId }, query, caller, project }) => {
+      replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
+      handler: async ({ query, caller, project }) => {
         const held = project.roleOf(refuseKey(caller).userId);
         const view = { withAddresses: held !== null && roleAtLeast(held, 'admin') };
-        const body = await readPage(query, (page) => members.list(projectId, page, view));
+        const body = await readPage(query, (page) => members.list(project, page, view));
         return { status: 200, body };
       },
     }),
@@ -68,10 +58,10 @@ export function makeMemberRoutes({
       summary: 'Add a member by e-mail address, or invite them',
       description:
         'Whoever has an account with this address and has verified it is a member at once (`active`). Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. Owners may add any role, admins editors and viewers. How many addresses a project and a user may invite in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
-      access: accessMatrix.addMember,
       request: { params: projectParams, query: noQuery, body: memberAddition },
-      replies: { 201: { description: 'The member, or the invitation.', schema: member } },
+      replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'mail_not_configured', 'too_many_attempts'],
+      idempotent: true,
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         return { status: 201, body: await addMember({ projectId, actorId, ...body }, command) };
@@ -85,9 +75,8 @@ export function makeMemberRoutes({
       summary: "Change a member's role, or that of an invitation",
       description:
         'Owners may change everybody, admins editors and viewers. The last owner keeps the role. Whoever is no admin any more loses the API keys that they issued.',
-      access: accessMatrix.changeMember,
       request: { params: memberParams, query: noQuery, body: memberChange },
-      replies: { 200: { description: 'The member.', schema: member } },
+      replies: { 200: { description: 'The member.', schema: memberResource } },
       errors: ['conflict'],
       handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
@@ -103,7 +92,6 @@ export function makeMemberRoutes({
       summary: 'Remove a member, leave, or withdraw an invitation',
       description:
         'Owners may remove everybody, admins editors and viewers, and everybody themselves; the last owner stays. API keys that the member issued are revoked.',
-      access: accessMatrix.removeMember,
       request: { params: memberParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'They have no access any more.', schema: noContent } },
       errors: ['conflict'],

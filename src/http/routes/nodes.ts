@@ -1,11 +1,10 @@
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { NodeReader } from '../../../projections/peer-nodes/reader.js';
-import { accessMatrix } from '../access-matrix.js';
+import type { Clock } from '../../event-sourcing/ports/clock.js';
 import { makePeerLists } from '../peer-lists.js';
-import { peerNode } from '../resources.js';
+import { nodeResource } from '../../../projections/peer-nodes/resource.js';
 import { noBody, noParams } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const peerQuery = z.object({
   node_id: z
@@ -17,9 +16,9 @@ const peerQuery = z.object({
     .optional(),
 });
 
-/** Nodes: API document 4.3, DESIGN 4.6. */
-export function makeNodeRoutes({ nodes }: { readonly nodes: Pick<NodeReader, 'list'> }): readonly Route[] {
-  const peerLists = makePeerLists(nodes);
+/** Makes the routes of peer nodes (docs/design.md#peer-nodes, docs/api.md#43-get-apiv1internalpeer-list). */
+export function makeNodeRoutes(deps: Pick<Readers, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
+  const peerLists = makePeerLists(deps);
   return [
     defineRoute({
       method: 'GET',
@@ -27,10 +26,10 @@ export function makeNodeRoutes({ nodes }: { readonly nodes: Pick<NodeReader, 'li
       name: 'listPeers',
       tag: 'Nodes',
       summary: 'All peer nodes but the asking one',
-      access: accessMatrix.listPeers,
       request: { params: noParams, query: peerQuery, body: noBody },
-      replies: { 200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(peerNode) }) } },
-      errors: [],
+      replies: {
+        200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(nodeResource) }) },
+      },
       entityTag: true,
       handler: async ({ query: { node_id: nodeId }, client }) => ({
         status: 200,

@@ -1,15 +1,14 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { CancelOrder } from '../../commands/cancel-order.js';
-import type { PlaceOrder } from '../../commands/place-order.js';
 import { currencyCode, paymentProvider } from '../../domain/payment.js';
-import type { OrderReader, OrderResource } from '../../../projections/orders/reader.js';
-import { accessMatrix } from '../access-matrix.js';
+import type { OrderResource } from '../../../projections/orders/reader.js';
 import { HttpError } from '../http-error.js';
-import { order, orderWithPayments, plan } from '../order-resources.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { listedOrder, orderResource } from '../../../projections/orders/resource.js';
+import { plan } from '../order-resources.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const path = '/api/v1/orders';
@@ -39,18 +38,16 @@ const orderRequest = z
 
 const noFields = z.strictObject({});
 
-/** Plans and orders: DESIGN 4.5. */
+/** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
 export function makeOrderRoutes({
   plans,
   placeOrder,
   cancelOrder,
   orders,
-}: {
-  readonly plans: readonly z.output<typeof plan>[];
-  readonly placeOrder: PlaceOrder;
-  readonly cancelOrder: CancelOrder;
-  readonly orders: Pick<OrderReader, 'find' | 'list' | 'listOfProject'>;
-}): readonly Route[] {
+}: Pick<Commands, 'placeOrder' | 'cancelOrder'> &
+  Pick<Readers, 'orders'> & {
+    readonly plans: readonly z.output<typeof plan>[];
+  }): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -58,10 +55,8 @@ export function makeOrderRoutes({
       name: 'listPlans',
       tag: 'Orders',
       summary: 'What can be bought',
-      access: accessMatrix.listPlans,
       request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The plans.', schema: z.strictObject({ items: z.array(plan) }) } },
-      errors: [],
       handler: (_request) => ({ status: 200, body: { items: [...plans] } }),
     }),
     defineRoute({
@@ -73,9 +68,8 @@ export function makeOrderRoutes({
       description:
         'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
         'not verify take no orders: 503 `provider_not_configured`.',
-      access: accessMatrix.placeOrder,
       request: { params: noParams, query: noQuery, body: orderRequest },
-      replies: { 201: { description: 'The order, `created`.', schema: orderWithPayments } },
+      replies: { 201: { description: 'The order, `created`.', schema: orderResource } },
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
@@ -90,7 +84,7 @@ export function makeOrderRoutes({
           },
           command,
         );
-        return { status: 201, body: toBody(resource), revision, location: `${path}/${resource.id}` };
+        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
     defineRoute({
@@ -99,10 +93,8 @@ export function makeOrderRoutes({
       name: 'listOrders',
       tag: 'Orders',
       summary: "The caller's orders, newest first",
-      access: accessMatrix.listOrders,
       request: { params: noParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(order) } },
-      errors: [],
+      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
       handler: async ({ query, caller }) => ({
         status: 200,
         body: await readPage(query, async (page) => (await orders.list(caller.userId, page)).map(listed)),
@@ -114,15 +106,13 @@ export function makeOrderRoutes({
       name: 'getOrder',
       tag: 'Orders',
       summary: "One of the caller's orders, with its payments",
-      access: accessMatrix.getOrder,
       request: { params: orderParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The order.', schema: orderWithPayments } },
-      errors: [],
+      replies: { 200: { description: 'The order.', schema: orderResource } },
       entityTag: true,
       handler: async ({ params: { orderId }, caller }) => {
         const found = await orders.find(caller.userId, orderId);
         if (found === null) throw new HttpError('not_found', 'the order does not exist');
-        return { status: 200, body: toBody(found.resource), revision: found.revision };
+        return { status: 200, body: found.resource, revision: found.revision };
       },
     }),
     defineRoute({
@@ -131,16 +121,15 @@ export function makeOrderRoutes({
       name: 'cancelOrder',
       tag: 'Orders',
       summary: 'Give up an order that is not paid',
-      access: accessMatrix.cancelOrder,
       request: { params: orderParams, query: noQuery, body: noFields },
-      replies: { 200: { description: 'The order, `canceled`.', schema: orderWithPayments } },
+      replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
       errors: ['conflict'],
       entityTag: true,
       ifMatch: true,
       handler: async ({ params: { orderId }, caller, command, expectedRevision }) => {
         const input = { userId: caller.userId, orderId, expectedRevision };
         const { resource, revision } = await cancelOrder(input, command);
-        return { status: 200, body: toBody(resource), revision };
+        return { status: 200, body: resource, revision };
       },
     }),
     defineRoute({
@@ -149,10 +138,8 @@ export function makeOrderRoutes({
       name: 'listProjectOrders',
       tag: 'Orders',
       summary: "A project's orders, newest first",
-      access: accessMatrix.listProjectOrders,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(order) } },
-      errors: [],
+      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
       handler: async ({ params: { projectId }, query }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
@@ -163,10 +150,6 @@ export function makeOrderRoutes({
   ];
 }
 
-function toBody(resource: OrderResource): z.output<typeof orderWithPayments> {
-  return { ...resource, payments: [...resource.payments] };
-}
-
-function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof order> {
+function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {
   return resource;
 }

@@ -1,7 +1,7 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { CallbackOutcome, ReceivePaymentCallback } from '../../commands/receive-payment-callback.js';
+import type { CallbackOutcome } from '../../commands/orders/receive-payment-callback.js';
 import { paymentProvider } from '../../domain/payment.js';
-import { accessMatrix } from '../access-matrix.js';
 import type { ErrorCode } from '../error-codes.js';
 import { HttpError } from '../http-error.js';
 import { defineRawRoute, type RawReply, type RawRequest } from '../raw-route.js';
@@ -21,7 +21,7 @@ const common = {
   tag: 'Payments',
   params,
   errorCodes: ['FAIL'],
-  /** WeChat Pay reads `FAIL` out of error bodies, whatever has failed. */
+  /** WeChat Pay expects `FAIL` in every error body. */
   errorCode: ({ provider }: Params) => (provider === 'wechatpay' ? 'FAIL' : undefined),
   reply: 'Received, in the words that the platform expects.',
 } as const;
@@ -29,15 +29,17 @@ const errors: readonly ErrorCode[] = [
   'invalid_signature',
   'provider_not_configured',
   'store_unavailable',
+  'outcome_unknown',
   'overloaded',
 ];
 
-/** Callbacks of payment platforms: API document 4.7 and 4.8, DESIGN 4.5. */
+/**
+ * Makes the routes for callbacks of payment platforms (docs/design.md#payment-callbacks,
+ * docs/api.md#47-post-apiv1paymentwebhooksprovider, docs/api.md#48-get-apiv1paymentwebhooksprovider).
+ */
 export function makePaymentWebhookRoutes({
   receivePaymentCallback,
-}: {
-  readonly receivePaymentCallback: ReceivePaymentCallback;
-}): readonly Route[] {
+}: Pick<Commands, 'receivePaymentCallback'>): readonly Route[] {
   const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
     const { headers, body, query, command } = request;
     const callback = { method, headers, body, query, receivedAt: command.time };
@@ -51,7 +53,6 @@ export function makePaymentWebhookRoutes({
       summary: 'Take a callback of a payment platform',
       description:
         'Its signature is checked over the bytes as they were sent. A repetition is acknowledged alike.',
-      access: accessMatrix.receivePaymentCallback,
       errors,
       handler: (request) => receive(request, 'POST'),
     }),
@@ -61,7 +62,6 @@ export function makePaymentWebhookRoutes({
       name: 'confirmPaymentCallback',
       summary: 'Take the callback of a platform that confirms with GET',
       description: 'Without a query, and for platforms that do not, nothing changes.',
-      access: accessMatrix.confirmPaymentCallback,
       errors,
       handler: (request) => (request.method === 'HEAD' ? Promise.resolve(received) : receive(request, 'GET')),
     }),

@@ -1,35 +1,32 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import { type OrderReader, reviewPlace } from '../../../projections/orders/reader.js';
-import { type PaymentCallbackReader, unmatchedPlace } from '../../../projections/payment-callbacks/reader.js';
-import type { DismissUnmatched, DismissUnmatchedInput } from '../../commands/dismiss-unmatched.js';
-import { paymentProvider } from '../../domain/payment.js';
-import type { PaymentResolution, ResolvePayment } from '../../commands/resolve-payment.js';
-import { accessMatrix } from '../access-matrix.js';
-import { HttpError } from '../http-error.js';
+import { reviewPlace } from '../../../projections/orders/reader.js';
+import { unmatchedPlace } from '../../../projections/payment-callbacks/reader.js';
 import {
-  orderForOperator,
-  paymentCallback,
-  paymentId,
-  paymentResolution,
-  review,
-  unmatched,
-} from '../order-resources.js';
-import { pageOf, pageQueryBy, readPage } from '../paging.js';
+  dismissalRequest,
+  orderIdOrNumber,
+  reviewCursor,
+  toDismissal,
+  unmatchedCursor,
+} from '../../commands/orders/payment-requests.js';
+import type { PaymentResolution } from '../../commands/orders/resolve-payment.js';
+import { HttpError } from '../http-error.js';
+import { orderForOperator, reviewResource } from '../../../projections/orders/resource.js';
+import {
+  paymentCallbackResource,
+  unmatchedResource,
+} from '../../../projections/payment-callbacks/resource.js';
+import { paymentResolution } from '../order-resources.js';
+import { pageOf, pageQueryBy, readPage } from '../../../projections/paging.js';
+import { paymentAction, paymentId } from '../../domain/payment.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const path = '/api/v1/admin/payments';
-/** A time and a callback's id: see `unmatchedPlace`. */
-export const unmatchedCursor = z
-  .string()
-  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}$/);
-/** An order's id and one of what waits there: see `reviewPlace`. */
-export const reviewCursor = z.string().regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}\.[0-9]{1,2}$/);
-
 const resolutionRequest = z
   .strictObject({
-    action: z.enum(['apply', 'dismiss']),
+    action: paymentAction,
     order_id: z.uuid().toLowerCase().optional().meta({
       description: 'The order that a whole callback is applied to. What is in review is its order’s.',
     }),
@@ -37,35 +34,14 @@ const resolutionRequest = z
   })
   .meta({ id: 'PaymentResolutionRequest' });
 
-export const dismissalRequest = z
-  .strictObject({
-    reason: unmatched.shape.reason,
-    provider: paymentProvider.optional().meta({ description: 'Of any, when it is left out.' }),
-    received_before: z.iso.datetime().meta({ description: 'Only what was received before.' }),
-    note: z
-      .string()
-      .min(1)
-      .max(1_000)
-      .meta({ description: 'Why; each decision carries it. It is kept sealed.' }),
-    after: unmatchedCursor.nullable().default(null).meta({ description: '`next` of the call before.' }),
-  })
-  .meta({ id: 'DismissalRequest' });
-
-/** An order by its id, or by the number that the platform was given. */
-export const orderIdOrNumber = z.union([z.uuid().toLowerCase(), z.string().regex(/^[0-9A-Za-z]{26}$/)]);
-
-/** What operators see and decide of payments: DESIGN 4.5. */
+/** Makes the routes of payment review (docs/design.md#payment-review). */
 export function makePaymentRoutes({
   paymentCallbacks,
   orders,
   resolvePayment,
   dismissUnmatched,
-}: {
-  readonly paymentCallbacks: Pick<PaymentCallbackReader, 'unmatched' | 'find'>;
-  readonly orders: Pick<OrderReader, 'inReview' | 'forOperator'>;
-  readonly resolvePayment: ResolvePayment;
-  readonly dismissUnmatched: DismissUnmatched;
-}): readonly Route[] {
+}: Pick<Commands, 'resolvePayment' | 'dismissUnmatched'> &
+  Pick<Readers, 'paymentCallbacks' | 'orders'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -74,23 +50,16 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'Callbacks that lead to no order',
       description: 'Each waits for its order, for the payment that it speaks of, or for somebody to read it.',
-      access: accessMatrix.listUnmatchedPayments,
       request: { params: noParams, query: pageQueryBy(unmatchedCursor), body: noBody },
       replies: {
-        200: { description: 'A page of callbacks, the longest received first.', schema: pageOf(unmatched) },
+        200: {
+          description: 'A page of callbacks, the longest received first.',
+          schema: pageOf(unmatchedResource),
+        },
       },
-      errors: [],
       handler: async ({ query }) => ({
         status: 200,
-        body: await readPage(
-          query,
-          async (page) =>
-            (await paymentCallbacks.unmatched(page)).map((item) => ({
-              ...item,
-              notifications: [...item.notifications],
-            })),
-          unmatchedPlace,
-        ),
+        body: await readPage(query, (page) => paymentCallbacks.unmatched(page), unmatchedPlace),
       }),
     }),
     defineRoute({
@@ -99,12 +68,10 @@ export function makePaymentRoutes({
       name: 'listPaymentsInReview',
       tag: 'Payments',
       summary: 'What was reported and is not what was ordered',
-      access: accessMatrix.listPaymentsInReview,
       request: { params: noParams, query: pageQueryBy(reviewCursor), body: noBody },
       replies: {
-        200: { description: 'A page of it, that of the oldest order first.', schema: pageOf(review) },
+        200: { description: 'A page of it, that of the oldest order first.', schema: pageOf(reviewResource) },
       },
-      errors: [],
       handler: async ({ query }) => ({
         status: 200,
         body: await readPage(query, (page) => orders.inReview(page), reviewPlace),
@@ -119,7 +86,6 @@ export function makePaymentRoutes({
       description:
         'For those of other shops that share an account with the platform. Looks at a hundred that wait, the longest received first; ' +
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
-      access: accessMatrix.dismissUnmatchedPayments,
       request: { params: noParams, query: noQuery, body: dismissalRequest },
       replies: {
         200: {
@@ -127,7 +93,6 @@ export function makePaymentRoutes({
           schema: z.strictObject({ dismissed: z.int(), next: unmatchedCursor.nullable() }),
         },
       },
-      errors: [],
       handler: async ({ body, command }) => ({
         status: 200,
         body: { ...(await dismissUnmatched(toDismissal(body), command)) },
@@ -140,18 +105,12 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'A callback, what has become of it, and what was decided on it and why',
       description: 'By its id, or that of one of the things that it tells.',
-      access: accessMatrix.getPayment,
       request: { params: z.object({ paymentId }), query: noQuery, body: noBody },
-      replies: { 200: { description: 'The callback.', schema: paymentCallback } },
-      errors: [],
+      replies: { 200: { description: 'The callback.', schema: paymentCallbackResource } },
       handler: async ({ params }) => {
         const found = await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '');
         if (found === null) throw new HttpError('not_found', 'there is no such payment');
-        const { notifications, decisions, ...rest } = found;
-        return {
-          status: 200,
-          body: { ...rest, notifications: [...notifications], decisions: [...decisions] },
-        };
+        return { status: 200, body: found };
       },
     }),
     defineRoute({
@@ -161,17 +120,12 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'Anybody’s order, with its payments and what was decided on them and why',
       description: 'By its id, or by its number.',
-      access: accessMatrix.getAnyOrder,
       request: { params: z.object({ orderId: orderIdOrNumber }), query: noQuery, body: noBody },
       replies: { 200: { description: 'The order.', schema: orderForOperator } },
-      errors: [],
       handler: async ({ params: { orderId } }) => {
         const found = await orders.forOperator(orderId);
         if (found === null) throw new HttpError('not_found', 'the order does not exist');
-        return {
-          status: 200,
-          body: { ...found, payments: [...found.payments], decisions: [...found.decisions] },
-        };
+        return { status: 200, body: found };
       },
     }),
     defineRoute({
@@ -183,7 +137,6 @@ export function makePaymentRoutes({
       description:
         '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +
         'The same decision again is answered alike; another one after it is a conflict.',
-      access: accessMatrix.resolvePayment,
       request: { params: z.object({ paymentId }), query: noQuery, body: resolutionRequest },
       replies: { 200: { description: 'What became of it.', schema: paymentResolution } },
       errors: ['conflict'],
@@ -194,14 +147,6 @@ export function makePaymentRoutes({
       },
     }),
   ];
-}
-
-export function toDismissal({
-  provider,
-  received_before: receivedBefore,
-  ...rest
-}: z.output<typeof dismissalRequest>): DismissUnmatchedInput {
-  return { ...rest, provider: provider ?? null, receivedBefore: new Date(receivedBefore) };
 }
 
 function toBody({ id, action, orderId, disposition }: PaymentResolution): z.output<typeof paymentResolution> {

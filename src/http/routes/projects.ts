@@ -1,18 +1,14 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { ChangeProject } from '../../commands/change-project.js';
-import type { CreateProject } from '../../commands/create-project.js';
-import type { DeleteProject } from '../../commands/delete-project.js';
-import type { ProjectReader } from '../../../projections/projects/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { isAuditor } from '../access.js';
 import { refuseKey } from '../credentials.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
-import { project } from '../resources.js';
+import { projectResource } from '../../../projections/projects/resource.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 
@@ -35,18 +31,14 @@ const projectChange = z
   })
   .meta({ id: 'ProjectChange' });
 
-/** Projects: DESIGN 4.2. */
+/** Makes the routes of projects (docs/design.md#projects). */
 export function makeProjectRoutes({
   createProject,
   changeProject,
   deleteProject,
   projects,
-}: {
-  readonly createProject: CreateProject;
-  readonly changeProject: ChangeProject;
-  readonly deleteProject: DeleteProject;
-  readonly projects: Pick<ProjectReader, 'find' | 'list'>;
-}): readonly Route[] {
+}: Pick<Commands, 'createProject' | 'changeProject' | 'deleteProject'> &
+  Pick<Readers, 'projects'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -54,10 +46,9 @@ export function makeProjectRoutes({
       name: 'createProject',
       tag: 'Projects',
       summary: 'Create a project that belongs to the caller',
-      access: accessMatrix.createProject,
       request: { params: noParams, query: noQuery, body: projectCreation },
-      replies: { 201: { description: 'The project.', schema: project } },
-      errors: [],
+      replies: { 201: { description: 'The project.', schema: projectResource } },
+      idempotent: true,
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
         const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);
@@ -70,10 +61,8 @@ export function makeProjectRoutes({
       name: 'listProjects',
       tag: 'Projects',
       summary: "The caller's projects, newest first",
-      access: accessMatrix.listProjects,
       request: { params: noParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of projects.', schema: pageOf(project) } },
-      errors: [],
+      replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
       handler: async ({ query, caller }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
@@ -87,16 +76,14 @@ export function makeProjectRoutes({
       name: 'getProject',
       tag: 'Projects',
       summary: 'One project',
-      access: accessMatrix.getProject,
       request: { params: projectParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The project.', schema: project } },
-      errors: [],
+      replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
-      handler: async ({ params, caller }) => {
+      handler: ({ caller, project }) => {
         const session = refuseKey(caller);
         const options = { asAuditor: isAuditor(session) };
-        const found = await projects.find(params.projectId, session.userId, options);
-        // Deleted, or left, since the gate let the request pass.
+        const found = projects.present(project, session.userId, options);
+        // The gate admits members and auditors only.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
         return { status: 200, body: found.resource, revision: found.revision };
       },
@@ -107,10 +94,8 @@ export function makeProjectRoutes({
       name: 'changeProject',
       tag: 'Projects',
       summary: 'Rename a project, or demand two-factor authentication of its members',
-      access: accessMatrix.changeProject,
       request: { params: projectParams, query: noQuery, body: projectChange },
-      replies: { 200: { description: 'The project.', schema: project } },
-      errors: [],
+      replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
@@ -123,7 +108,7 @@ export function makeProjectRoutes({
             requireTwoFactor: body.require_2fa,
           },
           command,
-          optionsOf(expectedRevision),
+          { expectedRevision },
         );
         return { status: 200, body: resource, revision };
       },
@@ -134,19 +119,13 @@ export function makeProjectRoutes({
       name: 'deleteProject',
       tag: 'Projects',
       summary: 'Delete a project and all that belongs to it',
-      access: accessMatrix.deleteProject,
       request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'Nobody reaches it any more.', schema: noContent } },
-      errors: [],
       ifMatch: true,
       handler: async ({ params: { projectId }, command, expectedRevision }) => {
-        await deleteProject({ projectId }, command, optionsOf(expectedRevision));
+        await deleteProject({ projectId }, command, { expectedRevision });
         return { status: 204, body: undefined };
       },
     }),
   ];
-}
-
-function optionsOf(expectedRevision: bigint | undefined): { readonly expectedRevision?: bigint } {
-  return expectedRevision === undefined ? {} : { expectedRevision };
 }

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { jwksCacheSeconds } from '../../security/access-tokens.js';
-import { accessMatrix } from '../access-matrix.js';
 import { docsContentSecurityPolicy, renderDocsPage } from '../docs-page.js';
 import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { makeOpenApi } from '../openapi.js';
-import type { Readiness } from '../readiness.js';
+import type { Readiness } from '../../observing/readiness.js';
 import type { PreparedBody } from '../reply.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 
@@ -33,19 +31,18 @@ const common = {
   method: 'GET',
   tag: 'Service',
   request: anything,
-  errors: [],
   always: true,
 } as const;
 
 export interface ServiceRouteDeps {
   readonly readiness: Readiness;
   readonly jwks: () => Promise<unknown>;
-  /** Version of the service and the address it is reached at, for the document. */
+  /** Version and address of the service, for the OpenAPI document. */
   readonly version: string;
   readonly publicUrl: string;
 }
 
-/** Health, keys, and the description of all routes, these included. */
+/** Makes the routes of health, public keys, and the description of all routes, including these. */
 export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route[]): readonly Route[] {
   const { readiness } = deps;
   const ownRoutes: Route[] = [
@@ -53,7 +50,6 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/healthz',
       name: 'getHealth',
-      access: accessMatrix.getHealth,
       summary: 'Tell whether the process is alive',
       replies: { 200: { description: 'It is.', schema: health } },
       cacheControl: 'no-store',
@@ -63,7 +59,6 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/readyz',
       name: 'getReadiness',
-      access: accessMatrix.getReadiness,
       summary: 'Tell whether the process may be sent requests',
       description: 'Stores are reachable and projections have caught up.',
       replies: { 200: { description: 'It may.', schema: health } },
@@ -78,7 +73,6 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/.well-known/jwks.json',
       name: 'getKeys',
-      access: accessMatrix.getKeys,
       summary: 'The public keys that access tokens are signed with',
       replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
       cacheControl: `public, max-age=${jwksCacheSeconds}`,
@@ -88,7 +82,6 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/openapi.json',
       name: 'getOpenApi',
-      access: accessMatrix.getOpenApi,
       summary: 'This document',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
       entityTag: true,
@@ -98,7 +91,6 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       ...common,
       path: '/docs',
       name: 'getDocs',
-      access: accessMatrix.getDocs,
       summary: 'This document as a page for people',
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
@@ -108,7 +100,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
   let made: { readonly document: PreparedBody; readonly page: PreparedBody } | null = null;
   return ownRoutes;
 
-  /** Made once, when somebody asks. */
+  /** Makes the document and the page once, at the first request for them. */
   function prepared(): { readonly document: PreparedBody; readonly page: PreparedBody } {
     made ??= prepare([...others, ...ownRoutes], deps);
     return made;

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { accessMatrix } from '../access-matrix.js';
 import { makeSharePage } from '../pages/share-page.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
-/** The page that opens shares: DESIGN 4.4. @param allowsHttp see `makeSharePage` */
+/** Makes the route of the page that opens shares (docs/design.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes({ allowsHttp }: { readonly allowsHttp: boolean }): readonly Route[] {
   const prepared = makeSharePage({ allowsHttp });
   return [
@@ -16,10 +14,8 @@ export function makeSharePageRoutes({ allowsHttp }: { readonly allowsHttp: boole
       tag: 'Shares',
       summary: 'The page that asks for a share’s password and shows its media',
       description: 'It is the same for every token.',
-      access: accessMatrix.getSharePage,
       request: { params: z.object({ token: z.string() }), query: noQuery, body: noBody },
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
-      errors: [],
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
     }),

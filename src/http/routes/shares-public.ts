@@ -1,11 +1,9 @@
+import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import type { RenewShareMedia } from '../../commands/renew-share-media.js';
-import type { OpenedShare, VerifyShare } from '../../commands/verify-share.js';
-import { accessMatrix } from '../access-matrix.js';
+import type { OpenedShare } from '../../commands/shares/verify-share.js';
 import { mediaLink, wrap, wrapped } from '../resources.js';
 import { noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 
 const verification = z
   .strictObject({
@@ -19,7 +17,7 @@ const renewal = z
 
 const time = z.iso.datetime({ precision: 3 });
 
-/** What the right password opens: DESIGN 4.4. */
+/** The reply to the right password (docs/design.md#share-verification). */
 const openedShare = z
   .strictObject({
     share: z.strictObject({
@@ -49,18 +47,15 @@ const renewedMedia = z
   })
   .meta({ id: 'RenewedShareMedia' });
 
-// Any text may be asked for: what is no token of ours is answered like one that opens nothing.
+// Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
 const tokenParams = z.object({ token: z.string() });
 const common = { method: 'POST', tag: 'Shares', cacheControl: 'no-store' } as const;
 
-/** Shares, as visitors open them: API document 4.6, DESIGN 4.4. */
+/** Makes visitors' routes (docs/design.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
 export function makePublicShareRoutes({
   verifyShare,
   renewShareMedia,
-}: {
-  readonly verifyShare: VerifyShare;
-  readonly renewShareMedia: RenewShareMedia;
-}): readonly Route[] {
+}: Pick<Commands, 'verifyShare' | 'renewShareMedia'>): readonly Route[] {
   return [
     defineRoute({
       ...common,
@@ -71,14 +66,13 @@ export function makePublicShareRoutes({
         'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. After 5 ' +
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
-      access: accessMatrix.verifyShare,
       request: { params: tokenParams, query: noQuery, body: verification },
       replies: {
         200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
       },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
-      idempotent: 'anew',
+      idempotent: 'rerun',
       handler: async ({ params: { token }, body: { password }, client, command }) => {
         const opened = await verifyShare({ token, password, clientIp: client }, command);
         return { status: 200, body: wrap(present(opened)) };
@@ -91,7 +85,6 @@ export function makePublicShareRoutes({
       summary: 'Fresh URLs for a share that was opened',
       description:
         'URLs live for 15 to 20 minutes. A session is over (401) once it has ended, the share was revoked, or its password changed.',
-      access: accessMatrix.renewShareMedia,
       request: { params: tokenParams, query: noQuery, body: renewal },
       replies: { 200: { description: 'The URLs.', schema: wrapped(renewedMedia) } },
       errors: ['invalid_credentials'],
@@ -115,9 +108,9 @@ function present({
   return {
     share: {
       name,
-      expires_at: share.expiresAt?.toISOString() ?? null,
+      expires_at: share.expires_at,
       remaining_uses: remainingUses,
-      allow_download: share.allowDownload,
+      allow_download: share.allow_download,
     },
     asset: { id, name, kind: kindOf(media_type), media_type, size, created_at },
     media,
@@ -126,7 +119,6 @@ function present({
   };
 }
 
-/** How a visitor takes it in. */
 function kindOf(mediaType: string): 'image' | 'video' | 'audio' | 'file' {
   const [kind] = mediaType.toLowerCase().split('/');
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'file';

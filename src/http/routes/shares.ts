@@ -1,16 +1,13 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { ChangeShare, RevokeShare } from '../../commands/change-share.js';
-import type { CreateShare } from '../../commands/create-share.js';
-import type { ShareAccessReader } from '../../../projections/share-accesses/reader.js';
-import type { ShareReader } from '../../../projections/shares/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
-import { share, shareAccess } from '../resources.js';
+import { shareResource } from '../../../projections/shares/resource.js';
+import { shareAccessResource } from '../../../projections/share-accesses/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const password = z
@@ -52,20 +49,15 @@ const path = '/api/v1/projects/:projectId/shares';
 const sharePath = `${path}/:shareId`;
 const common = { tag: 'Shares', entityTag: true } as const;
 
-/** Shares, as members manage them: DESIGN 4.4. */
+/** Makes the routes by which members manage shares (docs/design.md#shares). */
 export function makeShareRoutes({
   createShare,
   changeShare,
   revokeShare,
   shares,
   shareAccesses,
-}: {
-  readonly createShare: CreateShare;
-  readonly changeShare: ChangeShare;
-  readonly revokeShare: RevokeShare;
-  readonly shares: Pick<ShareReader, 'find' | 'list'>;
-  readonly shareAccesses: ShareAccessReader;
-}): readonly Route[] {
+}: Pick<Commands, 'createShare' | 'changeShare' | 'revokeShare'> &
+  Pick<Readers, 'shares' | 'shareAccesses'>): readonly Route[] {
   return [
     defineRoute({
       ...common,
@@ -73,9 +65,8 @@ export function makeShareRoutes({
       path,
       name: 'createShare',
       summary: 'Share an asset behind a password',
-      access: accessMatrix.createShare,
       request: { params: projectParams, query: noQuery, body: shareCreation },
-      replies: { 201: { description: 'The share, with the URL to pass on.', schema: share } },
+      replies: { 201: { description: 'The share, with the URL to pass on.', schema: shareResource } },
       errors: ['not_found', 'too_many_attempts'],
       idempotent: true,
       cacheControl: 'no-store',
@@ -101,10 +92,8 @@ export function makeShareRoutes({
       tag: 'Shares',
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
-      access: accessMatrix.listShares,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of shares.', schema: pageOf(share) } },
-      errors: [],
+      replies: { 200: { description: 'A page of shares.', schema: pageOf(shareResource) } },
       handler: async ({ params: { projectId }, query }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
@@ -118,10 +107,8 @@ export function makeShareRoutes({
       path: sharePath,
       name: 'getShare',
       summary: 'One share',
-      access: accessMatrix.getShare,
       request: { params: shareParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The share.', schema: share } },
-      errors: [],
+      replies: { 200: { description: 'The share.', schema: shareResource } },
       handler: async ({ params: { projectId, shareId } }) => {
         const found = await shares.find(projectId, shareId);
         if (found === null) throw missing();
@@ -135,9 +122,8 @@ export function makeShareRoutes({
       name: 'changeShare',
       summary: 'Change a share',
       description: 'Another password ends the sessions of all visitors at once.',
-      access: accessMatrix.changeShare,
       request: { params: shareParams, query: noQuery, body: shareChange },
-      replies: { 200: { description: 'The share as it is now.', schema: share } },
+      replies: { 200: { description: 'The share as it is now.', schema: shareResource } },
       errors: ['too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
@@ -148,7 +134,7 @@ export function makeShareRoutes({
           allowDownload: body.allow_download,
         };
         const input = { ...params, changes };
-        const { resource, revision } = await changeShare(input, command, options(expectedRevision));
+        const { resource, revision } = await changeShare(input, command, { expectedRevision });
         return { status: 200, body: resource, revision };
       },
     }),
@@ -159,13 +145,11 @@ export function makeShareRoutes({
       tag: 'Shares',
       summary: 'Revoke a share, and end the sessions of all visitors',
       description: 'URLs that were handed out before live on until they expire, 20 minutes at most.',
-      access: accessMatrix.revokeShare,
       request: { params: shareParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It opens no more.', schema: noContent } },
-      errors: [],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => {
-        await revokeShare(params, command, options(expectedRevision));
+        await revokeShare(params, command, { expectedRevision });
         return { status: 204, body: undefined };
       },
     }),
@@ -176,10 +160,8 @@ export function makeShareRoutes({
       tag: 'Shares',
       summary: 'When a share was opened, newest first',
       description: 'Also of a share that was revoked, if it was ever opened.',
-      access: accessMatrix.listShareAccesses,
       request: { params: shareParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccess) } },
-      errors: [],
+      replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccessResource) } },
       handler: async ({ params, query }) => {
         const body = await readPage(query, (page) => shareAccesses.list(params, page));
         const { projectId, shareId } = params;
@@ -196,8 +178,4 @@ function missing(): HttpError {
 
 function dateOrNull(text: string | null): Date | null {
   return text === null ? null : new Date(text);
-}
-
-function options(expectedRevision: bigint | undefined): { readonly expectedRevision?: bigint } {
-  return expectedRevision === undefined ? {} : { expectedRevision };
 }

@@ -1,17 +1,14 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { ChangeStorage, StorageChange } from '../../commands/change-storage.js';
-import type { ChooseDefaultStorage } from '../../commands/choose-default-storage.js';
-import type { DeleteStorage } from '../../commands/delete-storage.js';
-import type { ReplaceStorageCredentials } from '../../commands/replace-storage-credentials.js';
-import type { SwitchStorage } from '../../commands/switch-storage.js';
-import type { StorageReader } from '../../../projections/storage-configs/reader.js';
-import { accessMatrix } from '../access-matrix.js';
+import type { StorageChange } from '../../commands/storages/change-storage.js';
+import type { ErrorCode } from '../error-codes.js';
 import { HttpError } from '../http-error.js';
 import { noContent } from '../reply.js';
-import { storage } from '../resources.js';
+import { deliveryMode } from '../../domain/storage/delivery.js';
+import { storageResource } from '../../../projections/storage-configs/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
 
 const storageChange = z
@@ -32,7 +29,7 @@ const credentialsReplacement = z
 
 const delivery = z
   .strictObject({
-    mode: z.enum(['origin', 'rewrite', 'public']).meta({
+    mode: deliveryMode.meta({
       description:
         'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
         'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature.',
@@ -43,26 +40,51 @@ const delivery = z
 const noFields = z.strictObject({});
 const path = `${storagesPath}/:storageId`;
 const common = { tag: 'Storages', entityTag: true } as const;
-const changed = { description: 'The configuration as it is now.', schema: storage };
+const changed = { description: 'The configuration as it is now.', schema: storageResource };
 const tested = {
   description:
     'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
-  schema: storage,
+  schema: storageResource,
 };
 
-/** Changing storages: DESIGN 4.3. */
-export function makeStorageChangeRoutes(deps: {
-  readonly changeStorage: ChangeStorage;
-  readonly replaceStorageCredentials: ReplaceStorageCredentials;
-  readonly testStorage: SwitchStorage['testStorage'];
-  readonly disableStorage: SwitchStorage['disableStorage'];
-  readonly enableStorage: SwitchStorage['enableStorage'];
-  readonly changeDelivery: SwitchStorage['changeDelivery'];
-  readonly chooseDefaultStorage: ChooseDefaultStorage;
-  readonly deleteStorage: DeleteStorage;
-  readonly storages: Pick<StorageReader, 'find' | 'delivery'>;
-}): readonly Route[] {
+/** Makes the routes that change storages (docs/design.md#storage-changes). */
+export function makeStorageChangeRoutes(
+  deps: Pick<
+    Commands,
+    | 'changeStorage'
+    | 'replaceStorageCredentials'
+    | 'testStorage'
+    | 'disableStorage'
+    | 'enableStorage'
+    | 'changeDelivery'
+    | 'chooseDefaultStorage'
+    | 'deleteStorage'
+  > &
+    Pick<Readers, 'storages'>,
+): readonly Route[] {
   const { storages } = deps;
+  /** Defines a POST without fields that changes the storage and answers with its configuration. */
+  const switchRoute = (
+    action: string,
+    name: 'chooseDefaultStorage' | 'disableStorage' | 'enableStorage',
+    summary: string,
+    errors: readonly ErrorCode[] = [],
+  ): Route =>
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/${action}`,
+      name,
+      summary,
+      request: { params: storageParams, query: noQuery, body: noFields },
+      replies: { 200: changed },
+      errors,
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
+        status: 200,
+        ...presented(await deps[name](params, command, { expectedRevision })),
+      }),
+    });
   return [
     defineRoute({
       ...common,
@@ -72,13 +94,12 @@ export function makeStorageChangeRoutes(deps: {
       summary: 'Change a storage',
       description:
         'Another endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
-      access: accessMatrix.changeStorage,
       request: { params: storageParams, query: noQuery, body: storageChange },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
-        replyOf(await deps.changeStorage({ ...params, changes: body }, command, options(expectedRevision))),
+        replyOf(await deps.changeStorage({ ...params, changes: body }, command, { expectedRevision })),
     }),
     defineRoute({
       method: 'DELETE',
@@ -86,13 +107,12 @@ export function makeStorageChangeRoutes(deps: {
       name: 'deleteStorage',
       tag: 'Storages',
       summary: 'Delete a storage, and destroy its credentials',
-      access: accessMatrix.deleteStorage,
       request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is deleted.', schema: noContent } },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => {
-        await deps.deleteStorage(params, command, options(expectedRevision));
+        await deps.deleteStorage(params, command, { expectedRevision });
         return { status: 204, body: undefined };
       },
     }),
@@ -103,14 +123,13 @@ export function makeStorageChangeRoutes(deps: {
       name: 'replaceStorageCredentials',
       summary: "Replace a storage's credentials",
       description: 'Those of an active storage serve until the new ones have passed a test (202).',
-      access: accessMatrix.replaceStorageCredentials,
       request: { params: storageParams, query: noQuery, body: credentialsReplacement },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, body: { credentials }, command, expectedRevision }) => {
         const input = { ...params, credentials };
-        return replyOf(await deps.replaceStorageCredentials(input, command, options(expectedRevision)));
+        return replyOf(await deps.replaceStorageCredentials(input, command, { expectedRevision }));
       },
     }),
     defineRoute({
@@ -119,74 +138,28 @@ export function makeStorageChangeRoutes(deps: {
       path: `${path}/test`,
       name: 'testStorage',
       summary: 'Test a storage: list, write, read by a signed URL, delete',
-      access: accessMatrix.testStorage,
       request: { params: storageParams, query: noQuery, body: noFields },
-      replies: { 202: { description: 'The test is under way.', schema: storage } },
+      replies: { 202: { description: 'The test is under way.', schema: storageResource } },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => ({
         status: 202,
-        ...presented(await deps.testStorage(params, command, options(expectedRevision))),
+        ...presented(await deps.testStorage(params, command, { expectedRevision })),
       }),
     }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: `${path}/default`,
-      name: 'chooseDefaultStorage',
-      summary: "Make an active storage the project's default",
-      access: accessMatrix.chooseDefaultStorage,
-      request: { params: storageParams, query: noQuery, body: noFields },
-      replies: { 200: changed },
-      errors: ['conflict'],
-      ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => ({
-        status: 200,
-        ...presented(await deps.chooseDefaultStorage(params, command, options(expectedRevision))),
-      }),
-    }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: `${path}/disable`,
-      name: 'disableStorage',
-      summary: 'Disable a storage: it serves nothing',
-      access: accessMatrix.disableStorage,
-      request: { params: storageParams, query: noQuery, body: noFields },
-      replies: { 200: changed },
-      errors: [],
-      ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => ({
-        status: 200,
-        ...presented(await deps.disableStorage(params, command, options(expectedRevision))),
-      }),
-    }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: `${path}/enable`,
-      name: 'enableStorage',
-      summary: 'Enable a storage; it is pending until it is tested',
-      access: accessMatrix.enableStorage,
-      request: { params: storageParams, query: noQuery, body: noFields },
-      replies: { 200: changed },
-      errors: [],
-      ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => ({
-        status: 200,
-        ...presented(await deps.enableStorage(params, command, options(expectedRevision))),
-      }),
-    }),
+    switchRoute('default', 'chooseDefaultStorage', "Make an active storage the project's default", [
+      'conflict',
+    ]),
+    switchRoute('disable', 'disableStorage', 'Disable a storage: it serves nothing'),
+    switchRoute('enable', 'enableStorage', 'Enable a storage; it is pending until it is tested'),
     defineRoute({
       ...common,
       method: 'GET',
       path: `${path}/delivery`,
       name: 'getDelivery',
       summary: 'How cdn_domain is used',
-      access: accessMatrix.getDelivery,
       request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The mode.', schema: delivery } },
-      errors: [],
       handler: async ({ params: { projectId, storageId } }) => {
         const found = await storages.delivery(projectId, storageId);
         if (found === null) throw new HttpError('not_found', 'the storage does not exist');
@@ -199,17 +172,11 @@ export function makeStorageChangeRoutes(deps: {
       path: `${path}/delivery`,
       name: 'changeDelivery',
       summary: 'Change how cdn_domain is used',
-      access: accessMatrix.changeDelivery,
       request: { params: storageParams, query: noQuery, body: delivery },
       replies: { 200: { description: 'The mode.', schema: delivery } },
-      errors: [],
       ifMatch: true,
       handler: async ({ params, body: { mode }, command, expectedRevision }) => {
-        const { revision } = await deps.changeDelivery(
-          { ...params, mode },
-          command,
-          options(expectedRevision),
-        );
+        const { revision } = await deps.changeDelivery({ ...params, mode }, command, { expectedRevision });
         return { status: 200, body: { mode }, revision };
       },
     }),
@@ -223,8 +190,4 @@ function replyOf({ resource, revision, isTested }: StorageChange) {
 
 function presented({ resource, revision }: Pick<StorageChange, 'resource' | 'revision'>) {
   return { body: resource, revision };
-}
-
-function options(expectedRevision: bigint | undefined): { readonly expectedRevision?: bigint } {
-  return expectedRevision === undefined ? {} : { expectedRevision };
 }

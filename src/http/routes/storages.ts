@@ -1,19 +1,17 @@
+import type { Commands } from '../../commands/index.js';
+import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import type { CreateStorage } from '../../commands/create-storage.js';
-import type { StorageReader } from '../../../projections/storage-configs/reader.js';
-import { accessMatrix } from '../access-matrix.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../paging.js';
-import { storage } from '../resources.js';
+import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { storageResource } from '../../../projections/storage-configs/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
-import { defineRoute } from '../route.js';
-import type { Route } from '../route.js';
+import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const text = z.string().max(2048);
 const credential = z.string().max(1024).meta({ minLength: 1, writeOnly: true });
 
-/** Credentials as each provider names them (API document 2.2). */
+/** Credentials with each provider's names (docs/api.md#22-storage-creation-request). */
 const keyPair = z.strictObject({ access_key: credential, secret_key: credential });
 export const storageCredentials = {
   oss: keyPair,
@@ -21,7 +19,7 @@ export const storageCredentials = {
   cos: z.strictObject({ secret_id: credential, secret_key: credential }),
 };
 
-/** What all providers take; the rules beyond shape are the domain's. */
+/** The fields of all providers. The domain checks the rules beyond their shape. */
 export const storageFields = {
   name: text.meta({ minLength: 1, maxLength: 64, examples: ['Originals'] }),
   bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
@@ -31,7 +29,7 @@ export const storageFields = {
   cdn_domain: text.meta({ description: 'A host.' }).optional(),
 };
 
-/** The storage creation request of the API document, 2.2. */
+/** The storage creation request (docs/api.md#22-storage-creation-request). */
 const storageCreation = z
   .discriminatedUnion('provider', [
     z.strictObject({
@@ -55,14 +53,14 @@ const storageCreation = z
 export const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
 export const storagesPath = '/api/v1/projects/:projectId/storages';
 
-/** Storages: API document 4.1 and 4.2, DESIGN 4.3. */
+/**
+ * Makes the routes of storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
+ * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
+ */
 export function makeStorageRoutes({
   createStorage,
   storages,
-}: {
-  readonly createStorage: CreateStorage;
-  readonly storages: Pick<StorageReader, 'find' | 'list'>;
-}): readonly Route[] {
+}: Pick<Commands, 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -70,10 +68,9 @@ export function makeStorageRoutes({
       name: 'createStorage',
       tag: 'Storages',
       summary: 'Bind a storage to a project',
-      access: accessMatrix.createStorage,
       request: { params: projectParams, query: noQuery, body: storageCreation },
       replies: {
-        201: { description: 'The configuration, `pending` until it is tested.', schema: storage },
+        201: { description: 'The configuration, `pending` until it is tested.', schema: storageResource },
       },
       errors: ['conflict'],
       entityTag: true,
@@ -90,14 +87,12 @@ export function makeStorageRoutes({
       name: 'listStorages',
       tag: 'Storages',
       summary: "A project's storages, newest first",
-      access: accessMatrix.listStorages,
       request: { params: projectParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of configurations.', schema: pageOf(storage) } },
-      errors: [],
-      handler: async ({ params: { projectId }, query }) => ({
+      replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
+      handler: async ({ project, query }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
-          (await storages.list(projectId, page)).map(({ resource }) => resource),
+          (await storages.list(project, page)).map(({ resource }) => resource),
         ),
       }),
     }),
@@ -107,10 +102,8 @@ export function makeStorageRoutes({
       name: 'getStorage',
       tag: 'Storages',
       summary: 'One storage configuration',
-      access: accessMatrix.getStorage,
       request: { params: storageParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The configuration.', schema: storage } },
-      errors: [],
+      replies: { 200: { description: 'The configuration.', schema: storageResource } },
       entityTag: true,
       handler: async ({ params: { projectId, storageId }, project }) => {
         const found = await storages.find(projectId, storageId, project);

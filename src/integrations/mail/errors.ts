@@ -1,14 +1,14 @@
-/** The mail was not sent, or nobody knows; it may be tried again. The message names no address and nothing of the mail. */
+/** Not sent, or the outcome is unknown: the caller may retry. The message names no address and quotes no mail. */
 export class MailNotSent extends Error {
   override readonly name = 'MailNotSent';
 }
 
-/** The mail server refused this mail for good: trying again would be refused again. The message names no address. */
+/** The mail server refused this mail for good, so a retry would fail too. The message names no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
-/** What nodemailer tells of a failure; everything else that it says may quote addresses or credentials. */
+/** The fields of a failure that nodemailer reports. Every other field may quote addresses or credentials. */
 interface SmtpFailure {
   readonly code?: unknown;
   readonly command?: unknown;
@@ -16,12 +16,12 @@ interface SmtpFailure {
   readonly response?: unknown;
 }
 
-/** Commands whose refusal speaks of this mail, not of us, the connection or the sender. */
+/** Commands whose refusal concerns this mail, and not this service, the connection or the sender. */
 const aboutTheMail: readonly unknown[] = ['RCPT TO', 'DATA'];
 
 /**
- * Sorts a failure by what it was an answer to (RFC 5321, section 4.2.1): 5yz to the recipient or the message is final,
- * save 503, which speaks of the session. All else may go better later: connections, TLS, credentials, our own address.
+ * Classifies a failure by the command that the server answered (RFC 5321, section 4.2.1). A 5yz reply to the recipient
+ * or the message is final, except 503, which concerns the session. A retry may cure all other failures.
  */
 export function toMailError(error: unknown): MailNotSent | MailRefused {
   const failure: SmtpFailure = typeof error === 'object' && error !== null ? error : {};
@@ -34,7 +34,7 @@ export function toMailError(error: unknown): MailNotSent | MailRefused {
   return new MailNotSent(`the mail was not sent: ${wordOr(code, 'the connection failed')}`);
 }
 
-/** RFC 3463: digits and dots only, so it can quote nothing. */
+/** Returns the enhanced status code (RFC 3463). It has digits and dots only, so it cannot quote personal data. */
 function enhancedStatus({ response }: SmtpFailure): string {
   const status =
     typeof response === 'string' ? /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] : undefined;

@@ -5,7 +5,6 @@ import { MailNotSent, MailRefused, toMailError } from './errors.js';
 import { asHeader, isPlainAddress, type Mailbox } from './mailbox.js';
 import type { SmtpServer } from './smtp-url.js';
 
-/** What a mail says. */
 export interface MailMessage {
   readonly subject: string;
   readonly text: string;
@@ -13,26 +12,26 @@ export interface MailMessage {
 }
 
 export interface OutgoingMail extends MailMessage {
-  /** UUID of what asked for it. The Message-ID is made from it, so that a mail sent twice is recognised as one. */
+  /** The UUID of the request for the mail. The Message-ID contains it, so that servers recognise duplicates. */
   readonly id: string;
   readonly to: Mailbox;
 }
 
 export interface Mailer {
   /**
-   * Hands the mail to the server; it has taken it over when this resolves.
-   * @throws MailNotSent, also when the signal aborts: the server may have it all the same. MailRefused: give up
+   * Hands the mail to the server. When this resolves, the server has accepted it.
+   * @throws MailNotSent, also at an abort (the server may have accepted the mail); MailRefused: a retry is useless
    */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
 }
 
-/** So many connections at once, and so many mails a second, are polite to any server. */
+/** At most this many connections at once, and 20 mails a second, so that no server is overloaded. */
 const atOnceMax = 4;
 const betweenMs = 50;
-/** More than all reactions ask for at once; one more is told to come back. */
+/** The length of the queue. All reactions together ask for fewer mails at once; a caller beyond it must retry. */
 const waitingMax = 100;
 
-/** Each step ends well before an effect is cut off (45 s). In milliseconds. */
+/** Time limits in milliseconds. Each step ends well before an effect's time limit (45 s). */
 const timeLimits = {
   dnsTimeout: 5_000,
   connectionTimeout: 5_000,
@@ -41,10 +40,7 @@ const timeLimits = {
   socketCloseTimeout: 1_000,
 };
 
-/**
- * Makes the mailer. Every mail has a connection of its own: mails are few and far between, a pooled connection would
- * mostly be found dead by the mail that needs it, and cutting one mail off must not touch another.
- */
+/** Makes the mailer. Each mail has its own connection: mails are rare, and an abort must not affect another mail. */
 export function makeMailer(deps: {
   readonly server: SmtpServer;
   readonly from: Mailbox;
@@ -54,14 +50,14 @@ export function makeMailer(deps: {
   const { server, from, trustedCertificates } = deps;
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf('@') + 1));
   const { host, port, secure, requireTls: requireTLS, credentials } = server;
-  // The library is loaded for the first mail: a service starts without it, and many send none.
+  // The library loads with the first mail, because it would slow the start, and many services send no mail.
   const makeTransport = async () => {
     const { createTransport } = await import('nodemailer');
     return createTransport({
       ...{ host, port, secure, requireTLS, ...timeLimits },
-      // The machine's own name is nobody's business.
+      // The server must not learn the machine's name.
       name: domain,
-      // Texts are given as texts: no name of a file or URL is ever followed.
+      // Contents are given as texts, so the library must not read a file or URL.
       ...{ disableFileAccess: true, disableUrlAccess: true },
       ...(credentials === null ? {} : { auth: { user: credentials.user, pass: credentials.password } }),
       tls: {
@@ -101,25 +97,24 @@ export function makeMailer(deps: {
   ): Promise<void> {
     try {
       await transport.sendMail({
-        // Objects, not strings: what is in a name is never read as an address.
+        // Objects, not strings: the library would parse addresses out of a name in a string.
         from: { name: asHeader(from.name), address: from.address },
         to: { name: asHeader(to.name), address: to.address },
         subject: asHeader(subject),
         text,
         html,
         messageId: `<${id}@${domain}>`,
-        // RFC 3834: no out-of-office answers, please.
+        // RFC 3834: suppresses automatic replies.
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal,
       });
     } catch (error) {
-      // Without its cause, which may quote the address, the credentials or what the server said of them.
+      // Without its cause, which may quote the address, the credentials or the server's reply.
       throw toMailError(error);
     }
   }
 }
 
-/** So that a mail is cut off also while it waits for its turn. */
 function rejectedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const give = (): void => {

@@ -1,48 +1,45 @@
 import type { Role } from '../../domain/role.js';
 import { html } from './html.js';
-import { at, page, paragraphs } from './layout.js';
+import { atSite, page, paragraphs } from './layout.js';
 import { onOneLine } from './mailbox.js';
 import type { MailMessage } from './mailer.js';
 
-/** Marks that change the direction of what follows them: a name could rearrange the sentence around it. */
+/** Marks that change the direction of the text after them. A name with one could rearrange the sentence around it. */
 const bidiMarks = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
-/** Where mail programs find links in plain text; a word joiner there is not seen and ends the link. */
+/** Mail programs recognise links by these characters. An invisible word joiner after one ends the link. */
 const linkJoints = /[.:/@]/g;
 const wordJoiner = '\u2060';
 
-/** The code that signs in. In the text it is the only run of six digits, for programs that look for one. */
+/** Writes the mail with a sign-in code, the only run of six digits in the text, because programs search for one. */
 export function loginCodeMessage(data: {
-  /** Six digits. */
   readonly code: string;
   readonly expiresAt: Date;
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Your sign-in code';
-  const why = `Somebody, probably you, wants to sign in to Stowage${at(data.publicUrl)}.`;
+  const why = `Somebody, probably you, wants to sign in to Stowage${atSite(data.publicUrl)}.`;
   const lead = 'The code is';
   const ignore =
     'If it was not you, ignore this mail. Tell the code to nobody: whoever has it can sign in as you.';
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
-/** The code that confirms a new address of an account. */
 export function addressChangeMessage(data: {
-  /** Six digits. */
   readonly code: string;
   readonly expiresAt: Date;
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Confirm your new address';
-  const why = `An account of Stowage${at(data.publicUrl)} is to use this address from now on.`;
+  const why = `An account of Stowage${atSite(data.publicUrl)} is to use this address from now on.`;
   const lead = 'The code that confirms it is';
   const ignore = 'If the account is not yours, ignore this mail; nothing changes then.';
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
-/** An invitation to a project. `projectName` and `inviter` are whatever people have typed. */
+/** Writes an invitation to a project. `projectName` and `inviter` are unchecked texts that users have typed. */
 export function invitationMessage(data: {
   readonly projectName: string;
-  /** Empty when nobody knows any more. */
+  /** Empty if the name is unknown. */
   readonly inviter: string;
   readonly role: Role;
   readonly publicUrl: string;
@@ -89,7 +86,7 @@ function codeMessage(data: {
   };
 }
 
-/** A name as people gave it: on one line, in one direction, and nothing in it becomes a link. */
+/** Returns a user's text on one line, in one direction, and with no part that becomes a link. */
 function asGiven(name: string): string {
   return onOneLine(name).replace(bidiMarks, '').replace(linkJoints, `$&${wordJoiner}`);
 }

@@ -1,15 +1,14 @@
 import type { SecurityNoticeKind } from '../../domain/fields.js';
 import { html } from './html.js';
-import { at, page, paragraphs } from './layout.js';
+import { atSite, page, paragraphs } from './layout.js';
 import type { MailMessage } from './mailer.js';
 
 interface Notice {
   readonly subject: string;
-  /** Within a sentence. */
+  /** The event as a clause of a sentence. */
   readonly happened: (account: string) => string;
-  /** What it means for who reads this. */
   readonly meaning: string;
-  /** What to do, after "If it was not you". */
+  /** Follows "If it was not you". */
   readonly advice: string;
 }
 
@@ -62,7 +61,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
   },
 };
 
-/** Tells a person what happened to their account. No secret is in it, no other address, and nothing that looks like a code. */
+/** Writes a security notice. It contains no secret, no other address and no text that looks like a code. */
 export function securityNoticeMessage(data: {
   readonly kind: SecurityNoticeKind;
   readonly at: Date;
@@ -71,18 +70,18 @@ export function securityNoticeMessage(data: {
   const { subject, happened, meaning, advice } = notices[data.kind];
   const moment = data.at.toISOString();
   const when = `On ${moment.slice(0, 10)} at ${moment.slice(11, 16)} UTC`;
-  const account = `your account of Stowage${at(data.publicUrl)}`;
+  const account = `your account of Stowage${atSite(data.publicUrl)}`;
   const what = `${when}, ${happened(account)}. ${meaning}`;
   const you = 'If it was you, there is nothing to do.';
-  const somebody = `If it was not you, ${advice}`;
+  const advised = `If it was not you, ${advice}`;
   return {
     subject,
-    text: paragraphs(what, you, somebody),
+    text: paragraphs(what, you, advised),
     html: page(
       subject,
       html`<p>${what}</p>
         <p>${you}</p>
-        <p>${somebody}</p>`,
+        <p>${advised}</p>`,
     ),
   };
 }

@@ -1,10 +1,10 @@
-/** The server that takes outgoing mail, as `SMTP_URL` names it. */
+/** The server that takes outgoing mail, from `SMTP_URL`. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte (`smtps:`); otherwise STARTTLS where the server offers it. */
+  /** TLS from the first byte (`smtps:`); otherwise STARTTLS if the server offers it. */
   readonly secure: boolean;
-  /** Refuse to go on without TLS: set where credentials would travel over a network in the clear. */
+  /** Requires TLS. It is set if credentials would cross a network unencrypted. */
   readonly requireTls: boolean;
   readonly credentials: { readonly user: string; readonly password: string } | null;
 }
@@ -14,7 +14,7 @@ const defaultPorts = { 'smtp:': 587, 'smtps:': 465 } as const;
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)$/;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
 
-/** Parses `smtp://[user:password@]host[:port]` or `smtps://…`. @returns null when it is none; nothing of it is quoted */
+/** Parses `smtp://[user:password@]host[:port]` or `smtps://…`. @returns null for any other text; no error quotes it */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !isBare(url)) return null;
@@ -28,17 +28,21 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
     host,
     port: url.port === '' ? defaultPorts[protocol] : Number(url.port),
     secure,
-    requireTls: !secure && credentials !== null && !loopbackHosts.has(host.toLowerCase()),
+    requireTls: !secure && credentials !== null && !isLoopbackHost(host),
     credentials,
   };
 }
 
-/** Whether it names a host and nothing on it. */
+/** Whether a host, in the spelling of a URL without brackets, is this machine. */
+export function isLoopbackHost(host: string): boolean {
+  return loopbackHosts.has(host.toLowerCase());
+}
+
 function isBare({ hostname, pathname, search, hash }: URL): boolean {
   return hostPattern.test(hostname) && /^\/?$/.test(pathname) && search === '' && hash === '';
 }
 
-/** Undefined when they are half there or cannot be read. */
+/** Returns undefined if one of user and password is missing or malformed; null if both are missing. */
 function credentialsOf(url: URL): SmtpServer['credentials'] | undefined {
   const user = decode(url.username);
   const password = decode(url.password);
@@ -52,7 +56,7 @@ function decode(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A stray percent sign.
+    // The text contains a stray percent sign.
     return null;
   }
 }

@@ -1,16 +1,16 @@
 import { createHmac, hash } from 'node:crypto';
-import { byName, encodeKey, encodeRfc3986 } from './encoding.js';
+import { byName, encodeObjectKey, encodeRfc3986 } from './encoding.js';
 import { checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
 
-/** Seconds by which the beginning is put back, for clocks that are slow. */
+/** A signature's life begins this many seconds in the past, because the storage's clock may be slow. */
 const backdatedSeconds = 60;
-/** Of requests of our own. */
+/** The life of a request that this service sends itself. */
 const headerLifeSeconds = 900;
 
 /**
- * Tencent Cloud COS ("Request Signature"). The bucket stands nowhere but in the host, so the host is always signed:
- * without it a signature would hold for the same key in every bucket of the key pair. What is not listed in the signature
- * may be changed by whoever has the URL, so every parameter and header given here is listed.
+ * Makes the signer for Tencent Cloud COS ("Request Signature"). Only the signed host names the bucket: without it, a
+ * signature would hold in every bucket of the key pair. A holder of the URL may change parameters and headers that the
+ * signature does not list, so it lists all.
  */
 export function makeCosSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix } = address;
@@ -25,7 +25,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
       const parameters = [...Object.entries(given), ...signature]
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
-      return `${protocol}//${host}${pathPrefix}${encodeKey(key)}?${parameters}`;
+      return `${protocol}//${host}${pathPrefix}${encodeObjectKey(key)}?${parameters}`;
     },
 
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
@@ -37,7 +37,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
       const parameters = Object.entries(query)
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
-      const target = `${protocol}//${host}${pathPrefix}${encodeKey(key)}`;
+      const target = `${protocol}//${host}${pathPrefix}${encodeObjectKey(key)}`;
       return {
         url: parameters === '' ? target : `${target}?${parameters}`,
         headers: { ...own, authorization },
@@ -57,7 +57,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
     const times = `${signedAtSeconds - backdatedSeconds};${signedAtSeconds + request.expiresInSeconds}`;
     const headers = listOf({ ...request.headers, host });
     const parameters = listOf(request.query);
-    // The path is signed decoded.
+    // COS signs the decoded path.
     const path = pathPrefix + request.key;
     const format = `${request.method.toLowerCase()}\n${path}\n${parameters.text}\n${headers.text}\n`;
     const toSign = `sha1\n${times}\n${hash('sha1', format)}\n`;
@@ -80,7 +80,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
   }
 }
 
-/** Names and pairs as COS signs them: encoded, names in lower case and in order. */
+/** Returns names and pairs in the form that COS signs: encoded, sorted, the names in lower case. */
 function listOf(values: Readonly<Record<string, string>>): { readonly names: string; readonly text: string } {
   const entries = Object.entries(values)
     .map(([name, value]): [string, string] => [encodeRfc3986(name).toLowerCase(), encodeRfc3986(value)])

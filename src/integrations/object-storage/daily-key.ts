@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Makes the function that derives a day's signing key, as SigV4 and OSS V4 do: an HMAC-SHA-256 chain over the day and the
- * parts of the scope. The last key is kept: all URLs of a day share it.
- * @param prefix what the secret is prefixed with
- * @param parts what follows the day in the chain
+ * Makes the function that derives a day's key of SigV4 or OSS V4: an HMAC-SHA-256 chain over the day and `parts`.
+ * It caches the last key, because all URLs of a day share it.
+ * @param prefix text before the secret in the first key
  */
 export function makeDailyKey(
   prefix: string,

@@ -1,11 +1,10 @@
-/** Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3), as all three providers sign it. */
+/** Percent-encodes all but the unreserved characters (RFC 3986, section 2.3), the form that all providers sign. */
 export function encodeRfc3986(text: string): string {
   if (plain.test(text)) return text;
   return encodeURIComponent(text).replace(/[!'()*]/g, hexOf);
 }
 
-/** An object's key as a path: each segment encoded, the slashes kept. */
-export function encodeKey(key: string): string {
+export function encodeObjectKey(key: string): string {
   return plainKey.test(key) ? key : key.split('/').map(encodeRfc3986).join('/');
 }
 
@@ -16,7 +15,6 @@ function hexOf(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Parameters as `name=value&…`, encoded, in the order of the encoded names. */
 export function canonicalQuery(parameters: readonly (readonly [string, string])[]): string {
   return parameters
     .map(([name, value]): [string, string] => [encodeRfc3986(name), encodeRfc3986(value)])
@@ -25,7 +23,7 @@ export function canonicalQuery(parameters: readonly (readonly [string, string])[
     .join('&');
 }
 
-/** By code unit, as the providers sort: for ASCII that is byte order. */
+/** Compares two names by code unit, the providers' order. For ASCII this is byte order. */
 export function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

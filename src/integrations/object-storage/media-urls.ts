@@ -1,26 +1,25 @@
-import { encodeKey } from './encoding.js';
+import { encodeObjectKey } from './encoding.js';
 import type { PresignRequest, SignerAddress, StorageKeys, StorageSigner } from './signer.js';
 import { makeCosSigner } from './cos-signer.js';
 import { makeOssSigner } from './oss-signer.js';
 import { makeS3Signer } from './s3-signer.js';
 
-/** Where a storage's bucket is, and how its own domain in front of it is used (DESIGN 4.3, `delivery`). */
+/** The address of a storage's bucket, and the use of the domain in front of it (docs/design.md#delivery). */
 export interface DeliveryAddress extends SignerAddress {
   readonly provider: 's3' | 'oss' | 'cos';
-  /** What URLs for others name in place of `host`. */
+  /** The host that URLs for clients name in place of `host`. */
   readonly publicHost: string;
-  /** A host; `''` where there is none. */
+  /** The host of the storage's domain; `''` without one. */
   readonly cdnDomain: string;
   readonly mode: 'origin' | 'rewrite' | 'public';
 }
 
-/** Signs what one storage serves and takes. */
 export interface StorageUrls {
-  /** The bucket itself, for requests of our own. */
+  /** The signer for requests that this service sends to the bucket itself. */
   readonly bucket: StorageSigner;
-  /** A URL to write an object to; never through a domain in front of the bucket. */
+  /** Signs a URL to write an object to. It never names the domain in front of the bucket. */
   uploadUrl(request: Omit<PresignRequest, 'method'>): string;
-  /** A URL to fetch an object from, through the storage's own domain where it has one. Whole keys, without a leading slash. */
+  /** Signs a URL to fetch an object from, through the storage's domain if it has one. */
   mediaUrl(request: MediaRequest): string;
 }
 
@@ -28,7 +27,9 @@ type MediaRequest = Omit<PresignRequest, 'method' | 'headers'>;
 
 const makers = { s3: makeS3Signer, oss: makeOssSigner, cos: makeCosSigner };
 
-/** Makes the signers of a storage. They keep keys that are derived from the secret, so they live as long as it may be in memory. */
+export type MakeStorageUrls = (address: DeliveryAddress, keys: StorageKeys) => StorageUrls;
+
+/** Makes a storage's signers. They cache keys derived from the secret: keep them only as long as the secret. */
 export function makeStorageUrls(address: DeliveryAddress, keys: StorageKeys): StorageUrls {
   const { provider, host, publicHost } = address;
   const make = makers[provider];
@@ -50,7 +51,7 @@ function makeMediaUrl(
   if (cdnDomain === '') return (request) => handedOut.presign(fetching(request));
   switch (mode) {
     case 'origin': {
-      // The domain is another name of the bucket, so it is what gets signed.
+      // The domain is another name of the bucket, so the URL is signed for the domain.
       const named = make({ ...address, protocol: 'https:', host: cdnDomain, pathPrefix: '/' });
       return (request) => named.presign(fetching(request));
     }
@@ -62,11 +63,11 @@ function makeMediaUrl(
       };
     }
     case 'public':
-      return ({ key }) => `https://${cdnDomain}/${encodeKey(key)}`;
+      return ({ key }) => `https://${cdnDomain}/${encodeObjectKey(key)}`;
   }
 }
 
-/** Field by field: a spread costs more than a hash. */
+/** Copies field by field: a spread costs more time than a hash. */
 function fetching({ key, query = {}, signedAt, expiresInSeconds }: MediaRequest): PresignRequest {
   return { method: 'GET', key, query, signedAt, expiresInSeconds };
 }

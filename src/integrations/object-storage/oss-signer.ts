@@ -1,15 +1,15 @@
 import { createHmac, hash } from 'node:crypto';
 import { makeDailyKey } from './daily-key.js';
-import { byName, encodeKey, encodeRfc3986 } from './encoding.js';
+import { byName, encodeObjectKey, encodeRfc3986 } from './encoding.js';
 import { basicTime, checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
 
 const algorithm = 'OSS4-HMAC-SHA256';
 const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /**
- * Alibaba Cloud OSS, signature version 4 ("Include a V4 signature in the URL" and "… in the Authorization header"). The
- * canonical path names the bucket whatever the host, and the host is signed too, as an additional header, so that a URL
- * holds for no other name of the bucket than the one it was made for.
+ * Makes the signer for Alibaba Cloud OSS, version 4 ("Include a V4 signature in the URL", "… in the Authorization
+ * header"). The canonical path names the bucket under every host. OSS also signs the host, so a URL holds only for its
+ * host name.
  */
 export function makeOssSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix, bucket, region } = address;
@@ -27,7 +27,7 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
         ['x-oss-additional-headers', encodeRfc3986(additional)],
         ...shared,
       ]);
-      const path = encodeKey(key);
+      const path = encodeObjectKey(key);
       const signature = signatureOf({ method, path, query: parameters, headers, additional, moment });
       return `${protocol}//${host}${pathPrefix}${path}?${parameters}&x-oss-signature=${signature}`;
     },
@@ -42,7 +42,7 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
       };
       const additional = additionalNames(own);
       const parameters = joined(encoded(query));
-      const path = encodeKey(key);
+      const path = encodeObjectKey(key);
       const signature = signatureOf({ method, path, query: parameters, headers: own, additional, moment });
       const authorization = `${algorithm} Credential=${keys.id}/${moment.scope},AdditionalHeaders=${additional},Signature=${signature}`;
       const target = `${protocol}//${host}${pathPrefix}${path}`;
@@ -100,11 +100,11 @@ type Pair = readonly [name: string, value: string];
 
 interface Moment {
   readonly time: string;
-  /** What the day's key is derived for. */
+  /** The scope that the day's key is derived for. */
   readonly scope: string;
 }
 
-/** What all URLs with the same beginning and length of life share. The last is kept: beginnings are rounded (DESIGN 4.4). */
+/** The parts that URLs with the same start and life share. Starts are rounded (docs/design.md#media-urls). */
 interface Life {
   readonly atMs: number;
   readonly expiresInSeconds: number;
@@ -113,7 +113,7 @@ interface Life {
   readonly parameters: readonly Pair[];
 }
 
-/** Headers that OSS signs only where they are listed: all but its own and the content's type and digest. */
+/** Returns the headers that OSS signs only if listed: all but `x-oss-…` and the content's type and digest. */
 function additionalNames(headers: Readonly<Record<string, string>>): string {
   const listed = Object.keys(headers).filter((name) => !alwaysSigned.test(name));
   return listed.length === 0 ? 'host' : ['host', ...listed].sort().join(';');
@@ -125,7 +125,7 @@ function encoded(parameters: Readonly<Record<string, string>>): readonly Pair[] 
   return Object.entries(parameters).map(([name, value]): Pair => [encodeRfc3986(name), encodeRfc3986(value)]);
 }
 
-/** In the order of the names; a parameter without a value stands as its bare name. */
+/** Joins the parameters in the order of their names. A parameter without a value is its bare name. */
 function joined(parameters: readonly Pair[]): string {
   let text = '';
   for (const [name, value] of parameters.toSorted(byName)) {

@@ -1,6 +1,6 @@
 import type { OutgoingFailure } from '../outgoing/outgoing-http.js';
 
-/** Why a bucket cannot be used, by what its owner can do about it. */
+/** The cause that makes a bucket unusable, divided by the remedy that its owner has. */
 export type ProbeFailureCode =
   | 'address_refused'
   | 'host_not_found'
@@ -53,14 +53,13 @@ export type ProbeFailureCode =
 
 export interface ProbeFailure {
   readonly code: ProbeFailureCode;
-  /** The id of the region that the bucket is in, where the storage tells it; nothing else that it writes. */
+  /** The id of the bucket's region if the storage names it. It contains no other text of the storage. */
   readonly hint: string | null;
 }
 
-/** What the test was doing. */
 export type ProbeStep = 'list' | 'write' | 'read' | 'delete';
 
-/** Codes of the providers' error bodies (`<Code>`), of S3, OSS and COS alike: their names hardly ever clash. */
+/** Error codes (`<Code>`) of S3, OSS and COS in one table, because their names hardly clash. */
 const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   InvalidAccessKeyId: 'access_key_unknown',
   InvalidAccessKeyID: 'access_key_unknown',
@@ -108,11 +107,11 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   NotImplemented: 'signature_version_refused',
 };
 
-/** OSS's finer codes (`<EC>`), where the coarse one says too little. */
+/** The finer codes of OSS (`<EC>`), for cases where `<Code>` is too coarse. */
 const byFineCode: Readonly<Record<string, ProbeFailureCode>> = {
-  // "OSS no longer supports V1", and that the version of the signature is not accepted.
+  // OSS reports here that it "no longer supports V1", and that it does not accept the signature's version.
   '0002-00000080': 'signature_version_refused',
-  // Data calls of new users on the default domains of mainland buckets are refused.
+  // OSS refuses data calls of new users on the default domains of mainland buckets.
   '0048-00000001': 'domain_refused',
   '0003-00000001': 'domain_refused',
 };
@@ -124,10 +123,7 @@ const denied: Readonly<Record<ProbeStep, ProbeFailureCode>> = {
   delete: 'delete_denied',
 };
 
-/**
- * What a reply of a storage that is no success means. Nothing of its body is kept but the region's id.
- * @param body at most 64 KiB of it, XML as a rule
- */
+/** Translates a storage's reply without success. Of the body (at most 64 KiB) it keeps only the region's id. */
 export function failureOfReply(step: ProbeStep, status: number, body: string): ProbeFailure {
   const code = /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(body)?.[1];
   const fine = /<EC>([0-9-]{1,32})<\/EC>/.exec(body)?.[1];
@@ -136,7 +132,7 @@ export function failureOfReply(step: ProbeStep, status: number, body: string): P
   return { code: byStatus(step, status, code !== undefined), hint: null };
 }
 
-/** @param saysWhy whether the body is a storage's, with a code that nobody has listed */
+/** @param saysWhy whether the body is a storage's and contains a code that the tables above do not list */
 function byStatus(step: ProbeStep, status: number, saysWhy: boolean): ProbeFailureCode {
   if (status >= 300 && status < 400) return saysWhy ? 'bucket_in_other_place' : 'redirected';
   if (status === 429) return 'throttled';
@@ -145,16 +141,13 @@ function byStatus(step: ProbeStep, status: number, saysWhy: boolean): ProbeFailu
   return status === 403 ? denied[step] : 'request_refused';
 }
 
-/** The region that Amazon and compatible services name when the signature was made for another. */
+/** Returns the region that Amazon and compatible services name if the signature was made for another region. */
 function regionIn(body: string): string | null {
   const named = /<Region>([A-Za-z0-9-]{1,64})<\/Region>/.exec(body)?.[1];
   return named ?? /expecting '([A-Za-z0-9-]{1,64})'/.exec(body)?.[1] ?? null;
 }
 
-/**
- * What a reply through `cdn_domain` means that is neither the object nor a part of it.
- * @param isSigned whether the request was
- */
+/** Translates a reply through `cdn_domain` that is neither the object nor a part of it. */
 export function failureOfCdnReply(
   status: number,
   { isSigned }: { readonly isSigned: boolean },
@@ -165,12 +158,10 @@ export function failureOfCdnReply(
   return { code: isSigned ? 'cdn_signature_refused' : 'cdn_not_public', hint: null };
 }
 
-/** What it means when a request to the storage itself came to nothing. */
 export function failureOfConnection(failure: OutgoingFailure): ProbeFailure {
   return { code: failure === 'not_http' ? 'not_a_storage' : failure, hint: null };
 }
 
-/** The same, through `cdn_domain`. */
 export function failureOfCdnConnection(failure: OutgoingFailure): ProbeFailure {
   switch (failure) {
     case 'address_refused':

@@ -16,37 +16,36 @@ import type { HeaderRequest } from './signer.js';
 
 export interface ProbeTarget {
   readonly urls: StorageUrls;
-  /** The folder that all keys begin with, without a slash at its end; `''` where there is none. */
+  /** The folder that all keys begin with, without a slash at its end; `''` without a folder. */
   readonly basePath: string;
-  /** How media go through a domain of the storage's own, which is then tested too; null where there is none. */
+  /** The mode of the storage's domain, which the probe then tests too; null without a domain. */
   readonly cdn: DeliveryAddress['mode'] | null;
 }
 
 /**
- * Proves that a bucket can be used (DESIGN 4.3, Probe): connects through the guard, lists one key, writes an object, reads
- * a byte of it by a signed URL, the same through `cdn_domain`, and deletes it. Keys that may not list are welcome.
- * @returns null when all went well, or the first thing that did not
+ * Tests whether a bucket is usable (docs/design.md#storage-tests): lists one key, writes an object, reads a part of it
+ * by a signed URL and through `cdn_domain`, and deletes it. Keys that may not list pass.
+ * @returns null, or the first failure
  */
-export type ProbeStorage = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeFailure | null>;
+export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeFailure | null>;
 
-/** What is written; what comes back is compared with it. */
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
 const partBytes = 7;
 const mediaType = 'text/x-stowage-probe';
 const urlLifeSeconds = 300;
-/** AWS and its likes accept 15 minutes; OSS and COS too. Beyond 10 a URL's life would already be off. */
+/** Storages accept 15 minutes, but beyond 10 minutes the life of a URL would already be wrong. */
 const skewMsMax = 600_000;
 
-export function makeProbeStorage({
+export function makeProbeBucket({
   http,
   now,
   makeId,
 }: {
   readonly http: OutgoingHttp;
   readonly now: () => Date;
-  /** Names the object that is written: nobody else's, and another one each time. */
+  /** Makes an id that is unique for each test. */
   readonly makeId: () => string;
-}): ProbeStorage {
+}): ProbeBucket {
   return async ({ urls, basePath, cdn }, signal) => {
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
@@ -56,13 +55,13 @@ export function makeProbeStorage({
       await read();
       if (cdn !== null) await readThroughCdn(cdn);
     });
-    // What was written, or may have been, is taken away whatever came after; of two failures the first is told.
+    // The object may exist after a failed write too.
     const undeleted = await attempt(remove);
     return unproven ?? undeleted;
 
-    /** May be denied: what it is for is that a wrong name, region or key is told at once. */
+    /** Lists one key, so that a wrong name, region or access key fails at once. A denied list is no failure. */
     async function list(): Promise<void> {
-      // An empty parameter is signed in one way by some storages and in another by others, so none is sent.
+      // Storages differ in how they sign an empty parameter, so the request contains none.
       const query = { 'max-keys': '1', ...(basePath === '' ? {} : { prefix: basePath }) };
       const reply = await send({ method: 'GET', key: '', query });
       if (isSuccess(reply)) {
@@ -137,12 +136,10 @@ export function makeProbeStorage({
   };
 }
 
-/** Asks for a part, as players do. */
 function firstBytes(url: string): OutgoingRequest {
   return { method: 'GET', url, headers: { range: `bytes=0-${partBytes - 1}` } };
 }
 
-/** What is wrong with what was read; null when it is the part that was asked for. */
 function failureOfContent({
   status,
   body,
@@ -153,7 +150,6 @@ function failureOfContent({
   return status === 206 ? null : 'range_ignored';
 }
 
-/** What failed, or null. */
 async function attempt(work: () => Promise<void>): Promise<ProbeFailure | null> {
   try {
     await work();

@@ -1,12 +1,12 @@
 import { createHmac, hash } from 'node:crypto';
 import { makeDailyKey } from './daily-key.js';
-import { byName, canonicalQuery, encodeKey } from './encoding.js';
+import { byName, canonicalQuery, encodeObjectKey } from './encoding.js';
 import { basicTime, checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
 
 const algorithm = 'AWS4-HMAC-SHA256';
 const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
-/** AWS Signature Version 4 for S3 (Amazon S3 API Reference, "Authenticating Requests"). */
+/** Makes the signer for AWS Signature Version 4 for S3 (Amazon S3 API Reference, "Authenticating Requests"). */
 export function makeS3Signer(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix, region } = address;
   const dailyKey = makeDailyKey('AWS4', keys.secret, [region, 's3', 'aws4_request']);
@@ -25,7 +25,7 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
         ...(keys.sessionToken === undefined ? [] : ([['X-Amz-Security-Token', keys.sessionToken]] as const)),
         ...Object.entries(query),
       ]);
-      const path = pathPrefix + encodeKey(key);
+      const path = pathPrefix + encodeObjectKey(key);
       const signature = signatureOf({ method, path, query: parameters, signed, time });
       return `${protocol}//${host}${path}?${parameters}&X-Amz-Signature=${signature}`;
     },
@@ -40,7 +40,7 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
       };
       const signed = sortedHeaders({ host, ...own });
       const parameters = canonicalQuery(Object.entries(query));
-      const path = pathPrefix + encodeKey(key);
+      const path = pathPrefix + encodeObjectKey(key);
       const signature = signatureOf({ method, path, query: parameters, signed, time });
       const authorization = `${algorithm} Credential=${keys.id}/${scopeOf(time)}, SignedHeaders=${namesOf(signed)}, Signature=${signature}`;
       const url = `${protocol}//${host}${path}${parameters === '' ? '' : `?${parameters}`}`;

@@ -1,9 +1,8 @@
-/** A key pair of a provider. */
 export interface StorageKeys {
-  /** The public half: access key, or COS's secret_id. */
+  /** The public half: the access key, or the secret_id of COS. */
   readonly id: string;
   readonly secret: string;
-  /** Of temporary credentials. */
+  /** The token of temporary credentials. */
   readonly sessionToken?: string;
 }
 
@@ -13,13 +12,12 @@ export interface PresignRequest {
   readonly method: StorageMethod;
   /** The whole key in the bucket, decoded, without a leading slash; `''` is the bucket itself. */
   readonly key: string;
-  /** Parameters that the URL carries and the signature covers, such as `response-content-type`. */
+  /** Parameters that the URL contains and the signature covers, for example `response-content-type`. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Headers, by lower-case name, that the request must carry exactly so. `host` is covered by itself where it can be. */
+  /** By lower-case name; the request must carry exactly these values. The signer adds `host` if it can sign it. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The beginning of the URL's life. */
   readonly signedAt: Date;
-  /** The length of it: 1 to 604,800. */
+  /** Seconds, 1 to 604,800. */
   readonly expiresInSeconds: number;
 }
 
@@ -33,19 +31,18 @@ export interface HeaderRequest {
 
 export interface SignedRequest {
   readonly url: string;
-  /** All headers to send. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Signs requests for one bucket with one key pair. Pure: no network, no clock. Derived keys are kept while it lives. */
+/** Signs requests for one bucket with one key pair, without network and clock. It caches derived keys. */
 export interface StorageSigner {
-  /** A URL that whoever has it may use until it expires. @throws RangeError for a life of no length, or of over 7 days */
+  /** Signs a URL that every holder may use until it expires. @throws RangeError for a life under 1 s or over 7 days */
   presign(request: PresignRequest): string;
-  /** A request of our own, signed in its headers. */
+  /** Signs a request that this service sends itself, in its headers. */
   sign(request: HeaderRequest): SignedRequest;
 }
 
-/** Where the bucket is: see `bucketAddress`. */
+/** The address of the bucket, see `bucketAddress`. */
 export interface SignerAddress {
   readonly protocol: 'https:' | 'http:';
   readonly host: string;
@@ -63,7 +60,7 @@ export function checkLife(seconds: number): void {
   }
 }
 
-/** `20260102T030405Z`. */
+/** Writes a time as `20260102T030405Z`. */
 export function basicTime(time: Date): string {
   return time.toISOString().replace(/[-:]|\.\d{3}/g, '');
 }

@@ -2,9 +2,8 @@ import { BlockList } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * What no allow-list opens: the metadata services of the large clouds, which hand out credentials to whoever asks from
- * the machine (AWS, Azure, GCP and others; containers and pods of AWS; Azure's agent; Alibaba; Tencent; Oracle; AWS and GCP
- * over IPv6).
+ * The clouds' metadata services: AWS, Azure, GCP and others; containers and pods of AWS; the agent of Azure; Alibaba;
+ * Tencent; Oracle; AWS and GCP over IPv6. No allow-list opens them: they give credentials to every local process.
  */
 const metadataAddresses = [
   '169.254.169.254',
@@ -22,9 +21,8 @@ const metadataAddresses = [
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Whether this service may speak to an address that somebody has named (DESIGN 4.3): public unicast addresses, and what
- * the operator has allowed. An IPv4 address inside an IPv6 one is judged as the IPv4 address.
- * @param allowedCidrs `STORAGE_ALLOWED_CIDRS`
+ * Makes the check of an address that a user names (docs/design.md#outgoing-connections). It accepts public unicast
+ * addresses and `STORAGE_ALLOWED_CIDRS`. It judges an IPv4 address inside an IPv6 address as IPv4.
  */
 export function makeAllowedAddress(allowedCidrs: readonly string[]): (address: string) => boolean {
   const allowed = new BlockList();
@@ -41,15 +39,15 @@ export function makeAllowedAddress(allowedCidrs: readonly string[]): (address: s
   };
 }
 
-/** Unicast, and of IPv6 within 2000::/3, all that is given out for the public Internet (IANA, "IPv6 Address Space"). */
+/** Accepts unicast; of IPv6 only 2000::/3, IANA's range of the public Internet ("IPv6 Address Space"). */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
 }
 
 /**
- * The IPv4 address that an IPv6 one leads to, or the address itself. Mapped ones (RFC 4291) are IPv4 to `ipaddr.process`; these
- * are NAT64 (RFC 6052), 6to4 (RFC 3056), translated (RFC 2765) and compatible ones (RFC 4291, 2.5.5.1).
+ * Returns the IPv4 address inside an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056), translated (RFC 2765), compatible
+ * (RFC 4291, 2.5.5.1). `ipaddr.process` has unwrapped mapped ones (RFC 4291).
  */
 function withoutWrapping(address: Address): Address {
   if (address instanceof ipaddr.IPv4) return address;

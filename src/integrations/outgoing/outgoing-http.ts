@@ -1,5 +1,4 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup as systemLookup } from 'node:dns';
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -15,11 +14,11 @@ export interface OutgoingReply {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The beginning of it, at most 64 KiB. */
+  /** At most the first 64 KiB. */
   readonly body: Buffer;
 }
 
-/** Why a request came to nothing, by what its maker can do about it. */
+/** The cause of a failed request, divided by the remedy that the user has. */
 export type OutgoingFailure =
   | 'address_refused'
   | 'host_not_found'
@@ -27,13 +26,12 @@ export type OutgoingFailure =
   | 'connection_refused'
   | 'connection_timeout'
   | 'connection_failed'
-  /** It names other hosts. */
   | 'certificate_name_wrong'
-  /** It has expired, or is not valid yet. */
+  /** Or not valid yet. */
   | 'certificate_expired'
-  /** No authority that is known here has signed it, or its chain has gaps. */
+  /** No trusted authority has signed it, or its chain has gaps. */
   | 'certificate_untrusted'
-  /** Anything else that is wrong with it. */
+  /** Any other defect of the certificate. */
   | 'certificate_invalid'
   | 'tls_failed'
   | 'not_http';
@@ -49,40 +47,42 @@ export class OutgoingError extends Error {
 }
 
 /**
- * Speaks to addresses that users have named. Every address is judged when it is dialled, so a name that resolves to
- * something else a moment later gets nowhere; redirects are not followed, connections are not kept, proxies of the
- * environment not used. @throws OutgoingError
+ * Sends a request to an address that a user names. The guard judges each address when it connects, so a name that
+ * resolves differently later gains nothing. It follows no redirect, keeps no connection and uses no proxy.
+ * @throws OutgoingError
  */
 export type OutgoingHttp = (request: OutgoingRequest, signal?: AbortSignal) => Promise<OutgoingReply>;
 
-/** DESIGN 4.3. */
+/** docs/design.md#outgoing-connections */
 const timeLimitMs = 5_000;
 const bodyBytesMax = 64 * 1024;
 
-/** What turns a name into addresses; tests put their own in its place. */
+/** Resolves a host name to its addresses. Tests pass their own. */
 export type Lookup = (
   hostname: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
+/**
+ * @param isAllowed see `makeAllowedAddress`
+ * @param ca further authorities to trust, in PEM
+ */
 export function makeOutgoingHttp({
   isAllowed,
   lookup = lookUpAll,
   timeMs = timeLimitMs,
   ca,
 }: {
-  /** See `makeAllowedAddress`. */
   readonly isAllowed: (address: string) => boolean;
   readonly lookup?: Lookup;
   readonly timeMs?: number;
-  /** Further authorities to trust. */
   readonly ca?: string;
 }): OutgoingHttp {
   return ({ method, url, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {
       const target = new URL(url);
       const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
-      // Node resolves no literal address, so the look-up below never sees one.
+      // Node calls the look-up below only for names, so this check judges literal addresses.
       if (isIP(host) !== 0 && !isAllowed(host)) {
         reject(new OutgoingError('address_refused'));
         return;
@@ -108,14 +108,14 @@ export function makeOutgoingHttp({
       request.end(body);
     });
 
-  // The signature is Node's: `all` asks for a list.
+  // The signature is Node's. The option `all` asks for a list.
   function guardedLookup(...[hostname, options, callback]: Parameters<LookupFunction>): void {
     lookup(hostname, (error, addresses) => {
       if (error !== null) {
         callback(error, '', 0);
         return;
       }
-      // One forbidden answer spoils the name: a mixed one is an attack, or a mistake to be told of.
+      // One forbidden address refuses the name: a mixed answer is an attack, or a mistake that the user must see.
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isAllowed(address))) {
         callback(new OutgoingError('address_refused'), '', 0);
@@ -132,7 +132,7 @@ function lookUpAll(...[hostname, callback]: Parameters<Lookup>): void {
   systemLookup(hostname, { all: true, verbatim: true }, callback);
 }
 
-/** Reads a reply up to the bound; what is longer is cut off, which is enough for whoever reads codes from it. */
+/** Reads the first 64 KiB of a reply and drops the rest. Error codes stand at the beginning of a body. */
 function collect(
   response: IncomingMessage,
   fail: (error: unknown) => void,

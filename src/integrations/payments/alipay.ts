@@ -1,15 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { parseBareKey, parseCertificate, parsePublicKey } from './certificates.js';
 import { type Form, isAmbiguous, parseForm, signedText } from './forms.js';
+import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { decimalAmount } from './money.js';
 import { decodeBase64, parseTime } from './parsing.js';
-import type {
-  PaymentFact,
-  PaymentNotification,
-  PaymentProvider,
-  Refusal,
-  Verification,
-} from './payment-provider.js';
+import type { PaymentProvider, Refusal, Verification } from './payment-provider.js';
 import {
   holdsRsaSha256,
   nothing,
@@ -19,7 +14,7 @@ import {
   verifiedUnreadable,
 } from './verification.js';
 
-/** The signed parameters that are used. What a repeated delivery renews (notify_time) is not among them. */
+/** The signed parameters that the service uses. notify_time is absent: it changes with every delivery. */
 const usedNames: readonly string[] = [
   'notify_id',
   'notify_type',
@@ -37,13 +32,13 @@ const usedNames: readonly string[] = [
   'gmt_close',
 ];
 
-/** A signed parameter of printable ASCII characters, which are the same in every charset; null for any other. */
+/** Returns a signed parameter; null unless it is printable ASCII, which is the same in every charset. */
 type Signed = (name: string) => string | null;
 
 /**
- * Alipay open platform: asynchronous notifications (POST form) and the page that people return to (GET). RSA2: SHA256withRSA over
- * the decoded parameters' bytes, in whatever charset, sorted, as `name=value&…`. The key is the notification's id.
- * @param publicKeys Alipay's, of `PAYMENT_ALIPAY_PUBLIC_KEYS`
+ * Makes the platform Alipay (open platform): notifications (POST form), and the page that buyers return to (GET). RSA2
+ * is SHA256withRSA over the bytes of the decoded parameters in any charset, sorted, as `name=value&…`. The key of a
+ * callback is the notification's id.
  */
 export function makeAlipay({
   appId,
@@ -55,23 +50,23 @@ export function makeAlipay({
   readonly publicKeys: readonly KeyObject[];
 }): PaymentProvider {
   return {
-    // Exactly this, or it is sent again; nothing else of this route may contain the word.
+    // Alipay repeats the notification after any other body. No other reply of this route may contain the word.
     acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'shows',
     verify: ({ method, query, body }) => {
       const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
       const refusal = form === null ? 'malformed' : judge(form);
       if (form === null || refusal !== null) return Promise.resolve(refused(refusal ?? 'malformed'));
-      // What the signature may leave out is empty, and that is null as well.
+      // The signature may leave out empty values; `readableText` returns null for them.
       const signed: Signed = (name) => readableText(form.get(name));
       return Promise.resolve(method === 'GET' ? readReturn(signed) : readNotification(signed, form));
     },
   };
 
   function judge(form: Form): Refusal | null {
-    // The hash is never the message's to choose: RSA would be SHA-1.
+    // The message must not choose the hash: with sign_type RSA it would be SHA-1.
     if (form.get('sign_type') !== 'RSA2') return 'malformed';
-    // A plus sign may have become a space on the way.
+    // A proxy may have decoded a plus sign to a space.
     const signature = decodeBase64((form.get('sign') ?? '').replaceAll(' ', '+'));
     if (signature === null || isAmbiguous(form, [...usedNames, 'sign', 'sign_type'])) return 'malformed';
     const isGenuine = waysOfSigning(form).some((names) => {
@@ -82,11 +77,11 @@ export function makeAlipay({
   }
 
   function readNotification(signed: Signed, form: Form): Verification {
-    // A return page's query, which its visitor has, is no notification.
+    // The query of a return page is known to its visitor, so it is no notification.
     if (signed('method') !== null) return refused('wrong_signature');
     const key = signed('notify_id');
     if (key === null) {
-      // However it is spelled, it is the same one.
+      // All spellings of one message give the same content, so it has one digest.
       const names = filled(
         form,
         [...form.keys()].filter((name) => name !== 'sign'),
@@ -102,16 +97,15 @@ export function makeAlipay({
   }
 
   function readReturn(signed: Signed): Verification {
-    const reference = { orderNumber: signed('out_trade_no'), transactionId: signed('trade_no') };
     return verified({
       key: `return-${signed('trade_no') ?? ''}`,
       isOurs: isOurs(signed),
-      notifications: [{ reference, fact: nothing, at: null }],
+      notifications: [{ ...referenceOf(signed), fact: nothing, at: null }],
       fields: recordOf(signed),
     });
   }
 
-  /** Not every product names the seller. */
+  /** Some products do not name the seller. */
   function isOurs(signed: Signed): boolean {
     const seller = signed('seller_id');
     return signed('app_id') === appId && (seller === null || seller === sellerId);
@@ -119,12 +113,13 @@ export function makeAlipay({
 }
 
 const none: PaymentNotification = {
-  reference: { orderNumber: null, transactionId: null },
+  order_number: null,
+  transaction_id: null,
   fact: nothing,
   at: null,
 };
 
-/** Products differ in whether `sign_type` and empty values are signed. Each needs a genuine signature, so trying is safe. */
+/** Products sign with or without `sign_type` and empty values. Each way needs a genuine signature, so all are safe. */
 function waysOfSigning(form: Form): readonly (readonly string[])[] {
   const names = [...form.keys()].filter((name) => name !== 'sign');
   const withoutType = names.filter((name) => name !== 'sign_type');
@@ -144,17 +139,20 @@ function recordOf(signed: Signed): Readonly<Record<string, string>> {
   return Object.fromEntries(found.filter((entry): entry is readonly [string, string] => entry[1] !== null));
 }
 
-/** A refund's notification tells of the payment, too: then the payment counts even where its own was lost. */
+function referenceOf(signed: Signed) {
+  return { order_number: signed('out_trade_no'), transaction_id: signed('trade_no') };
+}
+
+/** Reads a trade. A refund also reports the payment, which counts even if its notification was lost. */
 function readTrade(signed: Signed): readonly PaymentNotification[] {
-  const reference = { orderNumber: signed('out_trade_no'), transactionId: signed('trade_no') };
   const refunded = decimalAmount(signed('refund_fee') ?? '0', 'CNY');
   const one = (fact: PaymentFact, time: string): readonly PaymentNotification[] => [
-    { reference, fact, at: chinaTime(signed(time)) },
+    { ...referenceOf(signed), fact, at: chinaTime(signed(time)) },
   ];
   if (refunded === null) return one(unreadable('refund_fee'), 'gmt_refund');
-  // It may be there with 0.00 on a payment.
+  // A payment may contain a refund_fee of 0.00.
   const refund: readonly PaymentNotification[] =
-    refunded.amount > 0 ? one({ kind: 'refunded-in-total', money: refunded }, 'gmt_refund') : [];
+    refunded.amount > 0 ? one({ kind: 'refunded-in-total', ...refunded }, 'gmt_refund') : [];
   switch (signed('trade_status') ?? '') {
     case 'WAIT_BUYER_PAY':
       return one({ kind: 'pending' }, 'gmt_create');
@@ -172,17 +170,18 @@ function readTrade(signed: Signed): readonly PaymentNotification[] {
 
 function paid(signed: Signed): PaymentFact {
   const money = decimalAmount(signed('total_amount'), 'CNY');
-  return money === null ? unreadable('total_amount') : { kind: 'paid', money };
+  return money === null ? unreadable('total_amount') : { kind: 'paid', ...money };
 }
 
-/** Alipay's times are UTC+8 and do not say so: `2026-01-02 11:04:05`. */
-function chinaTime(text: string | null): Date | null {
-  return text === null ? null : parseTime(`${text.replace(' ', 'T')}+08:00`);
+/** Parses a time of Alipay, which is UTC+8 without an offset: `2026-01-02 11:04:05`. */
+function chinaTime(text: string | null): string | null {
+  const time = text === null ? null : parseTime(`${text.replace(' ', 'T')}+08:00`);
+  return time?.toISOString() ?? null;
 }
 
 /**
- * A public key of Alipay's as its console shows it: bare base64 of the SubjectPublicKeyInfo, PEM, or a certificate in PEM. Null for
- * what is none of these, a private key, or no RSA key of 2048 bits.
+ * Parses an RSA key of 2048 bits or more as Alipay's console shows it: bare base64 (SubjectPublicKeyInfo), PEM, or a
+ * PEM certificate. Returns null for any other text and for a private key.
  */
 export function parseAlipayKey(text: string): KeyObject | null {
   if (!text.includes('-----BEGIN')) return parseBareKey(text);

@@ -1,10 +1,10 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-/** A key that verifies, in its time. */
+/** A key that verifies signatures, with its validity in milliseconds since 1970. */
 export interface VerifyingKey {
   readonly key: KeyObject;
   readonly validFrom: number;
-  /** Milliseconds since 1970; infinite where nothing ends it. */
+  /** Infinite for a key without an end. */
   readonly validTo: number;
 }
 
@@ -16,14 +16,14 @@ export function isValidAt({ validFrom, validTo }: VerifyingKey, now: Date): bool
 export interface Certificate extends VerifyingKey {
   /** Upper-case hex. */
   readonly serialNumber: string;
-  /** Of the subject; null unless there is exactly one. */
+  /** The subject's common name; null unless there is exactly one. */
   readonly commonName: string | null;
 }
 
 const certificateLabel = '-----BEGIN CERTIFICATE-----';
 const publicKeyLabel = '-----BEGIN PUBLIC KEY-----';
 
-/** The first certificate of a PEM text, or null. */
+/** Parses the first certificate of a PEM text. Returns null if there is none with an RSA key of 2048 bits or more. */
 export function parseCertificate(pem: string): Certificate | null {
   const start = pem.indexOf(certificateLabel);
   const certificate = start < 0 ? null : attempt(() => new X509Certificate(pem.slice(start)));
@@ -40,13 +40,13 @@ export function parseCertificate(pem: string): Certificate | null {
   };
 }
 
-/** The RSA public key of a PEM text, or null: not a private key's, which has no place where public ones are kept. */
+/** Parses the RSA public key of a PEM text. Returns null for a private key, which must not lie with public keys. */
 export function parsePublicKey(pem: string): KeyObject | null {
   const start = pem.indexOf(publicKeyLabel);
   return start < 0 || pem.includes('PRIVATE KEY') ? null : strongRsa(() => createPublicKey(pem.slice(start)));
 }
 
-/** The RSA public key that is the base64 of a SubjectPublicKeyInfo, or null. */
+/** Parses an RSA key from base64 of a SubjectPublicKeyInfo. Returns null for any other text. */
 export function parseBareKey(base64: string): KeyObject | null {
   const bytes = Buffer.from(base64, 'base64');
   return strongRsa(() => createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
@@ -61,7 +61,7 @@ function isStrongRsa(key: KeyObject): boolean {
   return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048;
 }
 
-/** Node tells by throwing that a text is no key. */
+/** Node throws for a text that is no key. */
 function attempt<Result>(make: () => Result): Result | null {
   try {
     return make();

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Form, isAmbiguous, parseForm, signedText } from './forms.js';
+import type { PaymentFact } from '../../domain/payment.js';
 import { decimalAmount } from './money.js';
-import type { PaymentFact, PaymentProvider, Refusal, Verification } from './payment-provider.js';
+import type { PaymentProvider, Refusal, Verification } from './payment-provider.js';
 import { nothing, refused, unreadable, verified, verifiedUnreadable } from './verification.js';
 
 const signedNames = new Set([
@@ -17,15 +18,14 @@ const signedNames = new Set([
 const unsignedNames = new Set(['sign', 'sign_type']);
 const knownNames = new Set([...signedNames, ...unsignedNames]);
 
-/** What is used; names of goods may be replaced by the gateway. */
+/** The parameters that the service uses. Names of goods are absent: the gateway may replace them. */
 const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status'];
 
 /**
- * Epay, the interface of many Chinese gateways, by GET or POST: MD5 over the sorted parameters with the merchant's key at the end.
- * The weakest of all, so it is off unless enabled. The key is the gateway's trade_no: it tells of each payment once. Whatever
- * else a gateway may tell of a trade has a key of its own, so that the payment is not taken for the same message with other content.
- * @param pid `PAYMENT_EPAY_PID`
- * @param keys `PAYMENT_EPAY_KEYS`
+ * Makes the platform epay, the interface of many Chinese gateways, by GET or POST. The signature, MD5 over the sorted
+ * parameters and the merchant's key, is weak, so the platform is off unless it is enabled. The key of a payment is the
+ * gateway's trade_no, which reports each payment once. Other callbacks about the trade get other keys, so that the
+ * payment is no conflict with them.
  */
 export function makeEpay({
   pid,
@@ -35,7 +35,7 @@ export function makeEpay({
   readonly keys: readonly string[];
 }): PaymentProvider {
   return {
-    // The gateway looks for this word anywhere in the body, so no error of this route may contain it.
+    // The gateway searches the whole body for this word, so no error of this route may contain it.
     acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'settles',
     verify: ({ method, query, body }) => {
@@ -60,14 +60,14 @@ export function makeEpay({
 
   function read(form: Form): Verification {
     const content = Buffer.from(textOf(form), 'latin1');
-    const orderNumber = form.get('out_trade_no') ?? '';
-    const transactionId = form.get('trade_no') ?? '';
-    if (!isId(orderNumber)) return verifiedUnreadable('out_trade_no', content);
-    if (!isId(transactionId)) return verifiedUnreadable('trade_no', content);
+    const order_number = form.get('out_trade_no') ?? '';
+    const transaction_id = form.get('trade_no') ?? '';
+    if (!isId(order_number)) return verifiedUnreadable('out_trade_no', content);
+    if (!isId(transaction_id)) return verifiedUnreadable('trade_no', content);
     return verified({
-      key: keyOf(form, transactionId),
+      key: keyOf(form, transaction_id),
       isOurs: form.get('pid') === pid,
-      notifications: [{ reference: { orderNumber, transactionId }, fact: factOf(form), at: null }],
+      notifications: [{ order_number, transaction_id, fact: factOf(form), at: null }],
       fields: Object.fromEntries(recordedNames.map((name) => [name, form.get(name) ?? ''])),
     });
   }
@@ -79,8 +79,9 @@ function textOf(form: Form): string {
 }
 
 /**
- * The signed text has no escaping, so parameters could be made up out of values that a buyer has chosen; and MD5 gives whoever
- * chooses bytes two texts with one digest, for which control characters and broken UTF-8 are needed.
+ * Returns whether the signed text has one reading. Without escaping, values that a buyer chooses could imitate
+ * parameters. With MD5, an attacker can make two texts with one digest, but these need control characters or broken
+ * UTF-8.
  */
 function isUnambiguous(form: Form): boolean {
   if (![...form.keys()].every((name) => knownNames.has(name))) return false;
@@ -92,7 +93,7 @@ function isPrintableUtf8(bytes: Buffer): boolean {
   try {
     return !/\p{Cc}/u.test(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    // Not UTF-8: told of by throwing.
+    // Not UTF-8.
     return false;
   }
 }
@@ -105,15 +106,15 @@ function isPayment(form: Form): boolean {
   return form.get('trade_status') === 'TRADE_SUCCESS';
 }
 
-/** An id holds no space, so the one is never the other. */
+/** Returns the key of a callback. An id contains no space, so the two forms never collide. */
 function keyOf(form: Form, transactionId: string): string {
   if (isPayment(form)) return transactionId;
-  const told = `${transactionId} ${form.get('trade_status') ?? ''}`;
-  return `not-paid ${createHash('sha256').update(told, 'latin1').digest('hex')}`;
+  const content = `${transactionId} ${form.get('trade_status') ?? ''}`;
+  return `not-paid ${createHash('sha256').update(content, 'latin1').digest('hex')}`;
 }
 
 function factOf(form: Form): PaymentFact {
   if (!isPayment(form)) return nothing;
   const money = decimalAmount(form.get('money'), 'CNY');
-  return money === null ? unreadable('money') : { kind: 'paid', money };
+  return money === null ? unreadable('money') : { kind: 'paid', ...money };
 }

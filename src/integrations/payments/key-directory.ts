@@ -1,30 +1,28 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file of a directory of keys: its name without `.pem`, and its text. */
-export interface KeyFile {
+/** A file of a directory of keys; the name lacks `.pem`. */
+export interface KeyDirectoryFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** What the files make, read again when they have changed. */
 export type KeyDirectory<Keys> = (now: Date) => Keys;
 
 const filesMax = 100;
 const bytesMax = 65_536;
 const checkEveryMs = 10_000;
 
-/** The directory, or a file in it, is not what it has to be. The message names the file, and nothing of its content. */
+/** The directory, or a file in it, is not usable. The message names the file and quotes nothing of its content. */
 export class KeyDirectoryProblem extends Error {
   override readonly name = 'KeyDirectoryProblem';
 }
 
 /**
- * Keys out of the PEM files of a directory, for rotation without a restart: it is looked at every 10 s at most, and read when a
- * file has come, gone or changed. A directory that has become wrong is told of once a change, and the keys stay what they were.
- * @param parse what the files make; it throws KeyDirectoryProblem
- * @param report told of what is wrong with a later state
- * @throws KeyDirectoryProblem if the directory is wrong from the beginning
+ * Reads keys from the PEM files of a directory, so that keys rotate without a restart. It checks for changes at most
+ * every 10 s. If the directory becomes unusable, it reports that once per change and keeps the current keys.
+ * @param parse throws KeyDirectoryProblem
+ * @throws KeyDirectoryProblem if the directory is unusable at the start
  */
 export function makeKeyDirectory<Keys>({
   path,
@@ -32,14 +30,14 @@ export function makeKeyDirectory<Keys>({
   report,
 }: {
   readonly path: string;
-  readonly parse: (files: readonly KeyFile[]) => Keys;
+  readonly parse: (files: readonly KeyDirectoryFile[]) => Keys;
   readonly report: (problem: string) => void;
 }): KeyDirectory<Keys> {
   let state = stateOf(path);
   let keys = parse(readAll(path));
   let checkedAt = Number.NEGATIVE_INFINITY;
   return (now) => {
-    // Either way: a clock that was set back must not stop the looking.
+    // The absolute difference: after the clock is set back, the checks must go on.
     if (Math.abs(now.getTime() - checkedAt) < checkEveryMs) return keys;
     checkedAt = now.getTime();
     try {
@@ -64,7 +62,7 @@ function namesIn(path: string): readonly string[] {
   return names;
 }
 
-/** Changes whenever a file does. Links are followed: secrets are often mounted as links to a directory that is replaced. */
+/** Changes with every change of a file. Follows links: mounted secrets are often links to a replaced directory. */
 function stateOf(path: string): string {
   const states = namesIn(path).map((name) => {
     const { ino, mtimeMs, size } = attempt(join(path, name), () => statSync(join(path, name)));
@@ -73,7 +71,7 @@ function stateOf(path: string): string {
   return states.join('\n');
 }
 
-function readAll(path: string): readonly KeyFile[] {
+function readAll(path: string): readonly KeyDirectoryFile[] {
   return namesIn(path).map((name) => {
     const text = attempt(join(path, name), () => readFileSync(join(path, name), 'latin1'));
     if (text.length > bytesMax) throw new KeyDirectoryProblem(`${join(path, name)} is too large to be a key`);

@@ -1,6 +1,6 @@
-import type { Money } from './payment-provider.js';
+import type { Money } from '../../domain/payment.js';
 
-/** Decimals of the currencies that have not two (ISO 4217, list one, "Mnr Unt"). */
+/** Decimals of the currencies that do not have two (ISO 4217, list one, "Mnr Unt"). */
 const decimalsByCurrency: ReadonlyMap<string, number> = new Map([
   ...['BIF', 'CLP', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF'].map((code) => [code, 0] as const),
   ...['UGX', 'UYI', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'].map((code) => [code, 0] as const),
@@ -8,28 +8,24 @@ const decimalsByCurrency: ReadonlyMap<string, number> = new Map([
   ...['CLF', 'UYW'].map((code) => [code, 4] as const),
 ]);
 
-/** How many decimals an amount of this currency (upper case) has. */
 export function decimalsOf(currency: string): number {
   return decimalsByCurrency.get(currency) ?? 2;
 }
 
-/** A currency's code in upper case; null for what is none. */
+/** Returns a currency's code in upper case; null for any other value. */
 export function parseCurrency(text: unknown): string | null {
   return typeof text === 'string' && /^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : null;
 }
 
-/** An amount that is in minor units already; null unless it is a whole number that can be counted with, and a currency. */
+/** Returns an amount in minor units; null unless it is a safe integer of at least 0 with a currency. */
 export function minorUnits(amount: unknown, currency: unknown): Money | null {
   const code = parseCurrency(currency);
   if (code === null || typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) return null;
-  // JSON knows a negative zero.
+  // JSON has a negative zero.
   return { amount: amount === 0 ? 0 : amount, currency: code };
 }
 
-/**
- * An amount written with a decimal point, as minor units: `12.3` EUR is 1230. It never passes through a floating-point number.
- * Null for any other spelling, and for more decimals than the currency has unless they are zeros.
- */
+/** Converts `12.3` EUR to 1230, without floating point. Returns null for other spellings and for surplus decimals. */
 export function decimalAmount(text: unknown, currency: unknown): Money | null {
   const code = parseCurrency(currency);
   if (code === null || typeof text !== 'string') return null;
@@ -41,14 +37,14 @@ export function decimalAmount(text: unknown, currency: unknown): Money | null {
   return Number.isSafeInteger(amount) ? { amount, currency: code } : null;
 }
 
-/** The amounts that Stripe counts in other units than ISO 4217 ("Supported currencies", zero-decimal and special cases). */
+/** Stripe's units that differ from ISO 4217 ("Supported currencies", zero-decimal and special cases). */
 const stripeDecimals: ReadonlyMap<string, number> = new Map([
   ['ISK', 2],
   ['MGA', 0],
   ['UGX', 2],
 ]);
 
-/** An amount in the units of Stripe's API, in minor units. */
+/** Converts an amount in the units of Stripe's API to minor units. */
 export function stripeAmount(amount: unknown, currency: unknown): Money | null {
   const money = minorUnits(amount, currency);
   const theirs = money === null ? undefined : stripeDecimals.get(money.currency);

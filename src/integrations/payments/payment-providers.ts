@@ -16,20 +16,15 @@ import { makeStripe } from './stripe.js';
 import { makeWechatPayKeys } from './wechatpay-keys.js';
 import { makeWechatPay } from './wechatpay.js';
 
-/** The platforms that are configured. */
 export type PaymentProviders = ReadonlyMap<PaymentProviderName, PaymentProvider>;
 
 interface Surroundings {
-  /** Fetches PayPal's certificates. */
   readonly http: OutgoingHttp;
-  /** Told when a directory of keys has become wrong later on; the keys stay what they were. */
+  /** Receives the problem of a directory of keys that has become unusable. The current keys stay in use. */
   readonly report: (problem: string) => void;
 }
 
-/**
- * Makes the platforms that are configured.
- * @throws KeyDirectoryProblem for a directory of keys that cannot be used, see `keyDirectoryProblems`
- */
+/** @throws KeyDirectoryProblem for an unusable directory of keys, see `keyDirectoryProblems` */
 export function makePaymentProviders(
   settings: PaymentSettings,
   surroundings: Surroundings,
@@ -60,7 +55,7 @@ function certificatesOf(
   return makePinnedCertificates({ path, environment, report });
 }
 
-/** What is wrong with the directories of keys that the settings name, one sentence each. */
+/** Returns the problems of the directories of keys, one sentence each. */
 export function keyDirectoryProblems({ wechatpay, paypal }: PaymentSettings): readonly string[] {
   const report = (): void => undefined;
   const path = paypal?.certificatesDirectory;

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
-import { type PayPalEnvironment } from './paypal-certificates.js';
+import type { PayPalEnvironment } from './paypal-certificates.js';
 import { simulatorWebhookId } from './paypal.js';
 import { parseStandardSecret, type StandardCheck } from './standard.js';
 
-/** The variables that may instead be given as a file. */
+/** The variables that have a file variant (`<name>_FILE`). */
 export const paymentSecretNames = [
   'PAYMENT_STRIPE_WEBHOOK_SECRETS',
   'PAYMENT_WECHATPAY_API_V3_KEY',
@@ -30,7 +30,7 @@ export const paymentVariableNames = [
 
 export type PaymentVariableName = (typeof paymentVariableNames)[number];
 
-/** What a platform needs, checked; null where it is not configured. */
+/** Null: the platform is not configured. */
 export interface PaymentSettings {
   readonly stripe: {
     readonly secrets: readonly string[];
@@ -56,13 +56,12 @@ export interface PaymentSettings {
   readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
 }
 
-/** The text of a variable that is set; undefined where it is not. */
 type Read = (name: PaymentVariableName) => string | undefined;
 
 /**
- * The payment variables of DESIGN 6. Lists are separated by commas, so that keys can rotate. A platform with any of its variables
- * set needs them all, so that half a configuration is not taken for none.
- * @returns the settings, and what is wrong with them: one sentence a variable, without values
+ * Reads the payment variables (docs/design.md#payment-settings). Commas separate the items of a list, so that keys can
+ * rotate. One variable of a platform requires its others, so that an incomplete configuration is an error.
+ * @returns the settings, and their problems: one sentence a variable, without values
  */
 export function readPaymentSettings(read: Read): {
   readonly settings: PaymentSettings;
@@ -83,7 +82,7 @@ export function readPaymentSettings(read: Read): {
   };
   return { settings, problems };
 
-  /** The values of all these, or null: none of them (or of `others`) is set, or some are missing, which is a problem. */
+  /** Returns a reader of these variables; null if none (nor of `others`) is set, or if some are missing (a problem). */
   function all<Name extends PaymentVariableName>(
     names: readonly Name[],
     others: readonly PaymentVariableName[] = [],
@@ -94,7 +93,6 @@ export function readPaymentSettings(read: Read): {
     return missing.length > 0 ? null : (name) => read(name) ?? '';
   }
 
-  /** What the items of a list make; null if any makes nothing. */
   function list<Item>(
     name: PaymentVariableName,
     parse: (text: string) => Item | null,
@@ -182,7 +180,7 @@ export function readPaymentSettings(read: Read): {
     return checks === null ? null : { checks };
   }
 
-  /** Off unless it is enabled, whatever else is set. */
+  /** Epay is off unless it is enabled, even if its other variables are set. */
   function epay(): PaymentSettings['epay'] {
     const enabled = truth('PAYMENT_EPAY_ENABLED');
     if (enabled !== true) return null;

@@ -7,34 +7,30 @@ import { KeyDirectoryProblem, makeKeyDirectory } from './key-directory.js';
 
 export type PayPalEnvironment = 'live' | 'sandbox';
 
-/** The keys that may have signed, by the address that a callback names; who names it is anybody. */
+/** Finds the keys that may have signed, by the certificate address in a callback, which is not verified yet. */
 export type PayPalCertificates = (url: string, now: Date) => Promise<FoundCertificates>;
 
 export type FoundCertificates =
   | { readonly kind: 'found'; readonly keys: readonly KeyObject[] }
-  /** No certificate of PayPal's has this address. */
+  /** PayPal has no certificate at this address. */
   | { readonly kind: 'unknown' }
-  /** It cannot be fetched now. */
   | { readonly kind: 'unavailable'; readonly problem: string };
 
 const unknown: FoundCertificates = { kind: 'unknown' };
 
-/** No parser has a say in what the host is: the address is one of these, letter by letter. */
+/** The permitted addresses, letter by letter. Parsers of URLs can disagree about the host, so none decides here. */
 const addresses: Readonly<Record<PayPalEnvironment, RegExp>> = {
   live: /^https:\/\/api(?:-m)?\.paypal\.com\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,100}$/,
   sandbox: /^https:\/\/api(?:-m)?\.sandbox\.paypal\.com\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,100}$/,
 };
 
-/** Whether it is a certificate for this: PayPal's, and none of the sandbox's in live. */
+/** Returns whether PayPal signs with the certificate. In live, it refuses certificates of the sandbox. */
 function isForSigning({ commonName }: Certificate, environment: PayPalEnvironment): boolean {
   if (commonName === null || !/^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.paypal\.com$/.test(commonName)) return false;
   return environment === 'sandbox' || !commonName.endsWith('.sandbox.paypal.com');
 }
 
-/**
- * The certificates of `PAYMENT_PAYPAL_CERTIFICATES_DIR`, for networks that do not let us fetch: any that is valid may have signed.
- * @throws KeyDirectoryProblem
- */
+/** Reads certificates of `PAYMENT_PAYPAL_CERTIFICATES_DIR`, for networks without fetch. @throws KeyDirectoryProblem */
 export function makePinnedCertificates({
   path,
   environment,
@@ -78,9 +74,9 @@ interface Known {
 }
 
 /**
- * Certificates fetched from PayPal, kept a day by address. The addresses come with callbacks that nobody has believed yet, so: only
- * PayPal's own, one request an address at a time, what it does not know remembered for 10 minutes, and one request a second,
- * whoever asks, with four waiting. Beyond that it is `unavailable`; the platform comes back.
+ * Fetches certificates by address and caches them for a day. The addresses come from unverified callbacks. It therefore
+ * fetches only from PayPal, one request a second and once per address at a time; at most four wait. It caches an
+ * unknown address for 10 minutes. Beyond the queue the result is `unavailable`, and PayPal repeats its callback.
  */
 export function makeFetchedCertificates({
   environment,
@@ -115,7 +111,7 @@ export function makeFetchedCertificates({
     try {
       const found = await ask(url, now);
       const cached = known.get(url);
-      // What was fetched earlier is as good as it was: it says itself how long it is valid.
+      // A stale certificate is as good as a fresh one, because it contains its period of validity.
       return found.kind === 'unavailable' && cached !== undefined ? judge(cached, now) : found;
     } finally {
       underWay.delete(url);
@@ -128,7 +124,7 @@ export function makeFetchedCertificates({
       return learn(url, now, { status, pem: body.toString('latin1') });
     } catch (error) {
       if (error instanceof OutgoingError) return unavailable(error.message);
-      if (error instanceof Bottleneck.BottleneckError) return unavailable('too many wait');
+      if (error instanceof Bottleneck.BottleneckError) return unavailable('too many requests wait');
       throw error;
     }
   }

@@ -1,9 +1,9 @@
+import type { Money, PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { decimalAmount } from './money.js';
 import { at, listAt, textAt, timeAt } from './parsing.js';
-import type { Money, PaymentFact, PaymentNotification } from './payment-provider.js';
 import { nothing, unreadable } from './verification.js';
 
-/** The fields that are used (paths of the event). */
+/** The fields that the service uses (paths of the event). */
 export const paypalFields: readonly string[] = [
   'id',
   'event_type',
@@ -26,33 +26,33 @@ export const paypalFields: readonly string[] = [
 
 const disputedMax = 50;
 
-/** What an event tells ("Webhook event names"). A payment's id is its capture's: refunds link to it, disputes name it. */
+/** Reads an event ("Webhook event names"). A payment's id is its capture's: refunds link to it, disputes name it. */
 export function readPayPalEvent(
   type: string,
   event: unknown,
-  occurredAt: Date | null,
+  occurredAt: string | null,
 ): readonly PaymentNotification[] {
   const resource = at(event, 'resource');
   const happenedAt = timeAt(resource, 'update_time') ?? occurredAt;
   if (type.startsWith('CUSTOMER.DISPUTE.')) return readDispute(type, resource, happenedAt);
-  // What undoes a capture comes as the refund that does it.
+  // A reversed or refunded capture arrives with the refund as its resource.
   const isRefund = at(event, 'resource_type') === 'refund';
   const captureId = isRefund ? captureOf(resource) : textAt(resource, 'id');
   const reference = {
-    orderNumber: orderOf(resource),
-    transactionId: type.startsWith('PAYMENT.CAPTURE.') ? captureId : null,
+    order_number: orderOf(resource),
+    transaction_id: type.startsWith('PAYMENT.CAPTURE.') ? captureId : null,
   };
   if (type === 'PAYMENT.CAPTURE.REFUNDED' && !isRefund) {
-    return [{ reference, fact: unreadable('resource_type'), at: happenedAt }];
+    return [{ ...reference, fact: unreadable('resource_type'), at: happenedAt }];
   }
-  return factsOf(type, resource, reference.transactionId).map((fact) => ({
-    reference,
+  return factsOf(type, resource, reference.transaction_id).map((fact) => ({
+    ...reference,
     fact,
     at: happenedAt,
   }));
 }
 
-/** What we gave stands in the resource, or where that is an order in its unit. */
+/** Returns the order number that we gave PayPal. An order has it in its first unit. */
 function orderOf(resource: unknown): string | null {
   const [unit] = listAt(resource, 'purchase_units');
   return (
@@ -67,7 +67,7 @@ function factsOf(type: string, resource: unknown, captureId: string | null): rea
   switch (type) {
     case 'PAYMENT.CAPTURE.COMPLETED': {
       const money = moneyAt(resource, 'amount');
-      return [money === null ? unreadable('resource.amount') : { kind: 'paid', money }];
+      return [money === null ? unreadable('resource.amount') : { kind: 'paid', ...money }];
     }
     case 'PAYMENT.CAPTURE.PENDING':
       return [{ kind: 'pending' }];
@@ -76,16 +76,16 @@ function factsOf(type: string, resource: unknown, captureId: string | null): rea
       return [{ kind: 'failed' }];
     case 'PAYMENT.CAPTURE.REFUNDED':
       return refund(resource);
-    // Money that PayPal has taken back: by whatever name, the capture is lost.
+    // PayPal has taken the money back. The event's name does not give the cause, but the capture is lost.
     case 'PAYMENT.CAPTURE.REVERSED':
       return [
         captureId === null
           ? unreadable('resource.links')
-          : { kind: 'dispute', disputeId: captureId, status: 'lost' },
+          : { kind: 'dispute', dispute_id: captureId, status: 'lost' },
       ];
     case 'CHECKOUT.PAYMENT-APPROVAL.REVERSED':
       return [{ kind: 'canceled' }];
-    // CHECKOUT.ORDER.APPROVED among them: no money has come before the capture.
+    // Includes CHECKOUT.ORDER.APPROVED: no money moves before the capture.
     default:
       return [nothing];
   }
@@ -98,36 +98,33 @@ const refundStatuses: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> =
   ['CANCELLED', 'failed'],
 ]);
 
-/** The refund itself, and what has been refunded altogether where that is told: the one makes up for what was missed of the other. */
+/** Returns the refund, and the total of all refunds if the event has it, which covers refunds with lost events. */
 function refund(resource: unknown): readonly PaymentFact[] {
-  const refundId = textAt(resource, 'id');
+  const refund_id = textAt(resource, 'id');
   const status = refundStatuses.get(at(resource, 'status'));
   const money = moneyAt(resource, 'amount');
   const total = moneyAt(resource, 'seller_payable_breakdown.total_refunded_amount');
-  if (refundId === null) return [unreadable('resource.id')];
+  if (refund_id === null) return [unreadable('resource.id')];
   if (status === undefined) return [unreadable('resource.status')];
   if (money === null) return [unreadable('resource.amount')];
-  const one: PaymentFact = { kind: 'refund', refundId, status, money };
-  return total === null ? [one] : [one, { kind: 'refunded-in-total', money: total }];
+  const one: PaymentFact = { kind: 'refund', refund_id, status, ...money };
+  return total === null ? [one] : [one, { kind: 'refunded-in-total', ...total }];
 }
 
-/** A dispute may be about several captures. */
 function readDispute(
   type: string,
   resource: unknown,
-  happenedAt: Date | null,
+  happenedAt: string | null,
 ): readonly PaymentNotification[] {
   const transactions = listAt(resource, 'disputed_transactions');
-  const nowhere = { orderNumber: null, transactionId: null };
+  const nowhere = { order_number: null, transaction_id: null };
   if (transactions.length === 0 || transactions.length > disputedMax) {
-    return [{ reference: nowhere, fact: unreadable('resource.disputed_transactions'), at: happenedAt }];
+    return [{ ...nowhere, fact: unreadable('resource.disputed_transactions'), at: happenedAt }];
   }
   const fact = factOfDispute(type, resource);
   return transactions.map((transaction) => ({
-    reference: {
-      orderNumber: textAt(transaction, 'custom') ?? textAt(transaction, 'invoice_number'),
-      transactionId: textAt(transaction, 'seller_transaction_id'),
-    },
+    order_number: textAt(transaction, 'custom') ?? textAt(transaction, 'invoice_number'),
+    transaction_id: textAt(transaction, 'seller_transaction_id'),
     fact,
     at: happenedAt,
   }));
@@ -139,23 +136,22 @@ const outcomes: ReadonlyMap<unknown, 'won' | 'lost'> = new Map([
   ['RESOLVED_SELLER_FAVOUR', 'won'],
   ['CANCELED_BY_BUYER', 'won'],
   ['DENIED', 'won'],
-  // Another dispute about the same goes on.
+  // Another dispute about the same transaction goes on.
   ['NONE', 'won'],
 ]);
 
 function factOfDispute(type: string, resource: unknown): PaymentFact {
-  const disputeId = textAt(resource, 'dispute_id');
-  if (disputeId === null) return unreadable('resource.dispute_id');
+  const dispute_id = textAt(resource, 'dispute_id');
+  if (dispute_id === null) return unreadable('resource.dispute_id');
   const isResolved = type === 'CUSTOMER.DISPUTE.RESOLVED' || at(resource, 'status') === 'RESOLVED';
-  if (!isResolved) return { kind: 'dispute', disputeId, status: 'open' };
-  // RESOLVED_WITH_PAYOUT leaves open who has paid whom.
+  if (!isResolved) return { kind: 'dispute', dispute_id, status: 'open' };
+  // RESOLVED_WITH_PAYOUT does not say who has paid.
   const status = outcomes.get(at(resource, 'dispute_outcome.outcome_code'));
   return status === undefined
     ? unreadable('resource.dispute_outcome.outcome_code')
-    : { kind: 'dispute', disputeId, status };
+    : { kind: 'dispute', dispute_id, status };
 }
 
-/** A refund names the capture that it is of by a link. */
 function captureOf(resource: unknown): string | null {
   const up = listAt(resource, 'links').find((link) => at(link, 'rel') === 'up');
   return /\/v2\/payments\/captures\/([A-Z0-9]{1,64})$/.exec(textAt(up, 'href', 2_048) ?? '')?.[1] ?? null;

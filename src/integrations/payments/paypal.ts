@@ -10,18 +10,19 @@ import type { PayPalCertificates } from './paypal-certificates.js';
 import { paypalFields, readPayPalEvent } from './paypal-events.js';
 import { fieldsAt, holdsRsaSha256, refused, verified, verifiedUnreadable } from './verification.js';
 
-/** Deliveries are repeated for three days, and it is not documented whether the time is renewed. */
+/** Deliveries repeat for three days. PayPal does not document whether a repetition has a new time. */
 const ageMaxMs = 4 * 86_400_000;
 const aheadMaxMs = 300_000;
 
-/** What the simulator signs with, for everybody. */
+/** The webhook id of the simulator, which signs for every user. */
 export const simulatorWebhookId = 'WEBHOOK_ID';
 
 /**
- * PayPal REST webhooks ("Verify the signature yourself"): RSA-SHA256 over `<transmission id>|<time>|<our webhook id>|<CRC-32 of the raw
- * body>`. A CRC-32 can be matched with another body by whoever has a genuine delivery's headers. So the key is the transmission's
- * id, which is signed, and not the event's, which is not: another body under it is a conflict. The headers must not be logged.
- * @param webhookId ours, never the one of a request
+ * Makes the platform PayPal, REST webhooks ("Verify the signature yourself"): RSA-SHA256 over
+ * `<transmission id>|<time>|<our webhook id>|<CRC-32 of the raw body>`. A person with a delivery's headers can make
+ * another body with the same CRC-32. The key of a callback is therefore the signed transmission id, not the event's id:
+ * another body under the same key is a conflict. Never log the headers.
+ * @param webhookId our own id, never an id from a request
  */
 export function makePayPal({
   webhookId,
@@ -61,7 +62,7 @@ function read(key: string, body: Buffer): Verification {
   const event = parseJsonObject(body);
   const type = textAt(event, 'event_type');
   const occurredAt = timeAt(event, 'create_time');
-  // Its key stays the transmission's: a body of its own making would be a key of its own making.
+  // With a key from the body, a forged body could choose its key.
   const notifications = event === null || type === null ? null : readPayPalEvent(type, event, occurredAt);
   if (notifications === null) return verifiedUnreadable('event_type', body, key);
   return verified({ key, isOurs: true, notifications, fields: fieldsAt(event, paypalFields) });

@@ -1,7 +1,8 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import type { PaymentFact } from '../../domain/payment.js';
 import { minorUnits } from './money.js';
 import { at, decodeBase64, parseJsonObject, textAt, timeAt } from './parsing.js';
-import { acknowledgedOk, type PaymentFact, type PaymentProvider } from './payment-provider.js';
+import { acknowledgedOk, type PaymentProvider } from './payment-provider.js';
 import {
   fieldsAt,
   isWithinTolerance,
@@ -24,16 +25,16 @@ const standardFields: readonly string[] = [
   'data.refunded_amount',
 ];
 
-/** A raw Ed25519 public key as SubjectPublicKeyInfo (RFC 8410). */
+/** The prefix that makes a raw Ed25519 public key a SubjectPublicKeyInfo (RFC 8410). */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Whether one of the signatures (`v1,…`, `v1a,…`) holds over the content. */
 export type StandardCheck = (content: Buffer, signatures: readonly string[]) => boolean;
 
 /**
- * Standard Webhooks 1.0, for any platform or gateway that nobody else here speaks for: `v1` HMAC-SHA256 and `v1a` Ed25519 over
- * `<id>.<timestamp>.<raw body>`. The key is the message's id; the body is DESIGN 4.5's.
- * @param checks of `PAYMENT_STANDARD_WEBHOOK_SECRETS`, by `parseStandardSecret`
+ * Makes the platform for Standard Webhooks 1.0, for gateways without a module here: `v1` HMAC-SHA256 or `v1a` Ed25519
+ * over `<id>.<timestamp>.<raw body>`. The key of a callback is the message's id. The body has the form in
+ * docs/design.md#payment-callbacks.
+ * @param checks made by `parseStandardSecret`
  */
 export function makeStandard({ checks }: { readonly checks: readonly StandardCheck[] }): PaymentProvider {
   return {
@@ -64,10 +65,8 @@ function read(key: string, body: Buffer) {
     isOurs: true,
     notifications: [
       {
-        reference: {
-          orderNumber: textAt(message, 'data.order_number'),
-          transactionId: textAt(message, 'data.transaction_id'),
-        },
+        order_number: textAt(message, 'data.order_number'),
+        transaction_id: textAt(message, 'data.transaction_id'),
         fact: factOf(type, message),
         at: timeAt(message, 'timestamp'),
       },
@@ -103,19 +102,16 @@ function factOf(type: string, message: unknown): PaymentFact {
 
 function counted(kind: 'paid' | 'refunded-in-total', message: unknown, field: string): PaymentFact {
   const money = minorUnits(at(message, field), at(message, 'data.currency'));
-  return money === null ? unreadable(field) : { kind, money };
+  return money === null ? unreadable(field) : { kind, ...money };
 }
 
-/** The contract knows one dispute a transaction. */
+/** At most one dispute for a transaction. */
 function dispute(message: unknown, status: 'open' | 'won' | 'lost'): PaymentFact {
-  const disputeId = textAt(message, 'data.transaction_id');
-  return disputeId === null ? unreadable('data.transaction_id') : { kind: 'dispute', disputeId, status };
+  const dispute_id = textAt(message, 'data.transaction_id');
+  return dispute_id === null ? unreadable('data.transaction_id') : { kind: 'dispute', dispute_id, status };
 }
 
-/**
- * A secret of the sender: `whsec_` and 24 to 64 bytes in base64 (`v1`), or its Ed25519 public key, `whpk_` and 32 bytes (`v1a`).
- * Null for what is neither.
- */
+/** Parses `whsec_` and 24 to 64 bytes in base64 (`v1`), or `whpk_` and an Ed25519 public key (`v1a`); else null. */
 export function parseStandardSecret(secret: string): StandardCheck | null {
   const bytes = decodeBase64(secret.replace(/^wh(?:sec|pk)_/, ''));
   if (bytes === null) return null;

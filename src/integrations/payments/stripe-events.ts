@@ -1,9 +1,9 @@
+import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { stripeAmount } from './money.js';
 import { at, textAt } from './parsing.js';
-import type { PaymentFact, PaymentNotification } from './payment-provider.js';
 import { nothing, unreadable } from './verification.js';
 
-/** The signed fields that are used (paths of the event). */
+/** The signed fields that the service uses (paths of the event). */
 export const stripeFields: readonly string[] = [
   'id',
   'type',
@@ -26,29 +26,33 @@ export const stripeFields: readonly string[] = [
 ];
 
 /**
- * What an event tells ("Types of events"). A payment's id is its intent's everywhere: sessions, charges, refunds and disputes name
- * their intent, so the session and the intent of one payment tell of the same transaction.
+ * Reads an event ("Types of events"). The id of a payment is its intent's, which sessions, charges, refunds and
+ * disputes name. So the session and the intent of one payment report the same transaction.
  */
-export function readStripeEvent(type: string, object: unknown, occurredAt: Date | null): PaymentNotification {
+export function readStripeEvent(
+  type: string,
+  object: unknown,
+  occurredAt: string | null,
+): PaymentNotification {
   const intent = textAt(object, 'payment_intent');
-  const orderNumber = textAt(object, 'metadata.order_id');
+  const order_number = textAt(object, 'metadata.order_id');
   if (type.startsWith('checkout.session.')) {
     const fact = factOfSession(type, object);
     const reference = {
-      orderNumber: textAt(object, 'client_reference_id') ?? orderNumber,
-      // A session that cost nothing has no intent.
-      transactionId: intent ?? (fact.kind === 'paid' ? textAt(object, 'id') : null),
+      order_number: textAt(object, 'client_reference_id') ?? order_number,
+      // A session with the price zero has no intent.
+      transaction_id: intent ?? (fact.kind === 'paid' ? textAt(object, 'id') : null),
     };
-    return { reference, fact, at: occurredAt };
+    return { ...reference, fact, at: occurredAt };
   }
   if (type.startsWith('payment_intent.')) {
-    const reference = { orderNumber, transactionId: textAt(object, 'id') };
-    return { reference, fact: factOfIntent(type, object), at: occurredAt };
+    const reference = { order_number, transaction_id: textAt(object, 'id') };
+    return { ...reference, fact: factOfIntent(type, object), at: occurredAt };
   }
-  // A charge made without an intent is its own transaction.
+  // A charge without an intent has its own transaction.
   const charge = type === 'charge.refunded' ? textAt(object, 'id') : textAt(object, 'charge');
-  const reference = { orderNumber, transactionId: intent ?? charge };
-  return { reference, fact: factOfCharge(type, object), at: occurredAt };
+  const reference = { order_number, transaction_id: intent ?? charge };
+  return { ...reference, fact: factOfCharge(type, object), at: occurredAt };
 }
 
 function factOfSession(type: string, session: unknown): PaymentFact {
@@ -71,7 +75,7 @@ function completed(session: unknown): PaymentFact {
     case 'paid':
     case 'no_payment_required':
       return paid(session, 'amount_total');
-    // A delayed method completes the session before any money has come.
+    // With a delayed method, the session completes before the money arrives.
     case 'unpaid':
       return { kind: 'pending' };
     default:
@@ -87,7 +91,7 @@ function factOfIntent(type: string, intent: unknown): PaymentFact {
       return { kind: 'pending' };
     case 'payment_intent.canceled':
       return { kind: 'canceled' };
-    // payment_intent.payment_failed: a failed try of a card is not the end of the intent.
+    // payment_intent.payment_failed changes nothing: after one failed attempt of a card, the intent goes on.
     default:
       return nothing;
   }
@@ -99,7 +103,7 @@ function factOfCharge(type: string, object: unknown): PaymentFact {
       const money = stripeAmount(at(object, 'amount_refunded'), at(object, 'currency'));
       return money === null
         ? unreadable('data.object.amount_refunded')
-        : { kind: 'refunded-in-total', money };
+        : { kind: 'refunded-in-total', ...money };
     }
     case 'refund.created':
     case 'refund.updated':
@@ -109,7 +113,7 @@ function factOfCharge(type: string, object: unknown): PaymentFact {
     case 'charge.dispute.created':
     case 'charge.dispute.closed':
       return dispute(object);
-    // charge.succeeded is told by the intent; charge.dispute.funds_… by the dispute's end.
+    // The intent reports a charge.succeeded. The end of the dispute reports charge.dispute.funds_….
     default:
       return nothing;
   }
@@ -124,15 +128,15 @@ const refundStatuses: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> =
 ]);
 
 function refund(object: unknown): PaymentFact {
-  const refundId = textAt(object, 'id');
+  const refund_id = textAt(object, 'id');
   const status = refundStatuses.get(at(object, 'status'));
   const money = stripeAmount(at(object, 'amount'), at(object, 'currency'));
-  if (refundId === null) return unreadable('data.object.id');
+  if (refund_id === null) return unreadable('data.object.id');
   if (status === undefined) return unreadable('data.object.status');
-  return money === null ? unreadable('data.object.amount') : { kind: 'refund', refundId, status, money };
+  return money === null ? unreadable('data.object.amount') : { kind: 'refund', refund_id, status, ...money };
 }
 
-/** By status rather than type: where a method knows no appeal, a dispute is lost when it is made. */
+/** The states by status, not by event type: if a payment method has no appeal, its dispute is lost on creation. */
 const disputeStatuses: ReadonlyMap<unknown, 'open' | 'won' | 'lost'> = new Map([
   ['warning_needs_response', 'open'],
   ['warning_under_review', 'open'],
@@ -145,13 +149,13 @@ const disputeStatuses: ReadonlyMap<unknown, 'open' | 'won' | 'lost'> = new Map([
 ]);
 
 function dispute(object: unknown): PaymentFact {
-  const disputeId = textAt(object, 'id');
+  const dispute_id = textAt(object, 'id');
   const status = disputeStatuses.get(at(object, 'status'));
-  if (disputeId === null) return unreadable('data.object.id');
-  return status === undefined ? unreadable('data.object.status') : { kind: 'dispute', disputeId, status };
+  if (dispute_id === null) return unreadable('data.object.id');
+  return status === undefined ? unreadable('data.object.status') : { kind: 'dispute', dispute_id, status };
 }
 
 function paid(object: unknown, field: string): PaymentFact {
   const money = stripeAmount(at(object, field), at(object, 'currency'));
-  return money === null ? unreadable(`data.object.${field}`) : { kind: 'paid', money };
+  return money === null ? unreadable(`data.object.${field}`) : { kind: 'paid', ...money };
 }

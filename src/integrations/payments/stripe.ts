@@ -7,10 +7,10 @@ import { fieldsAt, isWithinTolerance, refused, verified, verifiedUnreadable } fr
 const signaturesMax = 16;
 
 /**
- * Stripe ("Verify webhook signatures manually"). HMAC-SHA256 over `<t>.<raw body>` with the whole secret, its prefix included, as
- * key; every `v1` of the header is tried with every secret, other schemes are ignored. The key is the event's id.
- * @param secrets `PAYMENT_STRIPE_WEBHOOK_SECRETS`
- * @param livemode `PAYMENT_STRIPE_LIVEMODE`; undefined: either
+ * Makes the platform Stripe ("Verify webhook signatures manually"): HMAC-SHA256 over `<t>.<raw body>` under the whole
+ * secret with its prefix. It tries every `v1` with every secret and ignores other schemes. The key of a callback is the
+ * event's id.
+ * @param livemode undefined accepts both modes
  */
 export function makeStripe({
   secrets,
@@ -49,7 +49,7 @@ export function makeStripe({
     const key = textAt(event, 'id');
     const type = textAt(event, 'type');
     if (event === null || key === null || type === null) return verifiedUnreadable('id and type', body);
-    // Thin events (v2.core.event) carry no data: the endpoint is set up for the wrong kind.
+    // Thin events (v2.core.event) carry no data: the endpoint is configured for the wrong kind.
     if (at(event, 'object') !== 'event') return verifiedUnreadable('object', body);
     return verified({
       key,
@@ -59,7 +59,7 @@ export function makeStripe({
     });
   }
 
-  /** Events of connected accounts name these; ours name none. */
+  /** Events of connected accounts name an account; events of our own account do not. */
   function isOurs(event: unknown): boolean {
     const account = at(event, 'account') ?? null;
     return account === null && (livemode === undefined || at(event, 'livemode') === livemode);

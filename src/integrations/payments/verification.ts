@@ -1,13 +1,7 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
+import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { at } from './parsing.js';
-import type {
-  PaymentFact,
-  PaymentNotification,
-  PaymentReference,
-  Refusal,
-  Verification,
-  VerifiedCallback,
-} from './payment-provider.js';
+import type { Refusal, Verification, VerifiedCallback } from './payment-provider.js';
 
 export const nothing: PaymentFact = { kind: 'nothing' };
 
@@ -19,53 +13,65 @@ export function refused(reason: Refusal): Verification {
   return { kind: 'refused', reason };
 }
 
-/** The signed fields that were used, by name. They leave in the digest alone, for they may name people. */
+/** The signed fields that the service uses. Only their digest leaves the module: they may name persons. */
 type UsedFields = Readonly<Record<string, string | number | boolean>>;
 
-/** The answer for a callback whose signature holds. Facts that lack what they are about become what that makes of them. */
+/** Makes the result of a valid signature. A fact without its reference becomes `unreadable` or `nothing`. */
 export function verified({
   fields: used,
   ...callback
 }: Omit<VerifiedCallback, 'digest'> & { readonly fields: UsedFields }): Verification {
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
-  const told = notifications.map(({ reference, fact }) => ({ reference, fact }));
+  const facts = notifications.map(digested);
   const fields = Object.entries(used).sort(([one], [other]) => (one < other ? -1 : 1));
-  const digest = hash('sha256', JSON.stringify([fields, told]));
+  const digest = hash('sha256', JSON.stringify([fields, facts]));
   return { kind: 'verified', callback: { ...callback, notifications, digest } };
 }
 
-/** The answer for a genuine message that cannot be read as a whole. Where it names no key, its bytes are its key. */
+/** Makes the result of a genuine unreadable message. Without a key, the digest of its bytes is its key. */
 export function verifiedUnreadable(field: string, content: Buffer, key?: string): Verification {
   const digest = `sha256:${hash('sha256', content)}`;
-  const reference: PaymentReference = { orderNumber: null, transactionId: null };
   return verified({
     key: key ?? `unreadable-${digest}`,
     isOurs: true,
-    notifications: [{ reference, fact: unreadable(field), at: null }],
+    notifications: [{ order_number: null, transaction_id: null, fact: unreadable(field), at: null }],
     fields: { content: digest },
   });
 }
 
-/** Money without a payment to count it to cannot be counted; what tells of no order, and moves no money, is nothing to us. */
-function complete({ reference, fact }: PaymentNotification): PaymentFact {
+/** Money without a transaction is `unreadable`. A fact that moves no money and has no reference is `nothing`. */
+function complete({ order_number, transaction_id, fact }: PaymentNotification): PaymentFact {
   switch (fact.kind) {
     case 'paid':
     case 'refund':
     case 'refunded-in-total':
     case 'dispute':
-      return reference.transactionId === null ? unreadable('transaction id') : fact;
+      return transaction_id === null ? unreadable('transaction id') : fact;
     case 'pending':
     case 'failed':
     case 'expired':
     case 'canceled':
-      return reference.transactionId === null && reference.orderNumber === null ? nothing : fact;
+      return transaction_id === null && order_number === null ? nothing : fact;
     case 'nothing':
     case 'unreadable':
       return fact;
   }
 }
 
-/** What stands at the paths (dotted) of a message: texts, numbers and truth values. */
+/** The spelling never changes: a repeated delivery with another digest than the stored one is a conflict. */
+function digested({ order_number: orderNumber, transaction_id: transactionId, fact }: PaymentNotification) {
+  return { reference: { orderNumber, transactionId }, fact: digestedFact(fact) };
+}
+
+function digestedFact(fact: PaymentFact) {
+  if (fact.kind === 'dispute') return { kind: fact.kind, disputeId: fact.dispute_id, status: fact.status };
+  if (!('amount' in fact)) return fact;
+  const money = { amount: fact.amount, currency: fact.currency };
+  if (fact.kind !== 'refund') return { kind: fact.kind, money };
+  return { kind: fact.kind, refundId: fact.refund_id, status: fact.status, money };
+}
+
+/** Returns the texts, numbers and booleans at the dotted paths. */
 export function fieldsAt(message: unknown, paths: readonly string[]): UsedFields {
   const found: [string, string | number | boolean][] = [];
   for (const path of paths) {
@@ -77,12 +83,12 @@ export function fieldsAt(message: unknown, paths: readonly string[]): UsedFields
   return Object.fromEntries(found);
 }
 
-/** Whether `seconds` since 1970 is within 5 minutes of the time, either way. */
+/** Returns whether `seconds` since 1970 are at most 5 minutes from now. */
 export function isWithinTolerance(seconds: string, now: Date): boolean {
   return Math.abs(now.getTime() / 1_000 - Number(seconds)) <= 300;
 }
 
-/** RSASSA-PKCS1-v1_5 with SHA-256; false for a signature of the wrong length, too. */
+/** Verifies RSASSA-PKCS1-v1_5 with SHA-256. Returns false for a signature of the wrong length too. */
 export function holdsRsaSha256(content: Buffer, key: KeyObject, signature: Buffer): boolean {
   return key.asymmetricKeyType === 'rsa' && verify('sha256', content, key, signature);
 }

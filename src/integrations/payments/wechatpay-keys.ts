@@ -1,13 +1,13 @@
 import { isValidAt, parseCertificate, parsePublicKey, type VerifyingKey } from './certificates.js';
-import { type KeyFile, makeKeyDirectory, KeyDirectoryProblem } from './key-directory.js';
+import { type KeyDirectoryFile, makeKeyDirectory, KeyDirectoryProblem } from './key-directory.js';
 
-/** The platform's keys that are valid, by what `Wechatpay-Serial` calls them. */
+/** Finds a valid key of the platform by its name in `Wechatpay-Serial`. */
 export type WechatPayKeys = (serial: string, now: Date) => VerifyingKey | null;
 
 /**
- * The platform's certificates and public keys of `PAYMENT_WECHATPAY_KEYS_DIR`. While a merchant moves from the one to the other, both
- * sign, so which one is for every callback to say. A certificate goes by the serial number in it, whatever its file is called; a
- * public key, which has none in it, by its file's name: `PUB_KEY_ID_….pem`.
+ * Reads certificates and public keys from `PAYMENT_WECHATPAY_KEYS_DIR`. While a merchant moves from certificates to
+ * public keys, both sign. The serial number names a certificate. A public key contains no name, so its file has the
+ * name: `PUB_KEY_ID_….pem`.
  * @throws KeyDirectoryProblem
  */
 export function makeWechatPayKeys(path: string, report: (problem: string) => void): WechatPayKeys {
@@ -19,14 +19,14 @@ export function makeWechatPayKeys(path: string, report: (problem: string) => voi
 }
 
 /** @throws KeyDirectoryProblem */
-function parseKeys(files: readonly KeyFile[]): ReadonlyMap<string, VerifyingKey> {
+function parseKeys(files: readonly KeyDirectoryFile[]): ReadonlyMap<string, VerifyingKey> {
   const keys = new Map(files.map(parseKey));
   if (keys.size === 0)
     throw new KeyDirectoryProblem('there is no certificate or public key of the platform (.pem)');
   return keys;
 }
 
-function parseKey({ name, text }: KeyFile): readonly [string, VerifyingKey] {
+function parseKey({ name, text }: KeyDirectoryFile): readonly [string, VerifyingKey] {
   const certificate = parseCertificate(text);
   if (certificate !== null) return [certificate.serialNumber, certificate];
   const key = parsePublicKey(text);

@@ -1,9 +1,9 @@
+import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { minorUnits } from './money.js';
 import { at, listAt, textAt, timeAt } from './parsing.js';
-import type { PaymentFact, PaymentNotification } from './payment-provider.js';
 import { nothing, unreadable } from './verification.js';
 
-/** The fields of the opened resource that are used. */
+/** The fields of the opened resource that the service uses. */
 export const wechatPayFields: readonly string[] = [
   'mchid',
   'appid',
@@ -22,10 +22,10 @@ export const wechatPayFields: readonly string[] = [
   'combine_out_trade_no',
 ];
 
-/** As many orders as one payment combines at most ("Combined payment"). */
+/** The largest number of orders that one payment combines ("Combined payment"). */
 const subOrdersMax = 50;
 
-/** Whether it names our merchant, and our app where it names one: refunds do not. */
+/** Returns whether the resource names our merchant, and our app if it names an app. Refunds name none. */
 export function isOurResource(
   resource: unknown,
   { mchId, appId }: { readonly mchId: string; readonly appId: string },
@@ -38,11 +38,11 @@ export function isOurResource(
   return merchants.every((merchant) => merchant === mchId) && (app === undefined || app === appId);
 }
 
-/** What a callback tells: of one payment or refund, or of each order that one payment combines. */
+/** Reads the facts of a callback: one payment or refund, or each order that one payment combines. */
 export function readResource(
   type: string,
   resource: unknown,
-  createdAt: Date | null,
+  createdAt: string | null,
 ): readonly PaymentNotification[] {
   const isCombined = type === 'TRANSACTION.SUCCESS' && at(resource, 'combine_out_trade_no') !== undefined;
   if (!isCombined) return [readOne(factOf(type, resource), resource, createdAt)];
@@ -53,12 +53,10 @@ export function readResource(
   return orders.map((order) => readOne(paid(order, 'amount.total_amount'), order, createdAt));
 }
 
-function readOne(fact: PaymentFact, resource: unknown, createdAt: Date | null): PaymentNotification {
+function readOne(fact: PaymentFact, resource: unknown, createdAt: string | null): PaymentNotification {
   return {
-    reference: {
-      orderNumber: textAt(resource, 'out_trade_no'),
-      transactionId: textAt(resource, 'transaction_id'),
-    },
+    order_number: textAt(resource, 'out_trade_no'),
+    transaction_id: textAt(resource, 'transaction_id'),
     fact,
     at: timeAt(resource, 'success_time') ?? createdAt,
   };
@@ -70,7 +68,7 @@ function factOf(type: string, resource: unknown): PaymentFact {
       return paid(resource, 'amount.total');
     case 'REFUND.SUCCESS':
       return refund(resource, 'SUCCESS', 'succeeded');
-    // Stuck at the bank: it may still come through.
+    // The refund is stuck at the bank and may still arrive.
     case 'REFUND.ABNORMAL':
       return refund(resource, 'ABNORMAL', 'pending');
     case 'REFUND.CLOSED':
@@ -83,7 +81,7 @@ function factOf(type: string, resource: unknown): PaymentFact {
 function paid(resource: unknown, field: string): PaymentFact {
   if (at(resource, 'trade_state') !== 'SUCCESS') return unreadable('resource.trade_state');
   const money = moneyAt(resource, field);
-  return money === null ? unreadable(`resource.${field}`) : { kind: 'paid', money };
+  return money === null ? unreadable(`resource.${field}`) : { kind: 'paid', ...money };
 }
 
 function refund(
@@ -91,14 +89,16 @@ function refund(
   expected: string,
   status: 'succeeded' | 'pending' | 'failed',
 ): PaymentFact {
-  const refundId = textAt(resource, 'out_refund_no');
+  const refund_id = textAt(resource, 'out_refund_no');
   const money = moneyAt(resource, 'amount.refund');
-  if (refundId === null) return unreadable('resource.out_refund_no');
+  if (refund_id === null) return unreadable('resource.out_refund_no');
   if (at(resource, 'refund_status') !== expected) return unreadable('resource.refund_status');
-  return money === null ? unreadable('resource.amount.refund') : { kind: 'refund', refundId, status, money };
+  return money === null
+    ? unreadable('resource.amount.refund')
+    : { kind: 'refund', refund_id, status, ...money };
 }
 
-/** Amounts are in fen; refunds name no currency. */
+/** Reads an amount in fen. Refunds name no currency. */
 function moneyAt(resource: unknown, field: string) {
   return minorUnits(at(resource, field), at(resource, 'amount.currency') ?? 'CNY');
 }

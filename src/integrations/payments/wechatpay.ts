@@ -17,9 +17,10 @@ const tagBytes = 16;
 const rsaSha256 = 'WECHATPAY2-SHA256-RSA2048';
 
 /**
- * WeChat Pay API v3 ("Verify the signature", "Decrypt callbacks"). RSA-SHA256 over `<timestamp>\n<nonce>\n<raw body>\n` by the key that
- * `Wechatpay-Serial` names; the resource is AES-256-GCM under the API v3 key. Probes with a wrong signature (WECHATPAY/SIGNTEST/) are
- * refused like any other, as the platform asks. The key is the message's id.
+ * Makes the platform WeChat Pay API v3 ("Verify the signature", "Decrypt callbacks"): RSA-SHA256 over
+ * `<timestamp>\n<nonce>\n<raw body>\n` by the key that `Wechatpay-Serial` names. The resource is AES-256-GCM under the
+ * API v3 key. The platform requires a refusal of its probes with a wrong signature (WECHATPAY/SIGNTEST/). The key of a
+ * callback is the message's id.
  * @param apiV3Keys 32 bytes each, of `PAYMENT_WECHATPAY_API_V3_KEY`
  */
 export function makeWechatPay({
@@ -34,7 +35,7 @@ export function makeWechatPay({
   readonly appId: string;
 }): PaymentProvider {
   return {
-    // With status 200 the body is not read; this is what older documents ask for.
+    // The platform does not read the body of a 200. Its older documents require this one.
     acknowledgement: {
       contentType: 'application/json; charset=utf-8',
       body: '{"code":"SUCCESS","message":"OK"}',
@@ -64,7 +65,7 @@ export function makeWechatPay({
     if (key === null || type === null) return verifiedUnreadable('id and event_type', body);
     if (sealed === null) return verifiedUnreadable('resource', body);
     const clear = apiV3Keys.map((apiV3Key) => open(sealed, apiV3Key)).find((bytes) => bytes !== null);
-    // The platform has sealed it under another key than ours: once that is put right, what it sends again can be read.
+    // Sealed under another key: a repetition is readable after the operator corrects the key.
     if (clear === undefined) {
       return { kind: 'unavailable', problem: 'no key of PAYMENT_WECHATPAY_API_V3_KEY opens the resource' };
     }
@@ -105,14 +106,14 @@ function parseSealed(resource: unknown): Sealed | null {
   return { ciphertext, nonce, associatedData: Buffer.from(associated, 'utf8') };
 }
 
-/** What was sealed; null when the key is another, or any bit of it, of the tag or of what belongs to it has changed. */
+/** Opens a resource. Returns null for a wrong key or changed data. */
 function open({ ciphertext, nonce, associatedData }: Sealed, key: Buffer): Buffer | null {
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
   decipher.setAAD(associatedData);
   decipher.setAuthTag(ciphertext.subarray(-tagBytes));
   try {
     const clear = decipher.update(ciphertext.subarray(0, -tagBytes));
-    // It is the end that compares the tag.
+    // `final` compares the tag.
     return Buffer.concat([clear, decipher.final()]);
   } catch {
     return null;

@@ -1,37 +1,33 @@
 import Database from 'libsql';
-import { StoreUnavailable } from '../../event-sourcing/errors.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 
 export type Parameter = string | number | bigint | null;
 
-/**
- * What a column reads as. Text is read as bytes (`CAST(… AS BLOB)`): libsql ends the whole process on text that is not
- * UTF-8, which a damaged file may hold.
- */
+/** Queries cast text to BLOB, because libsql ends the process when it reads text that is not UTF-8 as a string. */
 export type Column = bigint | Buffer | null;
 
-/** A prepared statement whose rows are tuples in the order of its columns; STRICT tables vouch for their types. */
+/** A prepared statement. Its rows are tuples in column order; STRICT tables guarantee the types. */
 export interface Query<Row extends readonly Column[]> {
   get(...parameters: Parameter[]): Row | undefined;
   all(...parameters: Parameter[]): Row[];
 }
 
-/** Runs and tells how many rows it changed. */
+/** Runs a statement and returns the number of rows that it changed. */
 export type Statement = (...parameters: Parameter[]) => number;
 
 export interface Connection {
   query<Row extends readonly Column[]>(sql: string): Query<Row>;
-  /** Prepares a statement without rows. */
+  /** Prepares a statement that returns no rows. */
   statement(sql: string): Statement;
-  /** Runs SQL once and ignores what it returns. */
   execute(sql: string): void;
   inTransaction(): boolean;
   close(): void;
 }
 
-/** Milliseconds that SQLite waits for a lock: only another program on the same files can hold one. */
+/** The time that SQLite waits for a lock, which only another program that uses the same files can hold. */
 const busyTimeoutMs = 5_000;
 
-/** Opens a connection. @throws StoreUnavailable when the file cannot be opened at all */
+/** Opens a connection. @throws StoreUnavailable when the file cannot be opened */
 export function openConnection(path: string, timeoutMs: number = busyTimeoutMs): Connection {
   let database: Database.Database;
   try {
@@ -45,7 +41,7 @@ export function openConnection(path: string, timeoutMs: number = busyTimeoutMs):
   return {
     query: (sql) => {
       const prepared = database.prepare(sql).raw();
-      // The one place where rows get their types.
+      // Rows get their types here and nowhere else.
       return {
         get: (...parameters) => prepared.get(parameters) as never,
         all: (...parameters) => prepared.all(parameters) as never,
@@ -65,7 +61,7 @@ export function openConnection(path: string, timeoutMs: number = busyTimeoutMs):
   };
 }
 
-/** Opens the main thread's connection to a file: it reads, and is forbidden to write or checkpoint. */
+/** Opens the main thread's connection to a file. It can read; it can neither write nor run a checkpoint. */
 export function openReader(path: string): Connection {
   const connection = openConnection(path);
   connection.execute('PRAGMA query_only = ON; PRAGMA cell_size_check = ON');

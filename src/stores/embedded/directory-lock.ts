@@ -1,19 +1,18 @@
 import { join } from 'node:path';
-import { StoreUnavailable } from '../../event-sourcing/errors.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { openConnection } from './database.js';
 import { sqliteCode } from './failures.js';
 
 /**
- * Makes this process the one owner of a data directory, for as long as it lives: an exclusive SQLite transaction on
- * lock.db, which the operating system ends with the process, however it ends.
- * @returns the function that gives the directory up
- * @throws StoreUnavailable when another process owns it
+ * Makes this process the only owner of a data directory. It holds an exclusive SQLite transaction on lock.db, which the
+ * operating system releases when the process ends. Returns the function that releases the directory.
+ * @throws StoreUnavailable when another process owns the directory
  */
 export function lockDirectory(directory: string): () => void {
   const path = join(directory, 'lock.db');
   const connection = openConnection(path, 0);
   try {
-    // The lock is all that is wanted: with its journal in memory it needs no room on the disk.
+    // Only the lock is needed. With its journal in memory, lock.db needs no room on the disk.
     connection.execute('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     connection.close();

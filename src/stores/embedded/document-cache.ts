@@ -1,33 +1,30 @@
 import { LRUCache } from 'lru-cache';
-import type { StoredDocument } from '../../event-sourcing/read-model-store.js';
+import type { StoredDocument } from '../../event-sourcing/ports/read-model-store.js';
 
-/** Documents that were read or written lately, parsed. */
+/** A cache of parsed documents that were read or written recently. */
 export interface DocumentCache {
-  /** The remembered document, or what `read` finds, which is remembered from then on. */
+  /** Returns the cached document. When there is none, it calls `read` and caches the result. */
   get(collection: string, id: string, read: () => SizedDocument | null): StoredDocument | null;
-  /** The remembered ones of these documents. */
+  /** Returns those of the documents that are cached. */
   known(collection: string, ids: readonly string[]): StoredDocument[];
-  /** To be called for a document that a commit has written, before anybody hears of the commit. */
+  /** Caches a document that a commit has written. The caller calls it before it acknowledges the commit. */
   written(collection: string, written: SizedDocument): void;
-  /** To be called for every other document that a commit may have changed, before anybody hears of the commit. */
+  /** Removes documents that a commit may have changed. The caller calls it before it acknowledges the commit. */
   forget(collection: string, ids: Iterable<string>): void;
   forgetAll(): void;
 }
 
-/** A document and the length of its stored text. */
+/** A document and the length of its stored text in bytes. */
 export interface SizedDocument {
   readonly document: StoredDocument;
   readonly bytes: number;
 }
 
 const bytesMax = 16 * 1024 * 1024;
-/** What a document costs beside its text. */
+/** The estimated memory of a document beside its text. */
 const overheadBytes = 200;
 
-/**
- * Only one process writes to an embedded store, and it hears of every commit: what is remembered is what is stored, or
- * what was stored while the commit had not been acknowledged to anybody.
- */
+/** Only this process writes, so a cached document is stale at most until the commit that changed it is acknowledged. */
 export function makeDocumentCache(): DocumentCache {
   const cache = new LRUCache<string, StoredDocument>({ maxSize: bytesMax });
   const keyOf = (collection: string, id: string): string => `${collection}/${id}`;

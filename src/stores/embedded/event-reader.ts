@@ -1,8 +1,8 @@
-import type { LogEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
-import { StoreDamaged } from '../../event-sourcing/errors.js';
+import type { LogEvent, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { Connection } from './database.js';
 import {
-  decodeEntry,
+  decodePage,
   decodeRow,
   type EventRow,
   type PageEntry,
@@ -12,24 +12,29 @@ import {
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
-/** A page of the log ends early once it holds this many bytes, so that large events do not hold up the process. */
+/** A page of the log ends early once it holds this many bytes, so that large events do not block the event loop. */
 const pageBytesMax = 2 * 1024 * 1024;
 const rowsPerQuery = 100;
 
-/** Reads of events.db, synchronous. What does not fit together is StoreDamaged, never a shorter answer. */
+/** Reads events.db synchronously. Inconsistent rows are StoreDamaged; a read never returns fewer events instead. */
 export interface EventReader {
   readonly logId: string;
-  /** The sequence of the last event, 0 when there is none. */
+  /** Returns the sequence of the last event, 0 when there is none. */
   head(): number;
-  /** Events of one stream, named with its prefix. */
+  /** Reads events of one stream; the name includes the prefix. */
   readStream(stream: string, from: bigint, limit: number): StoredEvent[];
-  /** Events after a sequence, of the streams whose stored names begin with the prefix; `end` is the last one passed. */
+  /** Reads events after a sequence from streams with the prefix. `end` is the last sequence read of any stream. */
   readLog(
     after: number,
     limit: number,
     streamPrefix: string,
-  ): { readonly events: readonly LogEvent[]; readonly end: number; readonly atHead: boolean };
-  /** Says that the log was seen to reach this sequence: from now on a shorter one is damaged. */
+  ): {
+    readonly events: readonly LogEvent[];
+    readonly end: number;
+    readonly atHead: boolean;
+    readonly bytes: number;
+  };
+  /** Records that the log reached this sequence. From then on a shorter log is damaged. */
   mustHold(sequence: number): void;
 }
 
@@ -38,13 +43,13 @@ type NoEvent = readonly [null, null, null, null];
 export function makeEventReader(connection: Connection): EventReader {
   const selectLogId = connection.query<readonly [Buffer]>('SELECT CAST(log_id AS BLOB) FROM log');
   const selectHead = connection.query<readonly [bigint]>(
-    // Not max() with a HAVING clause: that reads the whole table.
+    // A max() with a HAVING clause would read the whole table.
     'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
   );
   const selectPage = connection.query<readonly [entries: Buffer, contents: Buffer | null]>(
     `SELECT ${pageColumns} FROM (SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?)`,
   );
-  // One statement for both, so that they are of one moment.
+  // One statement reads the stream and its events, so that both come from one snapshot.
   const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
     `SELECT streams.revision, sequence, events.revision, CAST(content AS BLOB), checksum
      FROM streams LEFT JOIN events ON events.stream = streams.stream AND events.revision >= ?2
@@ -71,12 +76,12 @@ export function makeEventReader(connection: Connection): EventReader {
     let rows = selectStream.all(stream, from, limit);
     if (rows[0] === undefined) {
       if (selectAny.get(stream) === undefined) return [];
-      // It may have begun between the two statements; then it is there now.
+      // A commit between the two statements may have begun the stream; a second read then finds it.
       rows = selectStream.all(stream, from, limit);
       if (rows[0] === undefined) throw gap(stream);
     }
     const [last] = rows[0];
-    // Where the stream ends before `from`, the left join gives one row without an event.
+    // Where the stream ends before `from`, the left join returns one row without an event.
     const events = rows.flatMap(([, ...row]) => (row[0] === null ? [] : [decodeRow(row)]));
     const wrong = events.some(
       (event, index) => event.stream !== stream || event.revision !== from + BigInt(index),
@@ -95,18 +100,14 @@ export function makeEventReader(connection: Connection): EventReader {
     while (end - after < limit && bytes < pageBytesMax && end < last) {
       const [entries, contents] = selectRows(end, Math.min(rowsPerQuery, limit - (end - after)));
       if (entries.length === 0) throw missing(end + 1);
-      let at = 0;
-      for (const entry of entries) {
-        const [sequence, , , length] = entry;
+      for (const [sequence] of entries) {
         if (sequence !== end + 1) throw missing(end + 1);
-        const event = decodeEntry(entry, contents.subarray(at, at + length), streamPrefix);
-        if (event !== null) events.push(event);
         end = sequence;
-        at += length;
       }
-      bytes += at;
+      events.push(...decodePage(entries, contents, streamPrefix));
+      bytes += contents.length;
     }
-    return { events, end, atHead: end >= last };
+    return { events, end, atHead: end >= last, bytes };
   }
 
   function selectRows(after: number, limit: number): readonly [readonly PageEntry[], Buffer] {
@@ -123,10 +124,10 @@ export function makeEventReader(connection: Connection): EventReader {
   }
 }
 
-/** A reader is further than the log: the log is an older one than what was built from it. */
+/** Makes the error for a position beyond the end of the log: the read models were built from a newer log. */
 function olderLog(position: number, last: number): StoreDamaged {
   return new StoreDamaged(
-    `events.db ends at ${last}, and a reader of it has been at ${position}: it was replaced by an older one. ` +
-      'Restore the newest backup of it, or stop the service and delete read-models.db to build the read models anew.',
+    `events.db ends at ${last}, but a reader has read up to ${position}: it was replaced by an older one. ` +
+      'Restore its newest backup, or stop the service and delete read-models.db; the next start builds it again.',
   );
 }

@@ -6,16 +6,16 @@ import type {
   NewEvent,
   Position,
   StoredEvent,
-} from '../../event-sourcing/domain-event.js';
-import type { StoreDamaged } from '../../event-sourcing/errors.js';
+} from '../../event-sourcing/ports/domain-event.js';
+import type { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
-/** An event's columns; queries select them as `eventColumns`. */
+/** The columns of an event; queries select them as `eventColumns`. */
 export type EventRow = readonly [sequence: bigint, revision: bigint, content: Buffer, checksum: bigint];
 export const eventColumns = 'sequence, revision, CAST(content AS BLOB), checksum';
 
-/** The stored form of an event: the names and their spelling are the storage format. */
+/** The stored form of an event. The names and their spelling are the storage format. */
 interface StoredContent {
   readonly stream: string;
   readonly recorded_at: string;
@@ -25,7 +25,7 @@ interface StoredContent {
   readonly data: JsonObject;
 }
 
-/** Writes an event as JSON, from parts that are JSON already where they can be large. */
+/** Encodes an event as JSON. The parts that can be large are JSON already, so they are not encoded twice. */
 export function encodeContent(
   event: Pick<NewEvent, 'id' | 'type'>,
   json: { readonly stream: string; readonly metadata: string; readonly data: string },
@@ -36,28 +36,31 @@ export function encodeContent(
   )},"metadata":${json.metadata},"data":${json.data}}`;
 }
 
-/** CRC-32 (ISO 3309) of an event's content, mixed with where it stands: its revision and its sequence in the log. */
+/** Returns the CRC-32 (ISO 3309) of an event's content, mixed with its revision and its sequence in the log. */
 export function eventChecksum(content: string | Buffer, sequence: number, revision: number): number {
   return (crc32(content, revision >>> 0) ^ sequence) >>> 0;
 }
 
-/** Reads an event from its row; `stream` still has the prefix. @throws StoreDamaged when the row is not what was written */
+/** Decodes an event; `stream` keeps the prefix. @throws StoreDamaged when the row differs from the written one */
 export function decodeRow([sequence, revision, content, checksum]: EventRow): StoredEvent {
-  // A damaged row may hold nothing, or a number of another kind, where the schema says otherwise.
+  // A damaged row may hold null, or a value of another type than the schema declares.
   if ((content as Buffer | null) === null || typeof revision !== 'bigint') throw notAsWritten(sequence);
   const place = { sequence: Number(sequence), revision: Number(revision), checksum: Number(checksum) };
   const { stream, recorded_at, id, type, metadata, data } = decodeContent(content, place);
   return { id, type, data, metadata, stream, revision, recordedAt: new Date(recorded_at) };
 }
 
-/** An event's columns in a page of the log: the contents of all follow one another in bytes. */
+/** The columns of an event in a page of the log. The contents of all events are concatenated as bytes. */
 export type PageEntry = readonly [sequence: number, revision: number, checksum: number, length: number];
 
-/** What a page's rows are read as, for a value each makes a page several times dearer (a buffer of its own most of all). */
+/**
+ * A page is one row. A row for each event is several times slower, mostly because of the buffer for each event. Commas
+ * make the contents a list, because one parse of a list takes less than a parse of each event.
+ */
 export const pageColumns = `CAST(json_group_array(json_array(sequence, revision, checksum, octet_length(content))) AS BLOB),
-  CAST(group_concat(content, '') AS BLOB)`;
+  CAST(group_concat(content, ',') AS BLOB)`;
 
-/** @throws StoreDamaged when a column does not hold what its table says */
+/** Parses the entries of a page. @throws StoreDamaged when a column does not hold a value of its type */
 export function parseEntries(json: Buffer | undefined): readonly PageEntry[] {
   const entries = parsePage(json?.toString() ?? '[]');
   const wrong = entries.find((entry) => !entry.every(Number.isSafeInteger));
@@ -65,41 +68,48 @@ export function parseEntries(json: Buffer | undefined): readonly PageEntry[] {
   return entries;
 }
 
-/** SQLite writes text that stands where a number should without quotes if its type says that it is JSON: nothing is sure here. */
+/** SQLite writes a damaged number column that it takes for JSON without quotes, so the text may be invalid JSON. */
 function parsePage(json: string): readonly PageEntry[] {
   try {
     return JSON.parse(json) as PageEntry[];
   } catch {
-    throw damage(eventsFormat, 'a row of the log does not hold what was written');
+    throw damage(eventsFormat, 'a row of the log does not hold an event');
   }
 }
 
 /**
- * Reads an event of a page of the log.
- * @returns null when the stream has not this prefix; the event's `stream` is without it
- * @throws StoreDamaged when it is not what was written
+ * Decodes the events of a page and removes the prefix of their streams; leaves out streams without it.
+ * @throws StoreDamaged when a row differs from the written one
  */
-export function decodeEntry(
-  [sequence, revision, checksum]: PageEntry,
-  content: Buffer,
+export function decodePage(
+  entries: readonly PageEntry[],
+  contents: Buffer,
   streamPrefix: string,
-): LogEvent | null {
-  const { stream, recorded_at, id, type, metadata, data } = decodeContent(content, {
-    sequence,
-    revision,
-    checksum,
-  });
-  if (!stream.startsWith(streamPrefix)) return null;
-  return {
-    id,
-    type,
-    data,
-    metadata,
-    stream: stream.slice(streamPrefix.length),
-    revision: BigInt(revision),
-    recordedAt: new Date(recorded_at),
-    position: positionOf(sequence),
-  };
+): readonly LogEvent[] {
+  let at = 0;
+  for (const [sequence, revision, checksum, length] of entries) {
+    const content = contents.subarray(at, at + length);
+    if (eventChecksum(content, sequence, revision) !== checksum) throw notAsWritten(sequence);
+    at += length + 1;
+  }
+  // The checksums prove that `encodeContent` wrote these contents.
+  const parsed = JSON.parse(`[${contents.toString()}]`) as readonly StoredContent[];
+  const events: LogEvent[] = [];
+  for (const [index, { stream, recorded_at, id, type, metadata, data }] of parsed.entries()) {
+    const [sequence, revision] = entries[index] as PageEntry;
+    if (!stream.startsWith(streamPrefix)) continue;
+    events.push({
+      id,
+      type,
+      data,
+      metadata,
+      stream: stream.slice(streamPrefix.length),
+      revision: BigInt(revision),
+      recordedAt: new Date(recorded_at),
+      position: positionOf(sequence),
+    });
+  }
+  return events;
 }
 
 function decodeContent(
@@ -108,25 +118,25 @@ function decodeContent(
 ): StoredContent {
   const { sequence, revision, checksum } = place;
   if (eventChecksum(content, sequence, revision) !== checksum) throw notAsWritten(sequence);
-  // The checksum vouches that this is what `encodeContent` wrote.
+  // The checksum proves that `encodeContent` wrote this content.
   return JSON.parse(content.toString()) as StoredContent;
 }
 
 function notAsWritten(sequence: number | bigint): StoreDamaged {
-  return damage(eventsFormat, `the event at sequence ${sequence} is not the one that was written`);
+  return damage(eventsFormat, `the event at sequence ${sequence} differs from the one that was written`);
 }
 
-/** CRC-32 of the log's own row. */
+/** Returns the CRC-32 of the log's own row. */
 export function logChecksum(logId: string, head: number): number {
   return crc32(`${logId}/${head}`);
 }
 
-/** A sequence as the port's position: 16 digits hold every safe integer. */
+/** Formats a sequence as a position of the port. 16 digits hold every safe integer. */
 export function positionOf(sequence: bigint | number): Position {
   return String(sequence).padStart(16, '0');
 }
 
-/** @throws RangeError when the position is not one of this store */
+/** Parses a position. @throws RangeError when the position is not one of this store */
 export function sequenceOf(position: Position | null): number {
   if (position === null) return 0;
   if (!/^\d{16}$/.test(position)) throw new RangeError('the position is not one of an embedded log');

@@ -1,14 +1,14 @@
-import type { Clock, Random } from '../../event-sourcing/clock.js';
-import type { NewEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
-import { EventTooLarge, WrongExpectedRevision } from '../../event-sourcing/errors.js';
+import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { NewEvent, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import { EventTooLarge, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
 import {
   type EventStore,
   type ExpectedRevision,
   type LogPage,
   maxAppendBytes,
   maxEventBytes,
-} from '../../event-sourcing/event-store.js';
-import { makeLogFollower } from '../../event-sourcing/log-follower.js';
+} from '../../event-sourcing/ports/event-store.js';
+import { makeLogFollower } from '../../event-sourcing/following/log-follower.js';
 import type { EmbeddedContext } from './context.js';
 import { type EventReader, makeEventReader } from './event-reader.js';
 import { encodeContent, positionOf, sequenceOf } from './event-rows.js';
@@ -16,16 +16,15 @@ import type { AppendReply, AppendRequest } from './event-writer.js';
 import { eventsFormat } from './formats.js';
 import { type OpenFile, openFile } from './open-file.js';
 
-/**
- * Milliseconds in which further commits are gathered before the log is read again. Commands write their documents
- * themselves, mostly within this time; projectors then find nothing left to do.
- */
+/** Gathers commits before a read. Commands mostly write their documents in this time, so projectors have no work. */
 const gatherMs = 20;
+/** Reads take no time here. Small pages keep the events of all followers in the young part of the heap. */
+const pageSize = 200;
 
-/** An open events.db, which stores with different prefixes can share. */
+/** An open events.db. Stores with different prefixes can share it. */
 export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventReader> {
   readonly logId: string;
-  /** Calls back after every commit that made the log longer. */
+  /** Adds a listener that runs after every commit that added events. */
   onGrown(listener: () => void): void;
 }
 
@@ -45,9 +44,8 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
 }
 
 /**
- * The EventStore port over events.db: reads are synchronous queries on this thread, appends go to the file's writing
- * thread and share transactions.
- * @param deps.streamPrefix begins the stored name of every stream of ours; others are passed over
+ * Makes the EventStore port over events.db. Reads are synchronous on this thread. Appends share transactions in the
+ * file's writer thread. The store skips streams whose stored names do not begin with `deps.streamPrefix`.
  */
 export function makeEmbeddedEventStore(deps: {
   readonly log: EventLog;
@@ -57,7 +55,7 @@ export function makeEmbeddedEventStore(deps: {
 }): EventStore {
   const { log, streamPrefix, clock } = deps;
   const { queries: reader, writer, answer } = log;
-  const follower = makeLogFollower({ ...deps, readAll, gatherMs });
+  const follower = makeLogFollower({ ...deps, readAll, gatherMs, pageSize });
   log.onGrown(() => {
     follower.wake();
   });
@@ -85,7 +83,7 @@ export function makeEmbeddedEventStore(deps: {
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
     const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
-    // Beyond what the file can hold, so no stream is there.
+    // The file cannot hold this revision, so no stream has it.
     if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
       throw new WrongExpectedRevision(stream, expected);
     }
@@ -97,8 +95,8 @@ export function makeEmbeddedEventStore(deps: {
 
   function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
     return answer(() => {
-      const { events, end, atHead } = reader.readLog(sequenceOf(after), limit, streamPrefix);
-      return { events, cursor: end === 0 ? null : positionOf(end), atHead };
+      const { events, end, atHead, bytes } = reader.readLog(sequenceOf(after), limit, streamPrefix);
+      return { events, cursor: end === 0 ? null : positionOf(end), atHead, bytes };
     });
   }
 
@@ -107,7 +105,7 @@ export function makeEmbeddedEventStore(deps: {
   }
 }
 
-/** The ids and contents of an append's events, one after the other. @throws EventTooLarge */
+/** Encodes the ids and contents of an append's events into one flat list. @throws EventTooLarge */
 function encode(
   stream: string,
   events: readonly NewEvent[],

@@ -4,13 +4,13 @@ import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 import type { FileWriter, Prepare } from './transactions.js';
 
-/** An append: the stream with its prefix, the revision it must have (-1: none), and for each event its id and content. */
+/** The stream with its prefix, the expected revision (-1: absent), then the id and the content of each event. */
 export type AppendRequest = readonly [stream: string, expected: bigint, ...idsAndContents: string[]];
 
-/** Where the append's last event stands; null: the stream is not at the expected revision. */
+/** The revision and sequence of the append's last event; null when the stream is not at the expected revision. */
 export type AppendReply = readonly [revision: number, sequence: number] | null;
 
-/** The writing side of events.db. `newLogId` is for a log that has none yet. */
+/** Makes the writing side of events.db. A log that has no id yet gets `newLogId`. */
 export function makeEventWriter(
   connection: Connection,
   prepare: Prepare,
@@ -47,7 +47,7 @@ export function makeEventWriter(
     return [revision, sequence];
   }
 
-  /** Finds out whether an append that comes late is one that was written before: the same ids at its revisions. */
+  /** Finds an append that was written before: the same ids at its revisions. Returns null when there is none. */
   function whereWritten([stream, expected, ...idsAndContents]: AppendRequest): AppendReply {
     const current = selectRevision.get(stream)?.[0] ?? -1n;
     const ids = idsAndContents.filter((_, index) => index % 2 === 0);
@@ -77,7 +77,7 @@ export function makeEventWriter(
   }
 }
 
-/** Reads where the log ends, and checks that its first and last events are what was written. @throws StoreDamaged */
+/** Reads the head of the log. @throws StoreDamaged when the head, or the first or last event, is not as written */
 function readHead(connection: Connection): { logId: string; head: number } {
   const [id, end, checksum] =
     connection
@@ -86,7 +86,7 @@ function readHead(connection: Connection): { logId: string; head: number } {
   const logId = String(id);
   const head = Number(end);
   if (BigInt(logChecksum(logId, head)) !== checksum)
-    throw damage(eventsFormat, 'its head is not the one that was written');
+    throw damage(eventsFormat, 'its head does not match its checksum');
   for (const [order, expected] of [
     ['ASC', Math.min(head, 1)],
     ['DESC', head],

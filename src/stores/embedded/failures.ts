@@ -1,19 +1,19 @@
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { FileFormat } from './formats.js';
 
 /**
- * What went wrong with a file: `unavailable` had no effect and may be tried again; `unknown` may have had one;
- * `io` (a failed read, write or sync) and `damaged` end the use of the file.
+ * `unavailable` had no effect, and the caller may retry. `unknown` may have had one. `io` (a failed read, write or
+ * sync) and `damaged` end the use of the file.
  */
-export interface Failure {
+export interface FileFailure {
   readonly kind: 'unavailable' | 'unknown' | 'io' | 'damaged';
   readonly message: string;
 }
 
-/** Turns an error of SQLite into a failure; null for errors that are neither SQLite's nor ours: those are faults of the program. */
-export function failureOf(error: unknown, format: FileFormat): Failure | null {
+/** Turns an error of SQLite or of a store into a failure; null for any other error, which is a bug. */
+export function failureOf(error: unknown, format: FileFormat): FileFailure | null {
   if (error instanceof StoreDamaged) return { kind: 'damaged', message: error.message };
-  // What is written beside the file, after a commit.
+  // The high-water mark, which is written after the commit, reports its failures as StoreUnavailable.
   if (error instanceof StoreUnavailable) return { kind: 'io', message: error.message };
   const code = sqliteCode(error);
   if (code === null) return null;
@@ -31,8 +31,7 @@ export function failureOf(error: unknown, format: FileFormat): Failure | null {
   return { kind: 'unavailable', message: `${format.fileName} cannot be used now (${what})` };
 }
 
-/** The error of the ports that a failure is reported as. */
-export function errorOf(failure: Failure): Error {
+export function errorOf(failure: FileFailure): Error {
   switch (failure.kind) {
     case 'damaged':
       return new StoreDamaged(failure.message);
@@ -44,19 +43,18 @@ export function errorOf(failure: Failure): Error {
   }
 }
 
-/** The error that a failed read is reported as: it changed nothing, so its outcome is never unknown. */
+/** Returns the error that reports a failed read. A read changes nothing, so its outcome is never unknown. */
 export function readErrorOf(error: unknown, format: FileFormat): unknown {
   const failure = failureOf(error, format);
   if (failure === null) return error;
   return errorOf(failure.kind === 'io' ? { ...failure, kind: 'unavailable' } : failure);
 }
 
-/** Says that a file is damaged, in what way, and what to do. */
 export function damage(format: FileFormat, what: string): StoreDamaged {
   return new StoreDamaged(`${format.fileName} is damaged: ${what}. ${format.remedy}.`);
 }
 
-/** SQLite's name of an error, `SQLITE_FULL` for one; null for errors that are not SQLite's. */
+/** Returns SQLite's name of an error, for example `SQLITE_FULL`; null for an error that is not SQLite's. */
 export function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   return error.code.startsWith('SQLITE_') ? error.code : null;

@@ -1,22 +1,21 @@
 /** The steps of a write that a test can make fail. */
 export type WriteStep = 'begin' | 'statement' | 'commit';
 
-/** Makes the `n`-th step of a kind (counted from 1 since the file was opened) fail. Tests only. */
+/** Makes the `n`-th step of a kind fail, counted from 1 since the file was opened. Tests only. */
 export interface Fault {
   readonly file: 'events' | 'read-models' | 'state';
   readonly step: WriteStep | 'any';
   readonly n: number;
-  /** Whether it fails before its effect, after it, or takes `hangMs` first and then succeeds. */
+  /** When the step fails: before its effect or after it. With `hang` it takes `hangMs` first and then succeeds. */
   readonly when: 'before' | 'after' | 'hang';
-  /** SQLite's code of the error, `SQLITE_IOERR_FSYNC` for one. */
+  /** SQLite's code of the error, for example `SQLITE_IOERR_FSYNC`. */
   readonly code?: string;
   readonly hangMs?: number;
 }
 
-/** Takes part in every step of a write. */
+/** Runs the effect of a step of a write, and may make it fail. */
 export type Intercept = <T>(step: WriteStep, effect: () => T) => T;
 
-/** The interceptor of production, which does nothing, or one that makes the faults happen. */
 export function makeIntercept(faults: readonly Fault[]): Intercept {
   if (faults.length === 0) return (_, effect) => effect();
   const counts = { begin: 0, statement: 0, commit: 0, any: 0 };
@@ -37,7 +36,7 @@ function failed({ code = 'SQLITE_BUSY' }: Fault): Error {
   return Object.assign(new Error('injected fault'), { code });
 }
 
-/** Stops the thread, as a disk that does not answer would. */
+/** Blocks the thread, like a disk that does not answer. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

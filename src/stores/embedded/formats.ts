@@ -1,27 +1,27 @@
-/** One SQLite file of a data directory: how it is written, what it holds, and what to do when it is damaged. */
+/** The format of one SQLite file of a data directory: its durability, its schema, and the remedy when it is damaged. */
 export interface FileFormat {
   readonly name: 'events' | 'read-models' | 'state';
   readonly fileName: string;
-  /** FULL syncs the write-ahead log before a commit returns; NORMAL may lose the last commits to a power cut. */
+  /** FULL syncs the write-ahead log before a commit returns. NORMAL may lose the last commits to a power cut. */
   readonly synchronous: 'FULL' | 'NORMAL';
-  /** Raised with every change of `schema`. */
+  /** The version of `schema`; every change of `schema` increments it. */
   readonly version: number;
   readonly schema: readonly string[];
-  /** What turns a file of the version before into one of the next, by the older version. */
+  /** The SQL that upgrades a file by one version, by the older version. */
   readonly upgrades?: Readonly<Record<number, string>>;
-  /** A sentence for whoever finds the file damaged. */
+  /** A sentence for the operator of a damaged file. */
   readonly remedy: string;
-  /** What to do where its end is lost for good; null: it can be built anew, and no mark of it is kept. */
+  /**
+   * The remedy when no backup has the lost end, up to the end of its sentence. Null: the file can be built again, and it
+   * has no mark.
+   */
   readonly withoutItsEnd: string | null;
 }
 
-/** "STWG": marks a SQLite file as ours (`PRAGMA application_id`). */
+/** "STWG": marks a SQLite file as one of this service (`PRAGMA application_id`). */
 export const applicationId = 0x53545747;
 
-/**
- * The log. `content` is the event as JSON; `checksum` covers it and the sequence. `streams` and `log` repeat where a
- * stream and the log end, so that a damaged index cannot pass for a shorter one.
- */
+/** `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event. */
 export const eventsFormat: FileFormat = {
   name: 'events',
   fileName: 'events.db',
@@ -34,10 +34,10 @@ export const eventsFormat: FileFormat = {
       content TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE (stream, revision)) STRICT`,
   ],
   remedy: 'Stop the service and restore events.db from a backup',
-  withoutItsEnd: 'delete events.db.mark and read-models.db',
+  withoutItsEnd: 'delete events.db.mark and read-models.db to continue without the missing data.',
 };
 
-/** Read models. A collection's number is never used again, so what a dropped one left behind is out of sight at once. */
+/** A new collection gets an unused number, so queries do not see the rows of a dropped collection. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
@@ -51,16 +51,16 @@ export const readModelsFormat: FileFormat = {
       UNIQUE (collection, id)) STRICT`,
     `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
       PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-    // As SQLite spells it after the upgrade.
+    // The spelling is the one that SQLite stores after the upgrade.
     'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
     'CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
   ],
   upgrades: { 1: 'ALTER TABLE checkpoints ADD COLUMN fingerprint TEXT' },
-  remedy: 'Stop the service and delete read-models.db; the next start builds it anew from the log',
+  remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
 };
 
-/** State records. `counter` gives versions, which are never used twice. */
+/** State records. `counter` is the source of versions; no version is used twice. */
 export const stateFormat: FileFormat = {
   name: 'state',
   fileName: 'state.db',
@@ -73,5 +73,7 @@ export const stateFormat: FileFormat = {
     'CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL',
   ],
   remedy: 'Stop the service and restore state.db from a backup',
-  withoutItsEnd: 'delete state.db.mark',
+  withoutItsEnd:
+    'delete state.db.mark to continue without the missing data. It may contain data keys: each account, storage and ' +
+    'share whose key is missing stays unusable, and its requests fail with internal_error.',
 };

@@ -1,33 +1,29 @@
 import { Worker } from 'node:worker_threads';
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { errorOf } from './failures.js';
 import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
 
-/** The main thread's side of a file's writing thread. */
+/** The main thread's side of the writer thread of a file. */
 export interface GroupWriter<Request, Reply> {
-  /**
-   * Writes, in one transaction with whatever else is asked for meanwhile; resolves once it is committed.
-   * @param bytes about how much memory the request takes
-   * @throws StoreUnavailable, OutcomeUnknown, StoreDamaged
-   */
+  /** Resolves after the commit. `bytes` is approximate. @throws StoreUnavailable, OutcomeUnknown, StoreDamaged */
   write(request: Request, bytes: number): Promise<Reply>;
-  /** @throws StoreUnavailable, StoreDamaged when the file was given up or closed */
+  /** @throws StoreUnavailable, StoreDamaged when the writer gave the file up or is closed */
   assertUsable(): void;
-  /** Ends the use of the file, as a failure of its own would: nothing is written any more, and `onFatal` hears of it. */
+  /** Ends the use of the file as a failed write does: the writer writes nothing any more and calls `onFatal`. */
   giveUp(error: Error): void;
   close(): Promise<void>;
 }
 
 export interface GroupWriterOptions<Request, Reply> {
   readonly thread: ThreadData;
-  /** How long a write may take in all, waiting included (milliseconds). */
+  /** The time limit of a write, including its wait in the queue, in milliseconds. */
   readonly limitMs: number;
   /**
-   * Told of every batch that was committed, or failed and may be there all the same (`replies` null), before those
-   * who asked are; also of one that ends after its time.
+   * Receives every committed batch, and every batch with an unknown outcome (`replies` is null), before the promises of
+   * its requests settle. It also receives a batch that ends after its time limit.
    */
   readonly onSettled: (requests: readonly Request[], replies: readonly Reply[] | null) => void;
-  /** Told once, when nothing can be written any more and the process should end. */
+  /** Receives one error, when the writer cannot write any more and the process should end. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -39,17 +35,15 @@ interface Pending<Request, Reply> {
   readonly reject: (error: Error) => void;
 }
 
-/** A batch takes at most so much, and so much may wait for its turn. */
+/** The limits of a batch and of the queue. */
 const batchMax = { requests: 1_000, bytes: 8 * 1024 * 1024 };
-/** A batch is sent in pieces of so many requests: the thread writes the first while callers still ask for the others. */
+/** The number of requests in a piece of a batch. The thread writes the first piece while callers still add requests. */
 const pieceRequests = 16;
 const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
 
 /**
- * Starts the writing thread of a file and opens the file in it. What is asked for in one turn of the event loop is a
- * batch. While it is being committed, what is asked for is collected and becomes the next one: many writers share one
- * sync (group commit).
- * @throws StoreDamaged, StoreUnavailable when the file cannot be opened
+ * Starts the writer thread of a file. The requests of one turn of the event loop are a batch. Requests that arrive
+ * during a commit form the next, so many writers share one sync (group commit). @throws StoreDamaged, StoreUnavailable
  */
 export async function startGroupWriter<Request, Reply>(
   options: GroupWriterOptions<Request, Reply>,
@@ -61,10 +55,10 @@ export async function startGroupWriter<Request, Reply>(
 
   let waiting: Pending<Request, Reply>[] = [];
   let waitingBytes = 0;
-  /** What the thread has been sent and has not answered, in order. */
+  /** The requests that the thread received and has not answered, in order. */
   let inFlight: Pending<Request, Reply>[] = [];
   let inFlightBytes = 0;
-  /** Whether this turn of the event loop ends with sending, and whether the batch in flight was begun in it. */
+  /** `scheduled`: this turn of the event loop ends with a send. `gathering`: the batch in flight began in this turn. */
   let [scheduled, gathering] = [false, false];
   let watch: NodeJS.Timeout | null = null;
   let unusable: Error | null = null;
@@ -78,8 +72,7 @@ export async function startGroupWriter<Request, Reply>(
   worker.on('exit', () => {
     if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
   });
-  // What is asked for keeps the process alive by the clock of its limit; an idle thread need not. (Listening to
-  // messages undoes this, so it comes last.)
+  // An idle thread must not keep the process alive. This call comes last: adding a message listener undoes `unref`.
   worker.unref();
   return { write, assertUsable, giveUp, close };
 
@@ -102,7 +95,7 @@ export async function startGroupWriter<Request, Reply>(
     if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
   }
 
-  /** Sends the next batch: its first pieces at once, the rest when the callers that run now have asked for what they want. */
+  /** Sends full pieces at once, the rest at the end of this turn, when all running callers have added requests. */
   function schedule(): void {
     if (inFlight.length > 0 && !gathering) return;
     if (waiting.length >= pieceRequests) {
@@ -155,20 +148,21 @@ export async function startGroupWriter<Request, Reply>(
     else settle();
   }
 
-  /** Answers for what took too long: what was sent may still happen, what waited will not. */
+  /** Rejects the requests whose time is over. A sent request may still be written; a queued one will not be. */
   function expire(): void {
-    const since = performance.now() - limitMs;
+    const cutoffMs = performance.now() - limitMs;
     for (const { askedMs, reject } of inFlight) {
-      if (askedMs < since) reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
+      if (askedMs < cutoffMs)
+        reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
     }
-    const expired = waiting.findIndex(({ askedMs }) => askedMs >= since);
+    const expired = waiting.findIndex(({ askedMs }) => askedMs >= cutoffMs);
     for (const { bytes, reject } of waiting.splice(0, expired === -1 ? waiting.length : expired)) {
       waitingBytes -= bytes;
-      reject(new StoreUnavailable(`${thread.file} had no time for it within ${limitMs} ms`));
+      reject(new StoreUnavailable(`${thread.file} did not start the write within ${limitMs} ms`));
     }
   }
 
-  /** Nothing is under way: the clock of the limits stops, and whoever waits to close goes on. */
+  /** Stops the timer of the limits and resumes a waiting `close`, because no request is pending. */
   function settle(): void {
     if (watch !== null) clearInterval(watch);
     watch = null;
@@ -193,7 +187,7 @@ export async function startGroupWriter<Request, Reply>(
         await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
       }
       if (watch !== null) clearInterval(watch);
-      // A file whose disk failed is not touched again, not even to tidy it.
+      // A file whose disk failed is not accessed again, not even for a checkpoint.
       if (unusable === null && inFlight.length === 0) post({ kind: 'close' });
       else await worker.terminate();
       if (!(await withLimit(exited))) await worker.terminate();
@@ -214,7 +208,7 @@ export async function startGroupWriter<Request, Reply>(
   }
 }
 
-/** Resolves when the thread has opened its file. */
+/** Resolves when the thread has opened its file. @throws StoreDamaged, StoreUnavailable when it cannot */
 function opened(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject);

@@ -1,30 +1,25 @@
 import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { damage } from './failures.js';
 import type { FileFormat } from './formats.js';
 
 /**
- * How far a file has been written, kept in a small file beside it. SQLite takes a frame of its write-ahead log with a
- * wrong checksum for the log's end (its file format, section 4.1): a flipped bit, or a `-wal` file that was not copied
- * along, would otherwise pass for a shorter file, and what was acknowledged would be gone without a word.
- *
- * The mark is written after each commit and before anybody hears of it. It is not synced: a power cut may leave it behind
- * the file, which is harmless, and never ahead of it, for the commit was synced first.
+ * The end of a file's data, in a small file beside it. SQLite ends its write-ahead log at a frame with a wrong checksum
+ * (SQLite file format, section 4.1). Without the mark, a flipped bit or a missing `-wal` file would lose acknowledged
+ * data silently. The mark is written between the synced commit and its acknowledgement, and is not synced itself. So a
+ * power cut may leave it behind the file, which is harmless, but never ahead.
  */
 export interface HighWaterMark {
-  /** To be called with the end of what is committed. @throws StoreUnavailable: the disk has failed */
+  /** Raises the mark to the end of the committed data. @throws StoreUnavailable when the disk fails */
   raise(end: number): void;
   close(): void;
 }
 
-/** The end as 16 digits and its CRC-32 as 8: overwritten in place, within one sector, so that it is never half there. */
+/** The end as 16 digits, a space, and its CRC-32 as 8 digits. An overwrite in one sector is never partial. */
 const length = 25;
 
-/**
- * Opens the mark of a file that holds everything up to `end`; where there is no mark yet, it begins there.
- * @throws StoreDamaged when the file has held more; StoreUnavailable
- */
+/** Opens the mark, or creates it at `end`. @throws StoreDamaged when the file was longer before; StoreUnavailable */
 export function openHighWaterMark(path: string, format: FileFormat, end: number): HighWaterMark {
   const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const descriptor = attempt(() => openSync(path, isNew ? 'w+' : 'r+', 0o600));
@@ -67,7 +62,7 @@ export function openHighWaterMark(path: string, format: FileFormat, end: number)
     const found = Number(text.slice(0, 16));
     if (!Number.isSafeInteger(found) || text !== encode(found)) {
       throw new StoreDamaged(
-        `${format.fileName}.mark is damaged. Delete it if ${format.fileName} and its -wal file are as the service left them.`,
+        `${format.fileName}.mark is damaged. Delete it if ${format.fileName} and its -wal file are unchanged since the service ended.`,
       );
     }
     return found;
@@ -92,9 +87,9 @@ function encode(end: number): string {
 }
 
 function shortened(format: FileFormat, end: number, marked: number): StoreDamaged {
-  const found = `it ends at ${end} and had reached ${marked}, so what was written last is missing`;
+  const found = `it ends at ${end} and had reached ${marked}, so the last writes are missing`;
   const { message } = damage(format, found);
   return new StoreDamaged(
-    `${message} Its -wal file belongs to it. Where no newer backup is left, ${format.withoutItsEnd ?? ''} to go on without what is missing.`,
+    `${message} Restore its -wal file with it. Without a newer backup, ${format.withoutItsEnd ?? ''}`,
   );
 }

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
-import type { Clock, Random } from '../../event-sourcing/clock.js';
-import { StoreUnavailable } from '../../event-sourcing/errors.js';
-import type { EventStore } from '../../event-sourcing/event-store.js';
-import type { ReadModelStore } from '../../event-sourcing/read-model-store.js';
-import type { StateStore } from '../../event-sourcing/state-store.js';
+import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './context.js';
 import { openConnection } from './database.js';
 import { lockDirectory } from './directory-lock.js';
@@ -13,24 +13,23 @@ import { openReadModelStore } from './read-model-store.js';
 import { openStateStore } from './state-store.js';
 
 export interface EmbeddedStoresOptions {
-  /** Made, for this user alone, where there is none. */
+  /** The data directory. It is created with access for this user only when it does not exist. */
   readonly directory: string;
   readonly streamPrefix: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told when a file cannot be used any more. The message says what to do; the process should end with it. */
+  /** Receives the error that makes a file unusable. The message says what to do; the process should end with it. */
   readonly onFatal: (error: Error) => void;
-  /** How long a write may take (milliseconds). */
   readonly writeLimitMs?: number;
-  /** Tests only. */
+  /** Tests only: the faults to inject. */
   readonly faults?: readonly Fault[];
-  /** Tests only: pages of 4 KiB after which the disk of a file counts as full. */
+  /** Tests only: the number of 4 KiB pages after which the disk of a file counts as full. */
   readonly pageCountMax?: number;
 }
 
 interface Opened {
   readonly sqliteVersion: string;
-  /** Settles what is under way, closes the files and gives the directory up. Idempotent. */
+  /** Settles pending requests, closes the files and releases the directory. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -46,9 +45,8 @@ export interface EmbeddedDocuments extends Opened {
 export type EmbeddedStores = EmbeddedLog & EmbeddedDocuments;
 
 /**
- * Opens the stores of a data directory; this process is then its only owner. Takes the same time and memory however
- * much the files hold.
- * @throws StoreUnavailable when another process owns the directory or it cannot be used; StoreDamaged. Both messages say what to do.
+ * Makes this process the only owner of a data directory and opens its stores, in time and memory that do not depend on
+ * the size of the files. @throws StoreUnavailable when the directory has an owner or cannot be used; StoreDamaged
  */
 export function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<EmbeddedStores> {
   return openOwned(options, async (owned) => {
@@ -57,12 +55,12 @@ export function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<Embe
   });
 }
 
-/** Opens the log alone, where read models and state are kept elsewhere. @throws as `openEmbeddedStores` */
+/** Opens only the log, for a service that keeps read models and state elsewhere. @throws as `openEmbeddedStores` */
 export function openEmbeddedLog(options: EmbeddedStoresOptions): Promise<EmbeddedLog> {
   return openOwned(options, (owned) => openLog(owned, options));
 }
 
-/** Opens read models and state alone, where the log is kept elsewhere. @throws as `openEmbeddedStores` */
+/** Opens only read models and state, for a service that keeps the log elsewhere. @throws as `openEmbeddedStores` */
 export function openEmbeddedDocuments(options: EmbeddedStoresOptions): Promise<EmbeddedDocuments> {
   return openOwned(options, openDocuments);
 }
@@ -71,10 +69,10 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** A directory that is ours, and the files in it that are being opened. */
+/** A directory that this process owns, and the files in it that are being opened. */
 interface Owned {
   readonly context: EmbeddedContext;
-  /** Has the file closed with the rest, also when another one cannot be opened. */
+  /** Registers a file to be closed with the directory, even when another file cannot be opened. */
   readonly hold: <File extends Closable>(opening: Promise<File>) => Promise<File>;
 }
 

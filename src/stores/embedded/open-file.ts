@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { v4 } from 'uuid';
-import { StoreDamaged } from '../../event-sourcing/errors.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { EmbeddedContext } from './context.js';
 import { type Connection, openReader } from './database.js';
 import { readErrorOf } from './failures.js';
 import type { FileFormat } from './formats.js';
 import { type GroupWriter, type GroupWriterOptions, startGroupWriter } from './group-writer.js';
 
-/** A file that is open: written by its thread, read by this one. */
+/** An open file: its thread writes it, this thread reads it. */
 export interface OpenFile<Request, Reply, Queries> {
   readonly writer: GroupWriter<Request, Reply>;
   readonly queries: Queries;
-  /** Answers a read: it runs at once, on this thread. Its errors become those of the ports; damage ends the use of the file. */
+  /** Runs a read at once on this thread. Turns its errors into those of the ports. Damage ends the use of the file. */
   readonly answer: <T>(read: () => T) => Promise<T>;
-  /** Settles what is under way and closes the file. Idempotent. */
+  /** Settles pending writes and closes the file. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
-/** @throws StoreDamaged, StoreUnavailable; nothing stays open then */
+/** Opens a file; nothing stays open when it fails. @throws StoreDamaged, StoreUnavailable */
 export async function openFile<Request, Reply, Queries>(
   context: EmbeddedContext,
   format: FileFormat,
@@ -48,7 +48,7 @@ export async function openFile<Request, Reply, Queries>(
     throw readErrorOf(error, format);
   }
 
-  // Asynchronous only as the ports are: it turns what is thrown into a rejection.
+  // The function is `async` only to turn a thrown error into a rejection, as the ports require.
   // eslint-disable-next-line @typescript-eslint/require-await
   async function answer<T>(read: () => T): Promise<T> {
     writer.assertUsable();
@@ -56,7 +56,7 @@ export async function openFile<Request, Reply, Queries>(
       return read();
     } catch (error) {
       const reported = readErrorOf(error, format);
-      // Nothing is to be added to a damaged file.
+      // A damaged file must not receive further writes.
       if (reported instanceof StoreDamaged) writer.giveUp(reported);
       throw reported;
     }

@@ -1,16 +1,21 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { type Connection, openConnection } from './database.js';
 import { damage } from './failures.js';
 import { applicationId, type FileFormat } from './formats.js';
 
-/** Pages of 4 KiB that the write-ahead log grows to before it is copied into the database. */
+/** The number of 4 KiB pages at which SQLite copies the write-ahead log into the database. */
 const checkpointPages = 4_000;
 
 /**
- * Opens a file's one writing connection, makes the schema in a new file and checks it in an old one.
- * The cost does not depend on what the file holds.
- * @throws StoreDamaged, StoreUnavailable
+ * The memory for pages of the read models, in KiB. With SQLite's 2 MiB, each write to a large index reads pages again. The
+ * other files take mostly ascending writes.
+ */
+const readModelCacheKiB = 16 * 1024;
+
+/**
+ * Opens the only writing connection of a file, and creates or checks the schema. The cost does not depend on the size
+ * of the file. @throws StoreDamaged, StoreUnavailable
  */
 export function openWriter(path: string, format: FileFormat): Connection {
   assertWhole(path, format);
@@ -21,6 +26,7 @@ export function openWriter(path: string, format: FileFormat): Connection {
   }
   connection.execute(`PRAGMA synchronous = ${format.synchronous}; PRAGMA cell_size_check = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${checkpointPages * 4_096}`);
+  if (format.name === 'read-models') connection.execute(`PRAGMA cache_size = -${readModelCacheKiB}`);
   const id = pragmaNumber(connection, 'application_id');
   if (id === applicationId) upgrade(connection, format);
   const version = pragmaNumber(connection, 'user_version');
@@ -36,9 +42,8 @@ export function openWriter(path: string, format: FileFormat): Connection {
 }
 
 /**
- * Compares the file's length with the one that its header tells (SQLite file format, section 1.3: page size at byte 16,
- * pages at byte 28). After an unclean end the header may be ahead of the file; what is missing is in the write-ahead log then.
- * @throws StoreDamaged
+ * Compares the file's length with its header (SQLite file format, section 1.3: page size at byte 16, pages at byte 28).
+ * After an unclean end the write-ahead log may hold the missing pages. @throws StoreDamaged
  */
 function assertWhole(path: string, format: FileFormat): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -63,7 +68,7 @@ function create(connection: Connection, format: FileFormat): void {
   );
 }
 
-/** Takes a file of an older version to this one; a newer file is left as it is. */
+/** Upgrades a file of an older version to the current one. Leaves a newer file unchanged. */
 function upgrade(connection: Connection, format: FileFormat): void {
   let version = pragmaNumber(connection, 'user_version');
   for (;;) {
@@ -83,14 +88,14 @@ function check(
   }: { readonly id: number; readonly version: number; readonly found: readonly string[] },
 ): void {
   if (id === applicationId && version > format.version) {
-    const canBeMadeAnew = format.withoutItsEnd === null;
+    const canBeRebuilt = format.withoutItsEnd === null;
     throw new StoreDamaged(
       `${format.fileName} has format ${version}, this program knows up to ${format.version}. Run the newer version.` +
-        (canBeMadeAnew ? ` To go on with this one: ${format.remedy}.` : ''),
+        (canBeRebuilt ? ` To continue with this version: ${format.remedy}.` : ''),
     );
   }
   if (id !== applicationId || version !== format.version || found.join(';') !== format.schema.join(';')) {
-    throw damage(format, 'its schema is not the one that this program made');
+    throw damage(format, 'its schema differs from the one that this program creates');
   }
 }
 

@@ -1,34 +1,34 @@
-import type { JsonObject, JsonValue } from '../../event-sourcing/domain-event.js';
+import type { JsonObject, JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import type {
   Checkpoint,
   DocumentQuery,
+  NamedRecord,
   OrderedQuery,
   PartialSum,
   StoredDocument,
   SumQuery,
   VersionedRecord,
-} from '../../event-sourcing/read-model-store.js';
+} from '../../event-sourcing/ports/read-model-store.js';
 import type { Connection, Parameter, Query } from './database.js';
 import type { SizedDocument } from './document-cache.js';
 import { damage } from './failures.js';
 import { readModelsFormat } from './formats.js';
+import { makeSumPart } from './read-model-sums.js';
 
-/** Several documents as one row: a value each makes them several times dearer. The bodies follow one another in bytes. */
+/** One row holds several documents, because a row for each is several times slower. Bodies are concatenated bytes. */
 type DocumentsRow = readonly [entries: Buffer, bodies: Buffer | null];
 type DocumentEntry = readonly [id: string, revision: string, length: number | null];
 const inOneRow = (select: string): string =>
   `SELECT CAST(json_group_array(json_array(id, CAST(revision AS TEXT), octet_length(body))) AS BLOB),
    CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
-/** Documents whose numbers are summed at once: 2 ms or so. */
-const summedMax = 500;
 const documentColumns = 'documents.id, documents.revision, documents.body';
-/** The index entries lead, and give the order; the planner is not to turn the join round. */
+/** CROSS JOIN keeps index_entries the outer table, whose order the result has. The planner may swap another join. */
 const indexedDocuments = `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
    AND documents.id = index_entries.id`;
 const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
 const beforeAll = { value: '', id: '' };
 
-/** Reads of read-models.db, synchronous, one statement each. */
+/** Reads read-models.db synchronously, with one statement for each read. */
 export interface ReadModelQueries {
   get(collection: string, id: string): SizedDocument | null;
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
@@ -39,6 +39,7 @@ export interface ReadModelQueries {
   collections(): string[];
   checkpoint(collection: string): Checkpoint | null;
   record(name: string): VersionedRecord | null;
+  records(prefix: string): NamedRecord[];
 }
 
 export function makeReadModelQueries(connection: Connection): ReadModelQueries {
@@ -65,14 +66,10 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectRecord = connection.query<readonly [value: Buffer, version: bigint]>(
     'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
   );
-  const selectSum = connection.query<readonly [count: bigint, last: Buffer | null, sum: bigint]>(
-    `SELECT count(*), CAST(max(id) AS BLOB), coalesce(sum(number), 0) FROM (
-       SELECT index_entries.id, CASE json_type(body, ?1) WHEN 'integer' THEN json_extract(body, ?1) END AS number
-       FROM ${indexedDocuments}
-       WHERE index_entries.collection = (SELECT number FROM collections WHERE name = ?2)
-         AND field = ?3 AND value = ?4 AND index_entries.id > ?5
-       ORDER BY index_entries.id LIMIT ?6)`,
+  const selectRecords = connection.query<readonly [name: Buffer, value: Buffer, version: bigint]>(
+    'SELECT CAST(name AS BLOB), CAST(value AS BLOB), version FROM records ORDER BY name',
   );
+  const sumPart = makeSumPart(connection);
   const selectInOrder = connection.query<DocumentsRow>(
     inOneRow(
       `SELECT ${documentColumns} FROM ${indexedDocuments}
@@ -111,12 +108,11 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       assertIndexed(collection, orderBy);
       return toDocuments(selectInOrder.get(collection, orderBy, after.value, after.id, limit));
     },
-    sum: (collection, { where, field, after = '' }) => {
-      assertIndexed(collection, where.field);
-      const path = `$.${JSON.stringify(field)}`;
-      const row = selectSum.get(path, collection, where.field, where.equals, after, summedMax);
-      const [count, last, sum] = row ?? [0n, null, 0n];
-      return { sum, after: count < summedMax ? null : (last?.toString() ?? null) };
+    sum: (collection, query) => {
+      const { by, owners } = query;
+      assertIndexed(collection, by);
+      assertIndexed(owners.collection, `${owners.list}.${owners.indexed.field}`);
+      return sumPart(collection, query);
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
@@ -135,9 +131,18 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       const row = selectRecord.get(name);
       return row === undefined ? null : { value: parse(row[0]) as JsonValue, version: String(row[1]) };
     },
+    records: (prefix) =>
+      selectRecords
+        .all()
+        .map(([name, value, version]) => ({
+          name: name.toString(),
+          value: parse(value) as JsonValue,
+          version: String(version),
+        }))
+        .filter(({ name }) => name.startsWith(prefix)),
   };
 
-  /** One page of documents, in order of id; the queries differ in text, so each is prepared when first needed. */
+  /** Reads one page of documents in order of id. The statements differ in text, so each is prepared on first use. */
   function select(
     source: string,
     parameters: readonly string[],
@@ -160,7 +165,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     return toDocuments(query.get(...all));
   }
 
-  /** A field without an index would be found nowhere; that is a fault of the program. */
+  /** Throws for a field without an index: the query would find nothing, so the caller has a bug. */
   function assertIndexed(collection: string, field: string): void {
     const index = `${collection}/${field}`;
     if (knownIndexes.has(index)) return;
@@ -192,15 +197,15 @@ function parseRevision(text: string): bigint {
   try {
     return BigInt(text);
   } catch {
-    throw damage(readModelsFormat, 'a revision is not a whole number any more');
+    throw damage(readModelsFormat, 'a revision is not a whole number');
   }
 }
 
-/** Everything that was written was JSON, of the kind that its column is for. @throws StoreDamaged when it is not any more */
+/** Parses JSON, whose type its column determines. @throws StoreDamaged when the text is not JSON */
 function parse(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString());
   } catch {
-    throw damage(readModelsFormat, 'what it holds is not JSON any more');
+    throw damage(readModelsFormat, 'a stored value is not JSON');
   }
 }

@@ -1,12 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../event-sourcing/domain-event.js';
-import type { ReadModelStore, StoredDocument } from '../../event-sourcing/read-model-store.js';
+import { assertDocumentFits, maxDocumentBytes } from '../../event-sourcing/ports/document-size.js';
+import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
+import type { ReadModelStore, StoredDocument } from '../../event-sourcing/ports/read-model-store.js';
 import type { EmbeddedContext } from './context.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
 import { openFile } from './open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
 import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
+
+/** A body with at most so many characters of JSON fits: no character counts for more than 9 bytes. */
+const surelyFits = maxDocumentBytes / 9;
 
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
@@ -38,23 +42,26 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     },
     collections: () => answer(() => queries.collections()),
     get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
+    getEach: (names) =>
+      answer(() =>
+        names.map(({ collection, id }) => cache.get(collection, id, () => queries.get(collection, id))),
+      ),
     getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
     sum: async (collection, query) => {
-      // A read runs on this thread at once, and another part may have gone before: others get their turn in between.
+      // A read blocks this thread, and a caller may sum many parts in a row, so other work runs in between.
       await setImmediate();
       return answer(() => queries.sum(collection, query));
     },
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
-      const rows = writes.map(({ document: { id, revision, body }, foldedFrom }): DocumentRow => [
-        id,
-        revision,
-        body === null ? null : JSON.stringify(body),
-        foldedFrom === 'whole-stream' ? null : foldedFrom,
-      ]);
+      const rows = writes.map(({ document: { id, revision, body }, foldedFrom }): DocumentRow => {
+        const json = body === null ? null : JSON.stringify(body);
+        if ((json?.length ?? 0) > surelyFits) assertDocumentFits({ id, body });
+        return [id, revision, json, foldedFrom === 'whole-stream' ? null : foldedFrom];
+      });
       if (new Set(rows.map(([id]) => id)).size < rows.length) {
         throw new TypeError('a document appears twice in one call');
       }
@@ -62,18 +69,23 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       const reply = await writer.write(['write', collection, rows], bytes);
       return Array.isArray(reply) ? reply.map((applied) => (applied === true ? 'applied' : 'refused')) : [];
     },
-    // This process is the only one that writes, so a counter of its own commits tells every change.
+    // No other process writes, so a counter of the commits of this process changes with every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),
     loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
+    loadCheckpoints: (collections) => answer(() => existing(collections, (name) => queries.checkpoint(name))),
     saveCheckpoint: async (collection, { logId, position, fingerprint = null }) => {
       await writer.write(['checkpoint', collection, logId, position, fingerprint], 0);
     },
     getRecord: (name) => answer(() => queries.record(name)),
+    getRecords: (names) => answer(() => existing(names, (name) => queries.record(name))),
     putRecord: async (name, value, expected) => {
       const json = JSON.stringify(value);
       const reply = await writer.write(['record', name, json, expected], json.length);
       return typeof reply === 'string' ? reply : null;
     },
+    removeRecord: async (name, expected) =>
+      (await writer.write(['record', name, null, expected], name.length)) !== null,
+    listRecords: (prefix) => answer(() => queries.records(prefix)),
     ping: () =>
       answer(() => {
         queries.record('');
@@ -81,7 +93,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     close,
   };
 
-  /** What is written alone is what a command has changed, and is read soon: by the projector, if by nobody else. */
+  /** Caches a document written alone, because the projector reads it soon. Removes the documents of larger writes. */
   function noteWritten(collection: string, rows: readonly DocumentRow[], reply: ReadModelReply): void {
     const [first] = rows;
     const applied = Array.isArray(reply) && reply[0] === true;
@@ -101,6 +113,19 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       ),
     ];
   }
+}
+
+/** Looks each name up and returns what exists. The rows are in memory or one page away, so a joint statement saves nothing. */
+function existing<Row>(
+  names: readonly string[],
+  lookUp: (name: string) => Row | null,
+): ReadonlyMap<string, Row> {
+  const found = new Map<string, Row>();
+  for (const name of names) {
+    const row = lookUp(name);
+    if (row !== null) found.set(name, row);
+  }
+  return found;
 }
 
 function idsOf(rows: readonly DocumentRow[]): readonly string[] {

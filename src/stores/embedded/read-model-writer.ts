@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../event-sourcing/domain-event.js';
+import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
 import type { Connection } from './database.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from './transactions.js';
 
-/** A document to write: `foldedFrom` is null for a fold of the whole stream. */
+/** A document to write. `foldedFrom` is null for a fold of the whole stream. */
 export type DocumentRow = readonly [
   id: string,
   revision: bigint,
@@ -16,9 +16,10 @@ export type ReadModelRequest =
   | readonly ['drop', collection: string]
   | readonly ['write', collection: string, documents: readonly DocumentRow[]]
   | readonly ['checkpoint', collection: string, logId: string, position: string, fingerprint: string | null]
-  | readonly ['record', name: string, value: string, expected: string | null];
+  /** A value of null removes. */
+  | readonly ['record', name: string, value: string | null, expected: string | null];
 
-/** For `write` whether each document was applied, for `record` the new version or null when refused, else null. */
+/** `write`: whether each document was applied. `record`: the new version, `removed`, null if refused. Others: null. */
 export type ReadModelReply = readonly boolean[] | string | null;
 
 interface Collection {
@@ -26,10 +27,13 @@ interface Collection {
   readonly fields: ReadonlySet<string>;
 }
 
-/** What a dropped collection left behind is removed so many rows at a time, along with other writes. */
+/** Index entries that one statement inserts. One statement for each takes twice as long. */
+const entriesAtOnce = 32;
+type IndexEntry = readonly [field: string, value: string, id: string];
+
+/** The number of rows of a dropped collection that one commit of other writes removes. */
 const sweptRows = 200;
 
-/** The writing side of read-models.db. */
 export function makeReadModelWriter(
   connection: Connection,
   prepare: Prepare,
@@ -54,9 +58,12 @@ export function makeReadModelWriter(
   );
   const insertCollection = prepare('INSERT INTO collections (name) VALUES (?)');
   const insertField = prepare('INSERT INTO indexes VALUES (?, ?)');
-  const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?)');
+  const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
   const updateDocument = prepare('UPDATE documents SET revision = ?, body = ? WHERE rowid = ?');
   const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
+  const insertEntries = prepare(
+    `INSERT INTO index_entries VALUES ${Array.from({ length: entriesAtOnce }, () => '(?, ?, ?, ?)').join()}`,
+  );
   const deleteEntry = prepare(
     'DELETE FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
   );
@@ -83,6 +90,7 @@ export function makeReadModelWriter(
     `INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
      SET value = excluded.value, version = excluded.version`,
   );
+  const deleteRecord = prepare('DELETE FROM records WHERE name = ?');
   const known = new Map<string, Collection>();
   let sweeping = selectDropped.get() !== undefined;
 
@@ -98,7 +106,10 @@ export function makeReadModelWriter(
         return null;
       case 'write': {
         const collection = collectionOf(request[1]);
-        return request[2].map((row) => write(collection, row));
+        const added: IndexEntry[] = [];
+        const replies = request[2].map((row) => write(collection, row, added));
+        addEntries(collection, added);
+        return replies;
       }
       case 'checkpoint':
         upsertCheckpoint(collectionOf(request[1]).number, request[2], request[3], request[4]);
@@ -108,7 +119,7 @@ export function makeReadModelWriter(
     }
   }
 
-  /** The collection of a name, made where there is none. */
+  /** Returns the collection of a name, and creates it when there is none. */
   function collectionOf(name: string): Collection {
     const found = known.get(name) ?? find(name);
     if (found !== undefined) return found;
@@ -158,30 +169,54 @@ export function makeReadModelWriter(
     sweeping = true;
   }
 
-  /** DESIGN section 2, item 6: what an incremental fold and a whole one may be written over. */
-  function write({ number, fields }: Collection, [id, revision, body, foldedFrom]: DocumentRow): boolean {
+  /**
+   * Writes a document under its guard (docs/design.md#documents-and-guards). Returns whether the guard held.
+   * @param added receives the index entries to insert
+   */
+  function write(
+    { number, fields }: Collection,
+    [id, revision, body, foldedFrom]: DocumentRow,
+    added: IndexEntry[],
+  ): boolean {
+    // Mostly the document of a whole stream is a new one, so no read comes first.
+    if (foldedFrom === null && insertDocument(number, id, revision, body) === 1) {
+      reindex(null);
+      return true;
+    }
     const found = selectDocument.get(number, id);
-    const stored = found?.[1] ?? null;
-    const applies = foldedFrom === null ? stored === null || stored < revision : stored === foldedFrom;
+    if (found === undefined) return false;
+    const applies = foldedFrom === null ? found[1] < revision : found[1] === foldedFrom;
     if (!applies) return false;
-    if (found === undefined) insertDocument(number, id, revision, body);
-    else updateDocument(revision, body, found[0]);
-    if (fields.size > 0) reindex();
+    updateDocument(revision, body, found[0]);
+    reindex(found[2]);
     return true;
 
-    function reindex(): void {
-      const [before, after] = [parse(found?.[2] ?? null), parse(body)];
+    function reindex(bodyBefore: Buffer | null): void {
+      if (fields.size === 0) return;
+      const [before, after] = [parse(bodyBefore), parse(body)];
       for (const field of fields) {
         const [old, now] = [indexValues(before, field), indexValues(after, field)];
         for (const value of old) if (!now.has(value)) deleteEntry(number, field, value, id);
-        for (const value of now) if (!old.has(value)) insertEntry(number, field, value, id);
+        for (const value of now) if (!old.has(value)) added.push([field, value, id]);
       }
     }
   }
 
-  function putRecord(name: string, value: string, expected: string | null): string | null {
+  function addEntries({ number }: Collection, added: readonly IndexEntry[]): void {
+    const alone = added.length % entriesAtOnce;
+    for (const entry of added.slice(0, alone)) insertEntry(number, ...entry);
+    for (let at = alone; at < added.length; at += entriesAtOnce) {
+      insertEntries(...added.slice(at, at + entriesAtOnce).flatMap((entry) => [number, ...entry]));
+    }
+  }
+
+  function putRecord(name: string, value: string | null, expected: string | null): string | null {
     const version = selectRecord.get(name)?.[0] ?? 0n;
     if (expected !== (version === 0n ? null : String(version))) return null;
+    if (value === null) {
+      deleteRecord(name);
+      return 'removed';
+    }
     upsertRecord(name, value, version + 1n);
     return String(version + 1n);
   }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** CRC-32 (ISO 3309) of all that a state record holds. */
+/** Returns the CRC-32 (ISO 3309) of all fields of a state record. */
 export function stateChecksum(record: {
   readonly key: string;
   readonly value: string;

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../event-sourcing/domain-event.js';
-import type { StateRecord, StateStore } from '../../event-sourcing/state-store.js';
+import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
+import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './context.js';
 import type { Connection } from './database.js';
 import { damage } from './failures.js';
@@ -17,7 +17,7 @@ type StateRow = readonly [
 ];
 const columns = 'CAST(key AS BLOB), CAST(value AS BLOB), version, expires_at, checksum';
 
-/** The last key that begins with a prefix sorts before the prefix followed by this, the last code point of Unicode. */
+/** The last code point of Unicode. Every key with a prefix sorts before the prefix followed by this character. */
 const lastCharacter = '\u{10ffff}';
 
 /** Opens the StateStore port over state.db. @throws StoreDamaged, StoreUnavailable */
@@ -68,7 +68,7 @@ function makeQueries(connection: Connection) {
   };
 }
 
-/** The one of two keys that comes later, compared as SQLite does: as bytes. */
+/** Returns the greater of two keys. Compares bytes, as SQLite does. */
 function laterKey(one: string, other: string): string {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0 ? other : one;
 }
@@ -77,7 +77,7 @@ function decode([keyBytes, valueBytes, version, expires, checksum]: StateRow): S
   const [key, value] = [keyBytes.toString(), valueBytes.toString()];
   const expiresAtMs = expires === null ? null : Number(expires);
   if (BigInt(stateChecksum({ key, value, version, expiresAtMs })) !== checksum) {
-    throw damage(stateFormat, 'a record is not the one that was written');
+    throw damage(stateFormat, 'a record does not match its checksum');
   }
   return {
     key,

@@ -4,7 +4,7 @@ import { stateFormat } from './formats.js';
 import { stateChecksum } from './state-rows.js';
 import type { FileWriter, Prepare } from './transactions.js';
 
-/** A compare-and-set: `value` null removes; times in milliseconds since the epoch. */
+/** A compare-and-set. A `value` of null removes the record. Times are milliseconds since the epoch. */
 export type StateRequest = readonly [
   key: string,
   expected: string | null,
@@ -16,10 +16,9 @@ export type StateRequest = readonly [
 /** The new version, `removed`, or null when refused. */
 export type StateReply = string | null;
 
-/** Expired records are removed so many at a time, along with other writes. */
+/** The number of expired records that one commit of other writes removes. */
 const sweptRecords = 20;
 
-/** The writing side of state.db. */
 export function makeStateWriter(
   connection: Connection,
   prepare: Prepare,

@@ -1,33 +1,31 @@
 import type { Connection, Statement } from './database.js';
-import { type Failure, failureOf } from './failures.js';
+import { type FileFailure, failureOf } from './failures.js';
 import type { Intercept } from './faults.js';
 import type { FileFormat } from './formats.js';
 import type { HighWaterMark } from './high-water-mark.js';
 
-/** What a file does with requests. Every method runs inside a transaction, save `reload`. */
+/** Applies the requests of a file. Every method except `reload` runs inside a transaction. */
 export interface FileWriter<Request, Reply> {
   apply(request: Request): Reply;
   beforeCommit(): void;
-  /** After a batch failed: reads again what it remembers of the file, and tells whether the batch is there all the same. */
+  /** Reads the cached state of the file again after a failed batch. Returns whether the batch was committed. */
   reload(): 'there' | 'not there' | 'cannot tell';
-  /** How far the file has been written: a number that grows with it. Where there is one, a mark of it is kept. */
+  /** Returns the end of the file's data, a number that grows with every write. Files with this method have a mark. */
   readonly end?: () => number;
 }
 
-/** Prepares statements whose every run counts as a step that a test can make fail. */
+/** Prepares a statement. Every run of it is a step that a test can make fail. */
 export type Prepare = (sql: string) => Statement;
 
-/** What became of the next `count` requests. */
-export type Outcome<Reply> = { readonly count: number } & (
+/** The result of the next `count` requests. */
+export type TransactionOutcome<Reply> = { readonly count: number } & (
   | { readonly kind: 'committed'; readonly replies: readonly Reply[] }
-  | { readonly kind: 'failed'; readonly failure: Failure }
+  | { readonly kind: 'failed'; readonly failure: FileFailure }
 );
 
 /**
- * Makes the function that runs requests in one transaction, with one sync: those it is given, and those that have come
- * by the time these are written (`more`; empty: none).
- * @param deps.openMark opens the mark of how far the file has been written
- * @throws StoreDamaged, StoreUnavailable
+ * Makes the function that runs requests in one transaction with one sync. It also runs requests that arrive meanwhile:
+ * it calls `more` until `more` returns none. @throws StoreDamaged, StoreUnavailable
  */
 export function makeTransactions<Request, Reply>(
   {
@@ -42,7 +40,7 @@ export function makeTransactions<Request, Reply>(
     readonly openMark: (end: number) => HighWaterMark;
   },
   makeFileWriter: (connection: Connection, prepare: Prepare) => FileWriter<Request, Reply>,
-): (requests: readonly Request[], more?: () => readonly Request[]) => Outcome<Reply> {
+): (requests: readonly Request[], more?: () => readonly Request[]) => TransactionOutcome<Reply> {
   const begin = connection.statement('BEGIN IMMEDIATE');
   const commit = connection.statement('COMMIT');
   const rollback = connection.statement('ROLLBACK');
@@ -74,11 +72,11 @@ export function makeTransactions<Request, Reply>(
     }
   };
 
-  /** Takes back what a failed transaction has done, where that can be known, and tells what is to be answered. */
-  function undo(error: unknown, committing: boolean): Failure {
+  /** Rolls a failed transaction back where possible, and returns the failure to report. */
+  function undo(error: unknown, committing: boolean): FileFailure {
     const failure = failureOf(error, format);
     if (failure === null) throw error;
-    // A file whose disk failed is left as it is: a second try at a failed sync may wrongly succeed.
+    // A file whose disk failed stays as it is: a retry of a failed sync may succeed wrongly.
     if (failure.kind === 'io') return failure;
     const undone = connection.inTransaction() || !committing;
     if (connection.inTransaction()) rollback();

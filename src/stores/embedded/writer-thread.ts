@@ -1,17 +1,17 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeEventWriter } from './event-writer.js';
-import { type Failure, failureOf } from './failures.js';
+import { type FileFailure, failureOf } from './failures.js';
 import { makeIntercept } from './faults.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from './formats.js';
 import { type HighWaterMark, openHighWaterMark } from './high-water-mark.js';
 import { openWriter } from './prepare-file.js';
 import { makeReadModelWriter } from './read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
-import { makeTransactions, type Outcome } from './transactions.js';
+import { makeTransactions, type TransactionOutcome } from './transactions.js';
 import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
 
-/** The thread that owns one file's only writing connection: it opens the file, then answers one batch after another. */
+/** The thread owns the only writing connection of a file. It opens the file, then answers one batch after another. */
 const port = parentPort as MessagePort;
 const { path, file, newLogId, pageCountMax, faults } = workerData as ThreadData;
 const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
@@ -40,7 +40,7 @@ function serve(format: FileFormat): void {
     if (message.kind === 'close') closing = true;
     else if (usable) {
       const outcome = run(message.requests, nextPiece);
-      // A file whose disk failed, or that is damaged, is not touched again, whatever has been sent meanwhile.
+      // After a disk failure or damage the thread drops the batches already sent and does not access the file again.
       usable = outcome.kind === 'committed' || !['io', 'damaged'].includes(outcome.failure.kind);
       post(outcome);
     }
@@ -56,14 +56,17 @@ function serve(format: FileFormat): void {
   }
 
   function close(): void {
-    // Prepared statements keep a closed connection's files open, so the log is emptied here and not by the closing.
+    // Prepared statements keep the files open after `close`, so only a checkpoint empties the write-ahead log.
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     connection.close();
     mark?.close();
     port.close();
   }
 
-  function runnerOf(): (requests: readonly never[], more: () => readonly never[]) => Outcome<unknown> {
+  function runnerOf(): (
+    requests: readonly never[],
+    more: () => readonly never[],
+  ) => TransactionOutcome<unknown> {
     switch (file) {
       case 'events':
         return makeTransactions(deps, (...made) => makeEventWriter(...made, newLogId));
@@ -75,7 +78,7 @@ function serve(format: FileFormat): void {
   }
 }
 
-function openingFailure(error: unknown, format: FileFormat): Failure | null {
+function openingFailure(error: unknown, format: FileFormat): FileFailure | null {
   if (error instanceof StoreUnavailable) return { kind: 'unavailable', message: error.message };
   if (error instanceof StoreDamaged) return { kind: 'damaged', message: error.message };
   return failureOf(error, format);

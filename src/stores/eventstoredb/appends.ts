@@ -1,80 +1,81 @@
-import {
-  jsonEvent,
-  NO_STREAM,
-  WrongExpectedVersionError,
-  type Credentials,
-  type JSONEventData,
-  type RecordedEvent,
-} from '@eventstore/db-client';
-import type { NewEvent, Position } from '../../event-sourcing/domain-event.js';
-import { OutcomeUnknown, WrongExpectedRevision } from '../../event-sourcing/errors.js';
-import type { Appended, ExpectedRevision } from '../../event-sourcing/event-store.js';
-import type { Client } from './client.js';
+import type { RecordedEvent } from '@eventstore/db-client';
+import type { NewEvent, Position } from '../../event-sourcing/ports/domain-event.js';
+import { EventTooLarge, OutcomeUnknown, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
+import type { Appended, ExpectedRevision } from '../../event-sourcing/ports/event-store.js';
+import type { AppendCall } from './append-call.js';
+import { accessDenied } from './failures.js';
 import { formatPosition, knownPosition, parsePosition } from './positions.js';
 import type { Reads } from './reads.js';
+import { checkAppended, deleted } from './whole-streams.js';
 
-/** Records of the log that are looked through at a time for one whose position is not known. */
+/** The number of records in each page of the search for an unknown position. */
 const searchPage = 500;
 
+/** The target of an append: the stream's name without the prefix and with it. */
+export interface AppendTarget {
+  readonly stream: string;
+  readonly name: string;
+  readonly expected: ExpectedRevision;
+}
+
 export type Append = (
-  target: { readonly name: string; readonly stream: string; readonly expected: ExpectedRevision },
+  call: AppendCall,
+  target: AppendTarget,
   events: readonly NewEvent[],
   signal: AbortSignal,
 ) => Promise<Appended>;
 
-/**
- * Appends with one gRPC call each. Credentials are given with every call, even where the server ignores them, because
- * that is what keeps the client from its batch path (docs/decisions/0003).
- */
-export function makeAppend(
-  client: Client,
-  deps: { readonly reads: Reads; readonly credentials: Credentials; readonly deadlineMs: number },
-): Append {
-  const { reads, credentials, deadlineMs } = deps;
-
-  return async ({ name, stream, expected }, events, signal) => {
-    try {
-      const result = await client.appendToStream(name, events.map(toEventData), {
-        expectedRevision: expected === 'no-stream' ? NO_STREAM : expected,
-        credentials,
-        requiresLeader: true,
-        deadline: deadlineMs,
-      });
-      return {
-        revision: result.nextExpectedRevision,
-        position:
-          knownPosition(result.position) ?? (await findPosition(name, result.nextExpectedRevision, signal)),
-      };
-    } catch (error) {
-      if (!(error instanceof WrongExpectedVersionError)) throw error;
-      const repeated = await findRepeated(name, expected, { events, signal });
-      if (repeated === null) throw new WrongExpectedRevision(stream, expected);
-      return repeated;
+/** Makes the function that sends an append, and finds out by reads what the server's answer leaves open. */
+export function makeAppend(reads: Reads): Append {
+  return async (call, target, events, signal) => {
+    const reply = await call.send({ ...target, events }, signal);
+    switch (reply.kind) {
+      case 'written': {
+        const { revision } = reply;
+        checkAppended(target, events.length, revision);
+        return { revision, position: reply.position ?? (await findPosition(target.name, revision, signal)) };
+      }
+      case 'wrong-expected-revision': {
+        const repeated = await findRepeated(target, { events, signal });
+        if (repeated === null) throw new WrongExpectedRevision(target.stream, target.expected);
+        return repeated;
+      }
+      case 'unsettled': {
+        // The server drops a repetition of an append that it is still writing, and reports a timeout 2 s later.
+        const repeated = await findRepeated(target, { events, signal });
+        if (repeated === null)
+          throw new OutcomeUnknown(`the event store did not settle an append: ${reply.reason}`);
+        return repeated;
+      }
+      case 'deleted':
+        throw deleted(target.stream, target.name);
+      case 'too-large':
+        throw new EventTooLarge('the event store refused an append as too large');
+      case 'access-denied':
+        throw accessDenied();
     }
   };
 
-  /**
-   * Where exactly these events stand already, or null. The server knows repeated ids by itself, unless it lost what it
-   * compares them with.
-   */
+  /** Returns where these events are stored already, or null. The server may have lost the ids that it compares. */
   async function findRepeated(
-    name: string,
-    expected: ExpectedRevision,
+    { name, expected }: AppendTarget,
     { events, signal }: { readonly events: readonly NewEvent[]; readonly signal: AbortSignal },
   ): Promise<Appended | null> {
     const from = expected === 'no-stream' ? 0n : expected + 1n;
     const found = await reads.stream(name, { from, limit: events.length }, signal);
+    if (found === 'absent') return null;
     const last: RecordedEvent | undefined = found.at(-1);
     const equal =
-      found.length === events.length && found.every((record, index) => record.id === events[index]?.id);
+      found.length === events.length &&
+      found.every(({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index));
     if (!equal || last === undefined) return null;
     const position = knownPosition(last.position) ?? (await findPosition(name, last.revision, signal));
     return { revision: last.revision, position };
   }
 
   /**
-   * The position of an event, looked for from the end of the log backwards: servers before 22.6 tell positions in
-   * reads of the whole log only. What is looked for was written a moment ago, and the caller's time limit bounds it.
+   * Searches backwards from the end, because servers before 22.6 give positions only in reads of the whole log. The
+   * event is recent, and the caller's time limit bounds the search. @throws OutcomeUnknown when it does not find it
    */
   async function findPosition(name: string, revision: bigint, signal: AbortSignal): Promise<Position> {
     let from: Parameters<Reads['all']>[0]['from'] = 'end';
@@ -86,10 +87,6 @@ export function makeAppend(
       if (last === undefined) break;
       from = parsePosition(formatPosition(last.position));
     }
-    throw new OutcomeUnknown(`the event store does not tell the position of revision ${revision}`);
+    throw new OutcomeUnknown(`the event store does not give the position of revision ${revision}`);
   }
-}
-
-function toEventData({ id, type, data, metadata }: NewEvent): JSONEventData {
-  return jsonEvent({ id, type, data, metadata: { ...metadata } });
 }

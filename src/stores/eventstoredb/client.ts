@@ -1,21 +1,41 @@
 import { readFileSync } from 'node:fs';
-import { EventStoreDBClient, type ChannelCredentialOptions } from '@eventstore/db-client';
+import { EventStoreDBClient, type ChannelCredentialOptions, type Credentials } from '@eventstore/db-client';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ConnectionSettings } from './connection-string.js';
 
+/** The call `BatchAppend`: many appends, each with a correlation id. */
+export type BatchCall = ReturnType<StreamsClient['batchAppend']>;
+
 /**
- * The client with its reconnection made safe. 6.2.1 starts a reconnection in a promise that it does not await; when
- * the cluster cannot be discovered at that moment, the promise rejects, and an unhandled rejection ends the process
- * (docs/decisions/0003). A subclass, because that is where the client lets its reconnection be reached.
+ * Version 6.2.1 does not await a reconnection, so a failed discovery is an unhandled rejection and ends the process. Its
+ * own batch path has one map for all clients (docs/decisions/0033-one-batch-call-of-our-own.md#context). Only a subclass
+ * can reach the reconnecting method and the calls.
  */
 class ReconnectingClient extends EventStoreDBClient {
-  /** The failure needs no handling here: the calls that wait for the same discovery fail with it, and are told. */
+  /** Ignores a failed reconnection: the calls that wait for the same discovery fail with its error. */
   guardReconnection(): this {
     const reconnect = this.handleError;
     this.handleError = (...failure) => reconnect(...failure).catch(() => undefined);
     return this;
   }
 
-  /** Ends all streams and the connection. */
+  /**
+   * Opens a `BatchAppend` call that ends only with its connection. A loss makes the client reconnect, as its own calls do.
+   * @param listen attaches the listeners in the same tick, because an error event without a listener ends the process
+   */
+  openBatchCall(credentials: Credentials, listen: (call: BatchCall) => void): Promise<BatchCall> {
+    return this.GRPCStreamCreator<StreamsClient, BatchCall>(StreamsClient, 'appendToStream', (client) => {
+      const [metadata, options] = this.callArguments(
+        { credentials, requiresLeader: true },
+        { deadline: Infinity },
+      );
+      const call = client.batchAppend(metadata, options);
+      listen(call);
+      return call;
+    })();
+  }
+
+  /** Ends all streams and closes the connection. */
   async shutDown(): Promise<void> {
     await this.dispose();
     (await this.getChannel()).close();
@@ -24,10 +44,7 @@ class ReconnectingClient extends EventStoreDBClient {
 
 export type Client = ReconnectingClient;
 
-/**
- * Makes the client of a connection. Nothing is sent before the first call.
- * @throws Error when the file with the certificate of the authority cannot be read
- */
+/** The client sends nothing before its first call. @throws Error when the authority's certificate cannot be read */
 export function makeClient(settings: ConnectionSettings, deadlineMs: number): Client {
   const { endpoints, cluster, credentials, tuning } = settings;
   const shared = { ...tuning, defaultDeadline: deadlineMs, connectionName: 'stowage' };

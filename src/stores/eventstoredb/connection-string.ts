@@ -1,27 +1,27 @@
-/** A node's address, in the client's words. */
+/** The address of a node; the client uses the same names. */
 interface EndPoint {
   readonly address: string;
   readonly port: number;
 }
 
-/** What a connection string says, checked. */
+/** The checked content of a connection string. */
 export interface ConnectionSettings {
   readonly endpoints: readonly EndPoint[];
-  /** Whether the nodes are asked by gossip who leads; one `esdb://` host is used as it is. */
+  /** Whether the client finds the leader by gossip. With false it uses the one `esdb://` host directly. */
   readonly cluster: boolean;
   readonly tls: boolean;
   readonly tlsCAFile: string | null;
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** Whole numbers that are handed to the client under the same names. */
+  /** Whole numbers that the client receives under the same names. */
   readonly tuning: Readonly<Partial<Record<TuningOption, number>>>;
 }
 
-/** What else decides whether a connection is acceptable. */
+/** The other conditions that decide whether a connection is acceptable. */
 export interface ConnectionPolicy {
-  /** The environment variable DEBUG. */
+  /** The value of the environment variable DEBUG. */
   readonly debug?: string | undefined;
   readonly production?: boolean;
-  /** Accept `tls=false` beyond loopback: for test servers on a network that nobody else is on. */
+  /** Accepts `tls=false` beyond loopback, for test servers on a network that no other program uses. */
   readonly allowInsecureNetwork?: boolean;
 }
 
@@ -30,7 +30,7 @@ const shape =
 const host = /^(?<address>[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
 const defaultPort = 2113;
 
-/** With the least value of each; gossipTimeout is in seconds, the others in milliseconds or a count. */
+/** The minimum of each option. gossipTimeout is in seconds; the others are in milliseconds or are counts. */
 const tuningOptions = {
   maxDiscoverAttempts: 1,
   discoveryInterval: 1,
@@ -40,7 +40,7 @@ const tuningOptions = {
 } as const;
 type TuningOption = keyof typeof tuningOptions;
 
-/** Options of the client that would break a promise of this adapter, and why they are refused. */
+/** Options of the client that would break a guarantee of this adapter, and the reason for each refusal. */
 const refusedOptions: Readonly<Record<string, string>> = {
   throwOnAppendFailure: 'failed appends are always errors here',
   defaultDeadline: 'every call has its own time limit here',
@@ -50,9 +50,8 @@ const refusedOptions: Readonly<Record<string, string>> = {
 };
 
 /**
- * Takes an EventStoreDB connection string apart, more strictly than the client: the client prints the whole string,
- * password included, when it meets an option it does not know (`parseConnectionString.js` of 6.2.1).
- * @returns the settings, or every problem as a sentence that never repeats the string
+ * Parses more strictly than the client, which prints the whole string with its password when it meets an unknown option
+ * (`parseConnectionString.js` of 6.2.1). Returns the settings, or every problem as a sentence without the string.
  */
 export function parseConnectionString(
   url: string,
@@ -80,7 +79,7 @@ export function parseConnectionString(
   return problems.length === 0 ? { settings } : { problems };
 }
 
-/** Every problem of a connection string as a sentence that goes after the name of its variable; none when it is fine. */
+/** Returns every problem of a connection string as a sentence that follows the name of its variable. */
 export function eventStoreDbProblems(url: string, policy: ConnectionPolicy = {}): readonly string[] {
   const parsed = parseConnectionString(url, policy);
   return 'problems' in parsed ? parsed.problems : [];
@@ -145,7 +144,7 @@ function optionProblem(name: string, value: string): string | null {
   }
   const reason = refusedOptions[name];
   if (reason !== undefined) return `must not have ${name}: ${reason}`;
-  // The name of an unknown option is not repeated: a password with a stray & or ? would end up in it.
+  // The sentence omits the name: after an unescaped & or ? in the password, it contains a part of the password.
   return 'has an option that is not known here';
 }
 
@@ -166,7 +165,7 @@ function policyProblems(settings: ConnectionSettings, policy: ConnectionPolicy):
   return problems;
 }
 
-/** Whether the variable DEBUG switches on any of the client's messages (the rules of the package `debug`). */
+/** Tells whether DEBUG enables a message of the client that shows secrets, by the rules of the package `debug`. */
 function debugShowsSecrets(debug: string): boolean {
   const names = ['esdb:command', 'esdb:command:grpc', 'esdb:connection', 'esdb:events'];
   return debug

@@ -1,40 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import type { AllStreamRecordedEvent } from '@eventstore/db-client';
-import type { Clock, Random } from '../../event-sourcing/clock.js';
-import type { LogEvent, Position } from '../../event-sourcing/domain-event.js';
-import type { EventStore, LogPage } from '../../event-sourcing/event-store.js';
-import { makeLogFollower } from '../../event-sourcing/log-follower.js';
+import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { LogEvent, Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
+import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
+import { makeLogFollower } from '../../event-sourcing/following/log-follower.js';
 import { makeAppend } from './appends.js';
-import { makeCalls } from './calls.js';
+import { makeCallGate, makeLimitedCalls } from './calls.js';
 import { makeClient } from './client.js';
 import { parseConnectionString, type ConnectionPolicy } from './connection-string.js';
-import { appendFailure, readFailure } from './failures.js';
-import { logIdStream, makeLogId } from './log-id.js';
+import { appendFailure, readFailure, unsentFailure } from './failures.js';
+import { makeLogGuard } from './log-guard.js';
+import { identified, logIdIn, logIdStream, makeLogId } from './log-id.js';
 import { formatPosition, parsePosition } from './positions.js';
 import { makeReads } from './reads.js';
 import { makeSameLog } from './same-log.js';
 import { checkSizes } from './sizes.js';
 import { toStoredEvent } from './stored-events.js';
-import { withinLimit } from './time-limit.js';
-import { makeWakeUp } from './wake-up.js';
+import { makeLiveSubscription } from './live-subscription.js';
+import { CallAbandoned, CallTimedOut, withinLimit } from './time-limit.js';
+import { makeVerifiedCalls } from './verified-calls.js';
+import { damageIn, makeWholeStreams } from './whole-streams.js';
 
 export interface EventStoreDbLimits {
-  /** One try of any call, in milliseconds. */
+  /** The time limit of one attempt of any call, in milliseconds. */
   readonly callMs: number;
-  /** Calls under way at once; more are refused. */
-  readonly callsMax: number;
-  /** How long a subscription may keep silent about a log that grows, in milliseconds. */
+  /** The limit of stream reads under way at once. A server accepts 100 calls on a connection. */
+  readonly readsMax: number;
+  /** The limit of appends under way at once. They share one call. */
+  readonly appendsMax: number;
+  /** The longest wait for a place among them, in milliseconds. */
+  readonly placeMs: number;
+  /** A subscription counts as lost when it is silent for this long after the log has grown. */
   readonly silenceMs: number;
-  /** How often the end of the log is looked at without being woken, in milliseconds. */
+  /** The interval between polls of the end of the log, in milliseconds. */
   readonly pollMs: number;
-  /** How long a log is waited for that ends before what was read of it, in milliseconds. */
+  /** The time that the store waits for a log that ends before a position it has read, in milliseconds. */
   readonly shortLogMs: number;
 }
 
-/** DESIGN section 5 (5 s per try), section 2.5 (1 s poll). */
+/** The limits of docs/design.md#time-limits (5 s for each attempt) and docs/design.md#subscriptions (1 s poll). */
 const defaultLimits: EventStoreDbLimits = {
   callMs: 5_000,
-  callsMax: 2_000,
+  readsMax: 80,
+  appendsMax: 256,
+  placeMs: 2_000,
   silenceMs: 30_000,
   pollMs: 1_000,
   shortLogMs: 10_000,
@@ -43,108 +53,193 @@ const defaultLimits: EventStoreDbLimits = {
 export interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
-  /** What the names of our streams begin with on the server. */
   readonly streamPrefix: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Makes the UUID of a log that has none yet. */
+  /** Makes the UUID of a log that has no id yet. */
   readonly newId?: () => string;
   readonly limits?: Partial<EventStoreDbLimits>;
   readonly policy?: ConnectionPolicy;
-  /** Told of every failed read of the log before it is tried again. */
+  /** Receives every failed read of the log before its retry. */
   readonly onRetry?: (error: Error, attempt: number) => void;
-  /** Told each time the live subscription is lost and opened again; normal operation. */
+  /** Called after every read of the log that succeeded. */
+  readonly onRead?: () => void;
+  /** The sleep of the reader of the log, which may end early; by default that of the clock. */
+  readonly readerSleep?: Clock['sleep'];
+  /** Receives the reason each time the live subscription is lost and opened again, which is normal operation. */
   readonly onSubscriptionLost?: (reason: string) => void;
+  /** Receives the error when the server has another log than before; the process must end with its message. */
+  readonly onFatal?: (error: Error) => void;
+  /** Receives the damage of one stream that the log shows, when a reader of the log passes it. */
+  readonly onStreamDamaged?: (error: Error) => void;
 }
 
-/** Without credentials the client would batch appends; a server without security ignores these. */
-const nobody = { username: 'anonymous', password: 'anonymous' };
+/** Gathers events before they are taken. Commands mostly write their documents in this time, so projectors have no work. */
+const gatherMs = 20;
+
+/** A server without security ignores these. */
+const anonymous = { username: 'anonymous', password: 'anonymous' };
 
 /**
- * Opens the event store on an EventStoreDB node or cluster (21.10 or newer). Checks the connection string and connects
- * with the first call, so that a service can start while the store is away.
- * @throws Error with a sentence for every problem of the connection string
+ * Opens the event store on EventStoreDB 21.10 or newer. It connects with the first call, so that a service can start
+ * while the server is away. @throws Error with a sentence for every problem of the connection string
  */
 export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
-  const { url, streamPrefix: prefix, clock, random, newId = randomUUID, onRetry } = options;
+  const { url, streamPrefix: prefix, clock, random, newId = randomUUID, onRetry, onRead } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const parsed = parseConnectionString(url, options.policy);
   if ('problems' in parsed) throw new Error(`the EventStoreDB URL ${parsed.problems.join('; it ')}`);
   const client = makeClient(parsed.settings, limits.callMs);
-  const credentials = parsed.settings.credentials ?? nobody;
-  const calls = makeCalls(limits);
+  const credentials = parsed.settings.credentials ?? anonymous;
+  const calls = makeLimitedCalls(limits);
+  const readGate = makeCallGate(limits.readsMax, limits.placeMs);
+  const appendGate = makeCallGate(limits.appendsMax, limits.placeMs);
   const reads = makeReads(client, credentials);
+  const streams = makeWholeStreams(reads, prefix);
   const sameLog = makeSameLog({ clock, shortLogMs: limits.shortLogMs, isOurs });
-  const appendOnce = makeAppend(client, { reads, credentials, deadlineMs: limits.callMs });
+  const limited = <T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    withinLimit({ ms: limits.callMs }, run);
+  const guard = makeLogGuard({
+    reads,
+    storedLogId: async (signal) => logIdIn(await readStream(logIdStream, { from: 0n, limit: 1 }, signal)),
+    clock,
+    random,
+    withinLimit: limited,
+    shortLogMs: limits.shortLogMs,
+    onFatal: (error) => options.onFatal?.(error),
+  });
+  const appendCalls = makeVerifiedCalls(client, {
+    credentials,
+    guard,
+    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => identified(randomUUID(), clock.now()) },
+    withinLimit: limited,
+  });
+  const appendOnce = makeAppend(reads);
 
   const store: EventStore = {
     shortLogMs: limits.shortLogMs,
-    logId: () => logId(),
+    logId: async () => {
+      const id = await logId();
+      guard.identified(id);
+      return id;
+    },
     read: async (stream, { from = 0n, limit = 500, signal } = {}) => {
       if (limit <= 0) return [];
-      const records = await calls.run(readFailure, signal, (ending) =>
-        reads.stream(`${prefix}${stream}`, { from, limit }, ending),
-      );
-      return records.map((record) => toStoredEvent(record, stream));
+      return calls.run({
+        failure: failedRead,
+        gate: readGate,
+        signal,
+        run: (ending) => readStream(stream, { from, limit }, ending),
+      });
     },
     append: async (stream, expected, events, { signal } = {}) => {
-      if (events.length === 0) return null;
+      const last = events.at(-1);
+      if (last === undefined) return null;
       checkSizes(stream, events);
-      const appended = await calls.run(appendFailure, signal, (ending) =>
-        appendOnce({ name: `${prefix}${stream}`, stream, expected }, events, ending),
-      );
+      const name = `${prefix}${stream}`;
+      let sent = false;
+      const appended = await calls.run({
+        failure: (error) => (sent ? appendFailure(error) : unsentFailure(error)),
+        gate: appendGate,
+        signal,
+        run: async (ending) => {
+          const call = await appendCalls.open();
+          // The time limit or the caller may have ended the append during the wait for the call.
+          ending.throwIfAborted();
+          sent = true;
+          return appendOnce(call, { stream, name, expected }, events, ending);
+        },
+      });
+      guard.holds({ name, id: last.id, ...appended });
       follower.wake();
       return appended;
     },
     readAll: async ({ after, limit, signal }) => {
       const from = after === null ? null : parsePosition(after);
-      // A read begins with the record at the position itself, so one more is asked for.
+      // A read begins with the record at the position itself, so it asks for one record more.
       const asked = from === null ? limit : limit + 1;
-      const records = await calls.run(readFailure, signal, (ending) =>
-        reads.all({ from: from ?? 'start', limit: asked, direction: 'forwards' }, ending),
-      );
+      const records = await calls.run({
+        failure: failedRead,
+        signal,
+        run: (ending) => reads.all({ from: from ?? 'start', limit: asked, direction: 'forwards' }, ending),
+      });
       sameLog.check(after, records);
       const page = toPage(records, after, { limit, asked });
-      if (page.atHead && page.events.length > 0) wakeUp.grew();
+      noteHeld(page.events.at(-1));
+      if (page.atHead && page.events.length > 0) live.grew();
       return page;
     },
     head: async () => {
-      const [last] = await calls.run(readFailure, undefined, (ending) =>
-        reads.all({ from: 'end', limit: 1, direction: 'backwards' }, ending),
-      );
+      const [last] = await calls.run({
+        failure: failedRead,
+        run: (ending) => reads.all({ from: 'end', limit: 1, direction: 'backwards' }, ending),
+      });
       return last === undefined ? null : formatPosition(last.position);
     },
-    subscribe: (subscription) => {
-      wakeUp.start();
-      return follower.subscribe(subscription);
-    },
+    subscribe: (subscription) => follower.subscribe(subscription),
     close: async () => {
-      wakeUp.stop();
+      live.stop();
+      guard.stop();
       await calls.close();
-      // What is left to end has no effect on the log, so a connection that does not end in time is left to itself.
+      appendCalls.close();
+      // The remaining streams have no effect on the log, so a connection that does not end in time is left open.
       await withinLimit({ ms: limits.callMs }, () => client.shutDown()).catch(() => undefined);
     },
   };
   const logId = makeLogId(store, { newId, now: () => clock.now() });
   const follower = makeLogFollower({
     readAll: (page) => store.readAll(page),
-    clock,
+    clock: {
+      now: () => clock.now(),
+      sleep: options.readerSleep ?? ((ms, signal) => clock.sleep(ms, signal)),
+    },
     random,
     pollMs: limits.pollMs,
+    gatherMs,
+    onHead: () => {
+      live.atHead();
+    },
     ...(onRetry === undefined ? {} : { onRetry }),
+    ...(onRead === undefined ? {} : { onRead }),
   });
-  const wakeUp = makeWakeUp(client, {
+  const live = makeLiveSubscription(client, {
     credentials,
     prefix,
     clock,
     random,
     limits,
-    wake: () => {
-      follower.wake();
+    front: follower.front,
+    onLive: follower.live,
+    onRecord: (record) => {
+      sameLog.passed(record);
+      noteDamage(record);
+      const event = isOurs(record) ? toLogEvent(record) : null;
+      noteHeld(event ?? undefined);
+      return follower.receive({ position: formatPosition(record.position), event });
     },
-    onLost: (reason) => options.onSubscriptionLost?.(reason),
+    onLost: (reason) => {
+      follower.lost();
+      guard.suspect();
+      options.onSubscriptionLost?.(reason);
+    },
   });
   return store;
+
+  async function readStream(
+    stream: string,
+    page: { readonly from: bigint; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<StoredEvent[]> {
+    return (await streams.read(stream, page, signal)).map((record) => toStoredEvent(record, stream));
+  }
+
+  /** A read without an answer may mean a lost connection, and so another server. */
+  function failedRead(error: unknown): Error {
+    const failure = readFailure(error);
+    const isCancelled = error instanceof CallAbandoned && !(error instanceof CallTimedOut);
+    if (!(failure instanceof StoreDamaged) && !isCancelled) guard.suspect();
+    return failure;
+  }
 
   function toPage(
     records: readonly AllStreamRecordedEvent[],
@@ -159,14 +254,27 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       if ((after !== null && position <= after) || passed === limit) continue;
       passed += 1;
       cursor = position;
-      if (isOurs(record)) {
-        events.push({ position, ...toStoredEvent(record, record.streamId.slice(prefix.length)) });
-      }
+      noteDamage(record);
+      if (isOurs(record)) events.push(toLogEvent(record));
     }
     return { events, cursor, atHead: records.length < asked };
   }
 
-  /** Links and the server's own records have types that begin with `$`, whatever stream they are in. */
+  function noteHeld(event: LogEvent | undefined): void {
+    if (event !== undefined) guard.holds({ ...event, name: `${prefix}${event.stream}` });
+  }
+
+  function noteDamage(record: AllStreamRecordedEvent): void {
+    const damage = damageIn(record, prefix);
+    if (damage !== null) options.onStreamDamaged?.(damage);
+  }
+
+  function toLogEvent(record: AllStreamRecordedEvent): LogEvent {
+    const position = formatPosition(record.position);
+    return { position, ...toStoredEvent(record, record.streamId.slice(prefix.length)) };
+  }
+
+  /** Tells whether a record is an event of this service. Types of links and of the server's records begin with `$`. */
   function isOurs({ streamId, type }: AllStreamRecordedEvent): boolean {
     return streamId.startsWith(prefix) && streamId !== `${prefix}${logIdStream}` && !type.startsWith('$');
   }

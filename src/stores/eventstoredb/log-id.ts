@@ -1,15 +1,11 @@
-import type { EventMetadata, NewEvent, StoredEvent } from '../../event-sourcing/domain-event.js';
-import { StoreDamaged, WrongExpectedRevision } from '../../event-sourcing/errors.js';
-import type { EventStore } from '../../event-sourcing/event-store.js';
+import type { EventMetadata, NewEvent, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 
-/** The stream with the log's identity, after the prefix. Reads of the whole log leave it out. */
+/** The stream with the log's id, without the prefix. Reads of the whole log leave it out. */
 export const logIdStream = 'log-identity';
 
-/**
- * Finds the id of the log, and gives the log one when it has none. Two processes that do so at once end with the id
- * of the one that was first. A failure is not remembered.
- * @param newId makes a UUID
- */
+/** Reads the log's id or creates a UUID. Racing processes all return the first one appended. It caches no failure. */
 export function makeLogId(
   store: Pick<EventStore, 'read' | 'append'>,
   deps: { readonly newId: () => string; readonly now: () => Date },
@@ -38,9 +34,13 @@ export function makeLogId(
   }
 
   async function stored(): Promise<string | null> {
-    const [event] = await store.read(logIdStream, { limit: 1 });
-    return event === undefined ? null : idOf(event);
+    return logIdIn(await store.read(logIdStream, { limit: 1 }));
   }
+}
+
+/** Returns the id in the events of the stream; null when it is empty. @throws StoreDamaged for another event */
+export function logIdIn([event]: readonly StoredEvent[]): string | null {
+  return event === undefined ? null : idOf(event);
 }
 
 function idOf({ type, data }: StoredEvent): string {
@@ -51,7 +51,8 @@ function idOf({ type, data }: StoredEvent): string {
   );
 }
 
-function identified(logId: string, now: Date): NewEvent {
+/** Makes the event that gives a log its id. */
+export function identified(logId: string, now: Date): NewEvent {
   const metadata: EventMetadata = {
     command_id: logId,
     causation_id: logId,

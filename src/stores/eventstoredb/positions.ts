@@ -1,26 +1,26 @@
 import type { Position as LogPosition } from '@eventstore/db-client';
-import type { Position } from '../../event-sourcing/domain-event.js';
-import { StoreDamaged } from '../../event-sourcing/errors.js';
+import type { Position } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 
-/** As many digits as the largest unsigned 64-bit number has. */
+/** The number of digits of the largest unsigned 64-bit number. */
 const digits = 20;
 const shape = /^(\d{20})-(\d{20})$/;
 
-/** What servers before 22.6 give where they know no position (`Position.End`). */
+/** The offset that servers before 22.6 send for an unknown position (`Position.End`). */
 const unknown = 2n ** 64n - 1n;
 
-/** `<commit>-<prepare>`, each padded with zeros to 20 digits, so that positions sort as bytes. */
+/** Formats a position as `<commit>-<prepare>`, each padded with zeros to 20 digits, so that positions sort as bytes. */
 export function formatPosition({ commit, prepare }: LogPosition): Position {
   return `${pad(commit)}-${pad(prepare)}`;
 }
 
-/** The position of a record or an append, or null where the server did not tell it. */
+/** Formats the position of a record or an append; null when the server did not give it. */
 export function knownPosition(position: LogPosition | undefined): Position | null {
   if (position === undefined || position.commit === unknown) return null;
   return formatPosition(position);
 }
 
-/** @throws StoreDamaged when it is no position of such a log */
+/** Parses a position. @throws StoreDamaged when it is not a position of an EventStoreDB log */
 export function parsePosition(position: Position): LogPosition {
   const [, commit, prepare] = shape.exec(position) ?? [];
   if (commit === undefined || prepare === undefined) {

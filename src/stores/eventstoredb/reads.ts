@@ -8,6 +8,7 @@ import {
   type AllStreamRecordedEvent,
   type Credentials,
   type Position as LogPosition,
+  type ReadStreamOptions,
   type RecordedEvent,
   type StreamingRead,
 } from '@eventstore/db-client';
@@ -16,11 +17,13 @@ import type { Client } from './client.js';
 /** Revisions are 64-bit on the wire. */
 const revisionMax = 2n ** 63n - 1n;
 
-/** Raw reads: records as the client gives them, ended by the signal. Failures are the client's own errors. */
+/** Reads records as the client returns them; the signal ends a read. Errors are the client's own. */
 export interface Reads {
-  /** Forwards from a revision; empty for an absent stream. */
-  stream(name: string, page: StreamPage, signal: AbortSignal): Promise<RecordedEvent[]>;
-  /** The whole log, beginning with the record at `from` itself (forwards) or before it (backwards). */
+  /** Reads a stream forwards from a revision. The server calls a soft-deleted stream absent, too. */
+  stream(name: string, page: StreamPage, signal: AbortSignal): Promise<RecordedEvent[] | 'absent'>;
+  /** Reads the last records of a stream, the last one first; empty for an absent stream. */
+  streamBackwards(name: string, limit: number, signal: AbortSignal): Promise<RecordedEvent[]>;
+  /** Reads the whole log, beginning with the record at `from` (forwards) or with the one before it (backwards). */
   all(page: AllPage, signal: AbortSignal): Promise<AllStreamRecordedEvent[]>;
 }
 
@@ -41,26 +44,22 @@ interface Resolved<Record> {
 }
 
 export function makeReads(client: Client, credentials: Credentials): Reads {
-  // Only the leader is sure to have every acknowledged append; a follower answers with the leader's address.
+  // Only the leader has every acknowledged append for certain. A follower refuses and sends the leader's address.
   const options = { credentials, requiresLeader: true };
   return {
-    stream: (name, { from, limit }, signal) =>
-      atLeader(async () => {
-        // The client refuses what does not fit its wire format; nothing stands there.
-        if (from > revisionMax) return [];
-        const reading = client.readStream(name, {
-          ...options,
-          fromRevision: from,
-          maxCount: limit,
-          direction: FORWARDS,
-        });
-        try {
-          return await collect(reading, signal);
-        } catch (error) {
-          if (error instanceof StreamNotFoundError) return [];
-          throw error;
-        }
-      }, signal),
+    stream: async (name, { from, limit }, signal) => {
+      // The client throws for a number beyond its wire format, and no event has this revision.
+      if (from > revisionMax) return [];
+      return readStream(name, { fromRevision: from, maxCount: limit, direction: FORWARDS }, signal);
+    },
+    streamBackwards: async (name, limit, signal) => {
+      const found = await readStream(
+        name,
+        { fromRevision: END, maxCount: limit, direction: BACKWARDS },
+        signal,
+      );
+      return found === 'absent' ? [] : found;
+    },
     all: ({ from, limit, direction }, signal) =>
       atLeader(
         () =>
@@ -76,9 +75,24 @@ export function makeReads(client: Client, credentials: Credentials): Reads {
         signal,
       ),
   };
+
+  function readStream(
+    name: string,
+    page: ReadStreamOptions,
+    signal: AbortSignal,
+  ): Promise<RecordedEvent[] | 'absent'> {
+    return atLeader(async () => {
+      try {
+        return await collect(client.readStream(name, { ...options, ...page }), signal);
+      } catch (error) {
+        if (error instanceof StreamNotFoundError) return 'absent';
+        throw error;
+      }
+    }, signal);
+  }
 }
 
-/** A follower's refusal makes the client turn to the leader, so the same read is asked once more. */
+/** Runs a read, and retries it once when a follower refuses it. The refusal makes the client connect to the leader. */
 async function atLeader<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await read();
@@ -88,15 +102,12 @@ async function atLeader<T>(read: () => Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-/**
- * Gathers a read to its end. Listeners are attached before anything is awaited, for the client reports errors by
- * events, and one that nobody listens to ends the process.
- */
+/** Attaches the listeners before any `await`, because an error event without a listener ends the process. */
 function collect<Record>(reading: StreamingRead<Resolved<Record>>, signal: AbortSignal): Promise<Record[]> {
   return new Promise((resolve, reject) => {
     const found: Record[] = [];
     const onAbort = (): void => {
-      // The stream may never have been opened; then there is nothing to cancel.
+      // A stream that was never opened rejects the cancellation; there is nothing to cancel then.
       reading.cancel().catch(() => undefined);
       reject(signal.reason as Error);
     };

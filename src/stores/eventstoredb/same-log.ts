@@ -1,23 +1,24 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client';
-import type { Clock } from '../../event-sourcing/clock.js';
-import type { Position } from '../../event-sourcing/domain-event.js';
-import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
-import { makeShortLog } from '../../event-sourcing/short-log.js';
+import type { Clock } from '../../event-sourcing/ports/clock.js';
+import type { Position } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { makeShortLog } from '../../event-sourcing/following/short-log.js';
 import { formatPosition } from './positions.js';
 
 export interface SameLog {
   /**
-   * Looks at the records of a read that began at the position, all of which are in order.
-   * @throws StoreDamaged where they are not of the log that was read before; StoreUnavailable while that may be passing
+   * Checks the records, in order, of a read that began at the position.
+   * @throws StoreDamaged when they are of another log than before; StoreUnavailable while the cause may be temporary
    */
   check(after: Position | null, records: readonly AllStreamRecordedEvent[]): void;
+  /** Notes a record that the live subscription sent: a later read from its position must find it. */
+  passed(record: AllStreamRecordedEvent): void;
 }
 
 /**
- * Notices a server whose log was replaced by an older one. A read from a position begins with the record there: none
- * means that the log ends before it, and another one than this process has read there that it went another way since.
- * @param shortLogMs how long a log that ends too early is waited for: a leader that has been replaced, and has not heard of it,
- * answers so for a moment
+ * Detects a log that an older one replaced. A read from a position begins with the record there. No record means that
+ * the log ends before it; another record than this process read there means that the log has diverged.
+ * @param deps.shortLogMs the time that a log may be too short: a deposed leader answers from a shorter log for a moment
  */
 export function makeSameLog(deps: {
   readonly clock: Clock;
@@ -26,16 +27,17 @@ export function makeSameLog(deps: {
 }): SameLog {
   const { clock, shortLogMs, isOurs } = deps;
   const shortLog = makeShortLog({ clock, waitMs: shortLogMs });
-  /** The last record of the last read. */
+  /** The last record of the previous read, or of the live subscription since. */
   let known: { readonly position: Position; readonly id: string; readonly isOurs: boolean } | null = null;
 
   return {
+    passed,
     check: (after, records) => {
       const [first] = records;
       if (after !== null) {
         if (first === undefined) throw endsBefore(after);
         if (known?.position === after) {
-          // Records of others may be scavenged; ours never are.
+          // The server may scavenge records of other programs, but never those of this service.
           const isThere = formatPosition(first.position) === after;
           if (isThere ? first.id !== known.id : known.isOurs)
             throw replaced(after, 'another record is there');
@@ -43,20 +45,24 @@ export function makeSameLog(deps: {
       }
       shortLog.whole();
       const last = records.at(-1);
-      if (last === undefined) return;
-      known = { position: formatPosition(last.position), id: last.id, isOurs: isOurs(last) };
+      if (last !== undefined) passed(last);
     },
   };
 
+  function passed(record: AllStreamRecordedEvent): void {
+    known = { position: formatPosition(record.position), id: record.id, isOurs: isOurs(record) };
+  }
+
   function endsBefore(after: Position): Error {
     if (shortLog.isLasting()) return replaced(after, 'the log ends before it');
-    return new StoreUnavailable(`the event store's log ends before ${after}, which it has reached already`);
+    return new StoreUnavailable(`the event store's log ends before ${after}, which it had reached before`);
   }
 }
 
-function replaced(after: Position, what: string): StoreDamaged {
+/** Makes the error of a log that does not hold what this process knows at a position. */
+export function replaced(after: Position, finding: string): StoreDamaged {
   return new StoreDamaged(
-    `a reader of the EventStoreDB log has been at ${after}, and ${what}: the log was replaced by an older one. ` +
+    `this process knows the EventStoreDB log up to ${after}, but ${finding}: the log was replaced by an older one. ` +
       'Restore its newest backup, or stop the service, delete the read models and start again',
   );
 }

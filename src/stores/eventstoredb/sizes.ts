@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../event-sourcing/domain-event.js';
-import { EventTooLarge } from '../../event-sourcing/errors.js';
-import { maxAppendBytes, maxEventBytes } from '../../event-sourcing/event-store.js';
+import type { NewEvent } from '../../event-sourcing/ports/domain-event.js';
+import { EventTooLarge } from '../../event-sourcing/ports/errors.js';
+import { maxAppendBytes, maxEventBytes } from '../../event-sourcing/ports/event-store.js';
 
-/** Refuses what is too large before anything is sent. @throws EventTooLarge */
+/** Refuses events that are too large before anything is sent. @throws EventTooLarge */
 export function checkSizes(stream: string, events: readonly NewEvent[]): void {
   let total = 0;
   for (const { type, data, metadata } of events) {

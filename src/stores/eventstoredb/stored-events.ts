@@ -1,12 +1,11 @@
 import type { RecordedEvent } from '@eventstore/db-client';
-import type { EventMetadata, JsonObject, StoredEvent } from '../../event-sourcing/domain-event.js';
+import type { EventMetadata, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 
 /**
- * What the types of unreadable records begin with. No codec knows such a type, so decoding one stops its projection
- * and names the place (DESIGN 2.9), while reads go on for everybody else. Schemas alone would not do: an upcaster sees
- * the data before a schema does.
+ * Begins the type of an unreadable record. No codec knows it, so a view sets the stream apart and reports the place, and
+ * a reaction stops (docs/design.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
  */
-export const unreadable = 'unreadable:';
+const unreadableTypePrefix = 'unreadable:';
 
 const unreadableMetadata: EventMetadata = {
   command_id: '',
@@ -16,7 +15,7 @@ const unreadableMetadata: EventMetadata = {
   time: '',
 };
 
-/** A record of one of our streams as the port gives it; `stream` is its name without the prefix. */
+/** Turns a record of a stream of this service into a stored event; `stream` is its name without the prefix. */
 export function toStoredEvent(record: RecordedEvent, stream: string): StoredEvent {
   const { id, revision, created: recordedAt } = record;
   const data: unknown = record.isJson ? record.data : null;
@@ -28,14 +27,14 @@ export function toStoredEvent(record: RecordedEvent, stream: string): StoredEven
     id,
     stream,
     revision,
-    type: `${unreadable}${record.type}`,
+    type: `${unreadableTypePrefix}${record.type}`,
     data: { reason: isJsonObject(data) ? 'metadata of another kind' : 'data that is not a JSON object' },
     metadata: isEventMetadata(metadata) ? metadata : unreadableMetadata,
     recordedAt,
   };
 }
 
-/** The client parses JSON, and hands out the raw text where that fails. */
+/** The client parses JSON, and returns the raw text when the parse fails. */
 function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

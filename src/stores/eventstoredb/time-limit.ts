@@ -1,14 +1,16 @@
-/** Why a call was given up before it was answered. */
+/** The error of a call that was abandoned before its answer. */
 export class CallAbandoned extends Error {
-  override readonly name = 'CallAbandoned';
+  override readonly name: string = 'CallAbandoned';
+}
+
+/** No answer came within the time limit. */
+export class CallTimedOut extends CallAbandoned {
+  override readonly name = 'CallTimedOut';
 }
 
 /**
- * Runs one outside call under a time limit. `run` is given a signal that aborts when the limit passes or the caller
- * gives up, so that it can let go of what it holds; the promise rejects at that moment, whatever `run` does.
- * Real timers, not the clock argument: what is bounded here is the network's time.
- * @param limit.ms the limit in milliseconds
- * @throws CallAbandoned
+ * Runs one outside call. When the limit passes or the caller cancels, the signal aborts and the promise rejects, even
+ * when `run` continues. Real timers, not the injected clock, bound the time of the network. @throws CallAbandoned
  */
 export function withinLimit<T>(
   limit: { readonly ms: number; readonly signal?: AbortSignal | undefined },
@@ -16,17 +18,16 @@ export function withinLimit<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
-    const giveUp = (message: string): void => {
-      const reason = new CallAbandoned(message);
+    const giveUp = (reason: CallAbandoned): void => {
       finish();
       reject(reason);
       controller.abort(reason);
     };
     const onAbort = (): void => {
-      giveUp('the caller gave the call up');
+      giveUp(new CallAbandoned('the caller cancelled the call'));
     };
     const timer = setTimeout(() => {
-      giveUp(`no answer within ${limit.ms} ms`);
+      giveUp(new CallTimedOut(`no answer within ${limit.ms} ms`));
     }, limit.ms);
     const finish = (): void => {
       clearTimeout(timer);

@@ -1,11 +1,11 @@
-import { StoreDamaged } from '../../event-sourcing/errors.js';
-import type { JsonObject, JsonValue } from '../../event-sourcing/domain-event.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
+import type { JsonObject, JsonValue } from '../../event-sourcing/ports/domain-event.js';
 
-/** A body as it is stored: the same values, under keys that mean nothing to MongoDB or its driver. */
+/** The stored form of a body: the same values, under keys without a meaning to MongoDB or its driver. */
 export type StoredBody = Record<string, unknown>;
 
-// Dots and dollars are paths and operators to servers and `$ref` with `$id` a reference to the driver, which takes
-// `_bsontype` for a type of its own; a NUL ends a key on the wire.
+// To the server, dots are paths and dollars are operators. To the driver, `$ref` with `$id` is a reference, and
+// `_bsontype` names a BSON type. A NUL ends a key on the wire.
 const special = /[%.$\0]/g;
 const wholeKeys: ReadonlyMap<string, string> = new Map([
   ['', '%'],
@@ -13,31 +13,30 @@ const wholeKeys: ReadonlyMap<string, string> = new Map([
   ['_bsontype', '%5Fbsontype'],
 ]);
 
-/** Percent-encodes what is special in a key; ordinary keys stay as they are, so that documents can be read by people. */
+/** Percent-encodes the special characters of a key. Ordinary keys stay readable. */
 export function encodeKey(key: string): string {
   return wholeKeys.get(key) ?? key.replace(special, percentEncode);
 }
 
 export function decodeKey(key: string): string {
+  if (!key.includes('%')) return key;
   if (key === '%') return '';
   return key.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/**
- * The stored form of a body. A lone surrogate, which JSON text can carry and UTF-8 cannot, is stored as U+FFFD.
- */
+/** Encodes a body. It stores a lone surrogate as U+FFFD, because JSON text can contain one and UTF-8 cannot. */
 export function encodeBody(body: JsonObject): StoredBody {
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [encodeKey(key), encodeValue(value)]));
 }
 
-/** The body of a stored form. @throws StoreDamaged where a value is not one that `encodeBody` makes */
+/** Decodes a stored body. @throws StoreDamaged when a value is not one that `encodeBody` makes */
 export function decodeBody(stored: object): JsonObject {
   return Object.fromEntries(
     Object.entries(stored).map(([key, value]) => [decodeKey(key), decodeValue(value)]),
   );
 }
 
-/** Where the field of an index is stored. */
+/** Returns the path at which the field of an index is stored. */
 export function storedPath(path: string): string {
   return ['body', ...path.split('.').map(encodeKey)].join('.');
 }

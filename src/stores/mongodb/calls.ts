@@ -1,34 +1,48 @@
-import { backoff, type Clock, type Random } from '../../event-sourcing/clock.js';
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/errors.js';
-import { AttemptTimedOut, classify, type Failure } from './failures.js';
-import { connectionWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
+import { backoff, type Clock, type Random } from '../../event-sourcing/ports/clock.js';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import type { Attempt, RunAttempt } from './attempts.js';
+import { classify, NotSent, type CallFailure } from './failures.js';
+import { connectionWaitMs, placeWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
+import type { HoldPrimary } from './primary-check.js';
 
-/** The end of a call, when there is one. */
 export interface Settled<T> {
   readonly settled: T;
 }
 
-/** A write that can be sent again, and whose outcome can be looked up. */
+/** A write that can be repeated, and whose outcome can be read back. */
 export interface GuardedWrite<T> {
-  /** Names the call in errors, without personal data. */
+  /** The name of the call in errors, without personal data. */
   readonly what: string;
-  /** Sends what is not settled yet. `'look'`: the server's answer does not settle everything. */
-  readonly send: (signal: AbortSignal) => Promise<Settled<T> | 'look'>;
-  /**
-   * Reads back, after an answer that did not settle it or none at all (then `uncertain`).
-   * `'send'`: it has not happened yet. `'unknowable'`: it has been overtaken, and no trace tells.
-   */
-  readonly look: (signal: AbortSignal, uncertain: boolean) => Promise<Settled<T> | 'send' | 'unknowable'>;
+  /** Sends the unsettled parts. `'look'`: the server's answer does not settle all of them. */
+  readonly send: (attempt: Attempt) => Promise<Settled<T> | 'look'>;
+  /** Reads back. `uncertain`: an attempt got no answer. `'send'`: not written. `'unknowable'`: later writes hide it. */
+  readonly look: (attempt: Attempt, uncertain: boolean) => Promise<Settled<T> | 'send' | 'unknowable'>;
 }
 
-/** Runs calls against the server so that each ends in its time, with an answer or an error of ours. */
+export interface ReadOptions {
+  /** Gets a place before the reads that are not urgent. */
+  readonly urgent?: boolean;
+  /** Accepts the answer of a primary that was not confirmed recently. */
+  readonly unconfirmed?: boolean;
+}
+
+/** For reads that keep the process going. No request is authorised by them. */
+export const upkeep: ReadOptions = { urgent: true, unconfirmed: true };
+
+/** Runs calls against the server. Each ends within its time limit with an answer or an error of the ports. */
 export interface Calls {
   /** Repeats a read until it answers. @throws StoreUnavailable */
-  readonly read: <T>(what: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Sends and looks in turn until the outcome is known. @throws StoreUnavailable, OutcomeUnknown */
+  readonly read: <T>(
+    what: string,
+    run: (attempt: Attempt) => Promise<T>,
+    options?: ReadOptions,
+  ) => Promise<T>;
+  /** Sends and reads back in turn until the outcome is known. @throws StoreUnavailable, OutcomeUnknown */
   readonly write: <T>(write: GuardedWrite<T>) => Promise<T>;
-  /** Repeats a write that may be repeated without harm until it is acknowledged. @throws StoreUnavailable, OutcomeUnknown */
-  readonly repeatable: <T>(what: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Repeats an idempotent write until the server acknowledges it. @throws StoreUnavailable, OutcomeUnknown */
+  readonly repeatable: <T>(what: string, run: (attempt: Attempt) => Promise<T>) => Promise<T>;
+  /** As `repeatable`, with the limit of an index's creation: one attempt may take all of it. */
+  readonly indexing: <T>(what: string, run: (attempt: Attempt) => Promise<T>) => Promise<T>;
 }
 
 const pause = { first: 10, cap: 250 };
@@ -37,107 +51,145 @@ export function makeCalls({
   clock,
   random,
   limits,
+  attempt,
+  holdPrimary,
 }: {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: MongoDbLimits;
+  readonly attempt: RunAttempt;
+  readonly holdPrimary?: HoldPrimary;
 }): Calls {
-  async function wait(round: number, deadline: AbortSignal): Promise<void> {
-    try {
-      await clock.sleep(backoff(round, random, pause), deadline);
-    } catch (error) {
-      if (!deadline.aborted) throw error;
+  const longestWaitMs = placeWaitMs(limits);
+
+  async function wait(round: number, deadlineMs: number): Promise<void> {
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs > 0) await clock.sleep(Math.min(backoff(round, random, pause), leftMs));
+  }
+
+  async function read<T>(
+    what: string,
+    run: (attempt: Attempt) => Promise<T>,
+    { urgent = false, unconfirmed = false }: ReadOptions = {},
+  ): Promise<T> {
+    // The limit counts from the first place: under overload the wait for it comes before.
+    let deadlineMs = performance.now() + longestWaitMs + limits.readMs;
+    let hasBegun = false;
+    const begin = async (running: Attempt): Promise<T> => {
+      if (!hasBegun) deadlineMs = performance.now() + limits.readMs;
+      hasBegun = true;
+      return run(running);
+    };
+    let reason: string | undefined;
+    for (let round = 0; performance.now() < deadlineMs; round += 1) {
+      try {
+        if (!unconfirmed && holdPrimary !== undefined) {
+          const startedMs = performance.now();
+          await holdPrimary().catch((error: unknown) => {
+            // A primary that does not confirm is no overload: the wait for it counts as time of the read.
+            if (!hasBegun) deadlineMs = startedMs + limits.readMs;
+            hasBegun = true;
+            throw error;
+          });
+        }
+        return await attempt(begin, { ms: readTryMs(limits), deadlineMs, urgent });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (isFinal(failure)) throw unsettled(what, failure.reason, false);
+        reason = tellingReason(reason, failure, deadlineMs);
+      }
+      await wait(round, deadlineMs);
     }
+    throw unsettled(what, `${reason ?? 'no attempt'}; gave up within ${limits.readMs} ms`, false);
   }
 
-  async function read<T>(what: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return withDeadline(limits.readMs, async (deadline) => {
-      let reason: string | undefined;
-      for (let round = 0; !deadline.aborted; round += 1) {
-        try {
-          return await attempt(readTryMs(limits), run, deadline);
-        } catch (error) {
-          const failure = failureOf(error);
-          if (isFinal(failure)) throw unsettled(what, failure.reason, false);
-          reason = tellingReason(reason, failure, deadline);
-        }
-        await wait(round, deadline);
+  /** Writes are urgent: each ends work that has begun, and reads usually begin work. */
+  async function writeWithin<T>(
+    { what, send, look }: GuardedWrite<T>,
+    { wholeMs, tryMs }: { readonly wholeMs: number; readonly tryMs: number },
+  ): Promise<T> {
+    const deadlineMs = performance.now() + wholeMs;
+    // A later send could still wait for a connection at the deadline, and its outcome would be unknown. On a busy machine
+    // the driver notices late that its wait is over.
+    const hasRoomToSend = () => deadlineMs - performance.now() >= 2 * connectionWaitMs(limits);
+    const options = { ms: tryMs, deadlineMs, urgent: true };
+
+    let progress: Progress = { looking: false, uncertain: false, reason: undefined };
+    for (let round = 0; performance.now() < deadlineMs && (progress.looking || hasRoomToSend()); round += 1) {
+      try {
+        const { looking, uncertain } = progress;
+        const answer: Settled<T> | 'look' | 'send' | 'unknowable' = looking
+          ? await attempt(async (running) => look(running, uncertain), options)
+          : await attempt(async (running) => {
+              if (!hasRoomToSend()) throw new NotSent('no free connection in time');
+              return send(running);
+            }, options);
+        if (typeof answer === 'object') return answer.settled;
+        if (answer === 'unknowable') throw unsettled(what, 'a later write hides its outcome', true);
+        progress =
+          answer === 'look'
+            ? { ...progress, looking: true, reason: 'other writes came first' }
+            : { ...progress, looking: false };
+        // A write that lost a race reads back and sends again at once. After the third round it backs off.
+        if (round < 2) continue;
+      } catch (error) {
+        progress = afterFailure(progress, { what, error, deadlineMs });
       }
-      throw unsettled(what, `${reason ?? 'no attempt'}; gave up within ${limits.readMs} ms`, false);
-    });
+      await wait(round, deadlineMs);
+    }
+    throw unsettled(
+      what,
+      `${progress.reason ?? 'no attempt'}; gave up within ${wholeMs} ms`,
+      progress.uncertain,
+    );
   }
 
-  async function write<T>({ what, send, look }: GuardedWrite<T>): Promise<T> {
-    const tryMs = writeTryMs(limits);
-    const startedMs = performance.now();
-    // A send that could not even get a connection in the time left would end without saying so.
-    const roomToSend = () => performance.now() - startedMs <= limits.writeMs - connectionWaitMs(limits);
-
-    return withDeadline(limits.writeMs, async (deadline) => {
-      let progress: Progress = { looking: false, uncertain: false, reason: undefined };
-      for (let round = 0; !deadline.aborted && (progress.looking || roomToSend()); round += 1) {
-        try {
-          const answer: Settled<T> | 'look' | 'send' | 'unknowable' = progress.looking
-            ? await attempt(tryMs, async (signal) => look(signal, progress.uncertain), deadline)
-            : await attempt(tryMs, send, deadline);
-          if (typeof answer === 'object') return answer.settled;
-          if (answer === 'unknowable') throw unsettled(what, 'overtaken before its outcome was known', true);
-          progress =
-            answer === 'look'
-              ? { ...progress, looking: true, reason: 'other writers came first' }
-              : { ...progress, looking: false };
-          // A lost race is looked at and sent again at once; one that is lost again and again gives way.
-          if (round < 2) continue;
-        } catch (error) {
-          progress = afterFailure(progress, { what, error, deadline });
-        }
-        await wait(round, deadline);
-      }
-      throw unsettled(
-        what,
-        `${progress.reason ?? 'no attempt'}; gave up within ${limits.writeMs} ms`,
-        progress.uncertain,
-      );
-    });
-  }
+  const writing = { wholeMs: limits.writeMs, tryMs: writeTryMs(limits) };
+  const indexing = { wholeMs: limits.indexMs, tryMs: limits.indexMs };
 
   return {
     read,
-    write,
-    repeatable: async (what, run) =>
-      write({
-        what,
-        send: async (signal) => ({ settled: await run(signal) }),
-        look: async () => Promise.resolve('send'),
-      }),
+    write: async (guarded) => writeWithin(guarded, writing),
+    repeatable: async (what, run) => writeWithin(repeated(what, run), writing),
+    indexing: async (what, run) => writeWithin(repeated(what, run), indexing),
   };
 }
 
-/** What is known of a write on its way. */
+/** Makes a guarded write of one that needs no guard: while its outcome is unknown, it is sent again. */
+function repeated<T>(what: string, run: (attempt: Attempt) => Promise<T>): GuardedWrite<T> {
+  return {
+    what,
+    send: async (attempt) => ({ settled: await run(attempt) }),
+    look: async () => Promise.resolve('send'),
+  };
+}
+
 interface Progress {
-  /** Whether the outcome of what was sent is to be read back next. */
+  /** Whether the next step reads the outcome back. */
   readonly looking: boolean;
-  /** Whether something was sent whose outcome no answer told. */
+  /** Whether an attempt was sent whose outcome no answer has settled. */
   readonly uncertain: boolean;
   readonly reason: string | undefined;
 }
 
-/** @throws what ends the call */
+/** Returns the progress after a failed step. @throws the error that ends the call when the failure is final */
 function afterFailure(
   { looking, uncertain, reason }: Progress,
   {
     what,
     error,
-    deadline,
-  }: { readonly what: string; readonly error: unknown; readonly deadline: AbortSignal },
+    deadlineMs,
+  }: { readonly what: string; readonly error: unknown; readonly deadlineMs: number },
 ): Progress {
   const failure = failureOf(error);
-  if (isFinal(failure)) throw unsettled(what, failure.reason, uncertain);
+  // A write without a verdict waits on for its outcome, however many calls wait.
+  if (isFinal(failure) && !(failure.kind === 'refused' && uncertain))
+    throw unsettled(what, failure.reason, uncertain);
   const lost = !looking && failure.kind === 'unknown';
   return {
     looking: looking || lost,
     uncertain: uncertain || lost,
-    reason: tellingReason(reason, failure, deadline),
+    reason: tellingReason(reason, failure, deadlineMs),
   };
 }
 
@@ -146,60 +198,19 @@ function unsettled(what: string, reason: string, uncertain: boolean): StoreUnava
   return uncertain ? new OutcomeUnknown(message) : new StoreUnavailable(message);
 }
 
-/** Our own errors, and mistakes of ours, go through as they are. */
-function failureOf(error: unknown): Failure {
+/** Classifies an error. Errors of the ports and bugs pass through as they are. */
+function failureOf(error: unknown): CallFailure {
   if (error instanceof StoreUnavailable || error instanceof StoreDamaged) throw error;
   const failure = classify(error);
   if (failure.kind === 'bug') throw error;
   return failure;
 }
 
-/** A try that was cut short by the end of the call's time says less than what went wrong before. */
-function tellingReason(earlier: string | undefined, { reason }: Failure, deadline: AbortSignal): string {
-  return deadline.aborted ? (earlier ?? reason) : reason;
+/** Chooses the more useful reason: an attempt that the deadline cut short explains less than the failure before it. */
+function tellingReason(earlier: string | undefined, { reason }: CallFailure, deadlineMs: number): string {
+  return performance.now() >= deadlineMs ? (earlier ?? reason) : reason;
 }
 
-function isFinal({ kind }: Failure): boolean {
-  return kind === 'rejected' || kind === 'closed';
-}
-
-async function withDeadline<T>(ms: number, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort();
-  }, ms);
-  try {
-    return await run(controller.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/**
- * One try. The signal makes the driver give up its connection; the race ends the try even where the driver does not
- * listen to the signal.
- */
-export async function attempt<T>(
-  ms: number,
-  run: (signal: AbortSignal) => Promise<T>,
-  deadline?: AbortSignal,
-): Promise<T> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const timedOut = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(new AttemptTimedOut('no answer in time'));
-    });
-  });
-  const giveUp = () => {
-    controller.abort(new AttemptTimedOut('no answer in time'));
-  };
-  const timer = setTimeout(giveUp, ms);
-  deadline?.addEventListener('abort', giveUp);
-  try {
-    return await Promise.race([run(signal), timedOut]);
-  } finally {
-    clearTimeout(timer);
-    deadline?.removeEventListener('abort', giveUp);
-  }
+function isFinal({ kind }: CallFailure): boolean {
+  return kind === 'rejected' || kind === 'closed' || kind === 'refused';
 }

@@ -1,21 +1,27 @@
+import type { Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Checkpoint } from '../../event-sourcing/read-model-store.js';
-import type { Calls } from './calls.js';
-import type { Commands } from './commands.js';
+import type { Checkpoint } from '../../event-sourcing/ports/read-model-store.js';
+import type { Attempt } from './attempts.js';
+import { upkeep, type Calls } from './calls.js';
+import type { DatabaseCommands } from './commands.js';
 import { parseStored } from './parse-stored.js';
 
 const checkpoints = 'checkpoints';
 
 const storedCheckpoint = z.object({
+  _id: z.string(),
   log_id: z.string(),
   position: z.string(),
   fingerprint: z.string().nullish(),
 });
 
-/** One document a collection: `{_id: <collection>, log_id, position, fingerprint}`. */
+type StoredCheckpoint = z.infer<typeof storedCheckpoint>;
+
+/** Stores one document for each collection: `{_id: <collection>, log_id, position, fingerprint}`. */
 export interface Checkpoints {
   readonly load: (collection: string) => Promise<Checkpoint | null>;
+  readonly loadMany: (collections: readonly string[]) => Promise<ReadonlyMap<string, Checkpoint>>;
   readonly save: (collection: string, checkpoint: Checkpoint) => Promise<void>;
 }
 
@@ -24,36 +30,54 @@ export function makeCheckpoints({
   commands,
 }: {
   readonly calls: Calls;
-  readonly commands: Commands;
+  readonly commands: DatabaseCommands;
 }): Checkpoints {
   return {
     load: async (collection) => {
-      const [found] = await calls.read(`read of the checkpoint of ${collection}`, async (signal) =>
-        commands.find(checkpoints, { _id: collection }, { limit: 1, batchSize: 1 }, signal),
+      const [found] = await calls.read(
+        `read of the checkpoint of ${collection}`,
+        async (attempt) => commands.find(checkpoints, { _id: collection }, { limit: 1 }, attempt),
+        upkeep,
       );
-      if (found === undefined) return null;
-      const { log_id: logId, position, fingerprint } = parseStored(storedCheckpoint, found, checkpoints);
-      return { logId, position, ...(fingerprint == null ? {} : { fingerprint }) };
+      return found === undefined ? null : toCheckpoint(decode(found));
     },
-    // A filter that moves forward only may be sent any number of times.
+    loadMany: async (collections) => {
+      // The server treats a limit of 0 as no limit.
+      if (collections.length === 0) return new Map();
+      const limit = collections.length;
+      const found = await calls.read(
+        'read of checkpoints',
+        async (attempt) => commands.find(checkpoints, { _id: { $in: [...collections] } }, { limit }, attempt),
+        upkeep,
+      );
+      return new Map(found.map(decode).map((stored) => [stored._id, toCheckpoint(stored)]));
+    },
+    // The filter only moves a checkpoint forward, so the statement is idempotent.
     save: async (collection, { logId, position, fingerprint = null }) =>
-      calls.repeatable(`write of the checkpoint of ${collection}`, async (signal) => {
+      calls.repeatable(`write of the checkpoint of ${collection}`, async (attempt) => {
         const statement = {
           q: { _id: collection, $or: [{ log_id: { $ne: logId } }, { position: { $lt: position } }] },
           u: { log_id: logId, position, fingerprint },
         };
-        const { duplicate } = await commands.update(checkpoints, [{ ...statement, upsert: true }], signal);
-        // It is there and not behind, or another process inserted it at this moment: then the filter decides.
-        if (duplicate) await commands.update(checkpoints, [{ ...statement, upsert: false }], signal);
+        const { duplicate } = await commands.update(checkpoints, [{ ...statement, upsert: true }], attempt);
+        // The checkpoint is not behind, or another process has just inserted it. Without upsert the filter decides.
+        if (duplicate) await commands.update(checkpoints, [{ ...statement, upsert: false }], attempt);
       }),
   };
 }
 
-/** Forgets how far a collection is. */
+function decode(found: Document): StoredCheckpoint {
+  return parseStored(storedCheckpoint, found, checkpoints);
+}
+
+function toCheckpoint({ log_id: logId, position, fingerprint }: StoredCheckpoint): Checkpoint {
+  return { logId, position, ...(fingerprint == null ? {} : { fingerprint }) };
+}
+
 export async function deleteCheckpoint(
-  commands: Commands,
+  commands: DatabaseCommands,
   collection: string,
-  signal: AbortSignal,
+  attempt: Attempt,
 ): Promise<void> {
-  await commands.deleteById(checkpoints, collection, signal);
+  await commands.deleteById(checkpoints, collection, attempt);
 }

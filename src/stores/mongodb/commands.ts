@@ -1,115 +1,187 @@
 import {
   MongoServerError,
+  type Collection,
   type Db,
   type Document,
   type Filter,
-  type FindOptions,
   type IndexDescription,
 } from 'mongodb';
 import { z } from 'zod';
 
-import { duplicateKeyCode, isTransient, NoVerdict, WriteRejected } from './failures.js';
+import type { Attempt } from './attempts.js';
+import { AttemptTimedOut, duplicateKeyCode, isRefusal, NoVerdict, WriteRejected } from './failures.js';
+import { readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
 
-/** One statement of an update command. */
 export interface UpdateStatement {
   readonly q: Document;
   readonly u: Document;
   readonly upsert: boolean;
 }
 
-/** What an update or insert did: how many documents it matched, inserts included, and whether an insert found the id taken. */
+export interface FindOptions {
+  readonly limit: number;
+  readonly sort?: Readonly<Record<string, 1 | -1>>;
+  readonly projection?: Readonly<Record<string, 1>>;
+}
+
+/** `matched` includes inserts. `duplicate`: an insert found its id taken. */
 export interface Written {
   readonly matched: number;
   readonly duplicate: boolean;
 }
 
-/** The commands that we use, each with its options spelled out and nothing left to the driver's defaults. */
-export interface Commands {
-  /** Statements are unordered: each document appears in one statement only. */
-  update(collection: string, updates: readonly UpdateStatement[], signal: AbortSignal): Promise<Written>;
-  insert(collection: string, document: Document, signal: AbortSignal): Promise<Written>;
+/** The commands that the stores use. Each states its options; none relies on a default of the driver. */
+export interface DatabaseCommands {
+  /** Runs update statements in any order. Each document appears in one statement only. */
+  update(collection: string, updates: readonly UpdateStatement[], attempt: Attempt): Promise<Written>;
+  insert(collection: string, document: Document, attempt: Attempt): Promise<Written>;
   find(
     collection: string,
     filter: Filter<StoredForm>,
     options: FindOptions,
-    signal: AbortSignal,
+    attempt: Attempt,
   ): Promise<Document[]>;
-  /** Deletes by id; an absent document is no error. */
-  deleteById(collection: string, id: string, signal: AbortSignal): Promise<void>;
-  collectionNames(signal: AbortSignal): Promise<string[]>;
-  /** Makes the collection and its indexes where they are missing. */
-  ensure(collection: string, indexes: readonly IndexDescription[], signal: AbortSignal): Promise<void>;
-  drop(collection: string, signal: AbortSignal): Promise<void>;
-  /** Any other command. */
-  run(command: Document, signal: AbortSignal): Promise<Document>;
+  /** Runs a pipeline that yields at most `limit` documents. */
+  aggregate(
+    collection: string,
+    pipeline: readonly Document[],
+    options: Pick<FindOptions, 'limit'>,
+    attempt: Attempt,
+  ): Promise<Document[]>;
+  /** Reads a document linearizably: only the primary that a majority confirms answers. */
+  confirmPrimary(collection: string, attempt: Attempt): Promise<void>;
+  /** Deletes by id. An absent document is no error. */
+  deleteById(collection: string, id: string, attempt: Attempt): Promise<void>;
+  collectionNames(attempt: Attempt): Promise<string[]>;
+  /** Creates the collection when it is missing. */
+  create(collection: string, attempt: Attempt): Promise<void>;
+  /** Creates the indexes that are missing, and waits for them. */
+  createIndexes(collection: string, indexes: readonly IndexDescription[], attempt: Attempt): Promise<void>;
+  drop(collection: string, attempt: Attempt): Promise<void>;
+  /** Runs any other command. */
+  run(command: Document, attempt: Attempt): Promise<Document>;
 }
 
-/** Our ids are strings. */
+/** A stored document; ids are strings. */
 interface StoredForm {
   _id: string;
   [field: string]: unknown;
 }
 
-/** The parts of a write's reply that we use. MongoDB manual, "update" and "insert" commands, output. */
+/** The fields of a write's reply that the stores use (MongoDB manual, "update" and "insert" commands, output). */
 const writeReply = z.object({
   n: z.coerce.number(),
   writeErrors: z.array(z.object({ code: z.coerce.number() })).default([]),
   writeConcernError: z.object({ code: z.coerce.number() }).optional(),
 });
 
+const cursorReply = z.object({
+  cursor: z.object({ id: z.coerce.bigint(), firstBatch: z.array(z.custom<Document>()) }),
+});
+
 const namespaceNotFound = 26;
 const namespaceExists = 48;
 
-/** 64-bit integers are bigint in both directions, and `undefined` is left out. */
+/** 64-bit integers are bigint in both directions. `undefined` is left out. */
 const bson = { useBigInt64: true, ignoreUndefined: true };
 
 /**
- * Writes go out as plain commands: unlike the driver's collection methods those take a signal and are never repeated
- * by the driver, and their replies tell per statement what happened.
+ * Reads and writes are plain commands. Unlike the driver's collection methods, the driver never repeats them, their
+ * replies show the result of each statement, and a read of one document costs two thirds of a cursor's time.
  */
-export function makeCommands(db: Db, { tryMs }: { readonly tryMs: number }): Commands {
-  // The server gives up waiting for its replicas, and says so, before we give up waiting for the server.
-  const writeConcern = { w: 'majority', j: true, wtimeout: Math.ceil(tryMs * 0.9) };
-  const run = async (command: Document, signal: AbortSignal) => db.command(command, { ...bson, signal });
-  const write = async (command: Document, signal: AbortSignal) =>
-    verdict(await run({ ...command, ordered: false, writeConcern }, signal));
+export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCommands {
+  // The server ends its work, or its wait for replicas, and reports it, before the client stops waiting for the server.
+  const serverMs = (tryMs: number) => Math.ceil(tryMs * 0.9);
+  const concern = (tryMs: number) => ({ w: 'majority', j: true, wtimeout: serverMs(tryMs) });
+  const writeConcern = concern(writeTryMs(limits));
+  const maxTimeMS = serverMs(readTryMs(limits));
+  const readOptions = { maxTimeMS, readConcern: { level: 'majority' } };
+
+  async function run(command: Document, { signal, isOver }: Attempt): Promise<Document> {
+    if (isOver()) throw new AttemptTimedOut('no answer in time');
+    return db.command(command, { ...bson, signal });
+  }
+
+  async function write(command: Document, attempt: Attempt): Promise<Written> {
+    return verdict(await run({ ...command, ordered: false, writeConcern }, attempt));
+  }
 
   return {
-    update: async (collection, updates, signal) =>
-      write({ update: collection, updates: [...updates] }, signal),
-    insert: async (collection, document, signal) =>
-      write({ insert: collection, documents: [document] }, signal),
-    find: async (collection, filter, options, signal) =>
-      db
-        .collection<StoredForm>(collection)
-        .find(filter, {
-          ...bson,
-          ...options,
-          readConcern: { level: 'majority' },
-          readPreference: 'primary',
-          signal,
-        })
-        .toArray(),
-    deleteById: async (collection, id, signal) => {
-      await write({ delete: collection, deletes: [{ q: { _id: id }, limit: 1 }] }, signal);
+    update: async (collection, updates, attempt) =>
+      write({ update: collection, updates: [...updates] }, attempt),
+    insert: async (collection, document, attempt) =>
+      write({ insert: collection, documents: [document] }, attempt),
+    find: async (collection, filter, { limit, ...options }, attempt) => {
+      // The server closes a cursor that has returned fewer documents than the batch may have.
+      const command = { find: collection, filter, ...options, limit, batchSize: limit + 1, ...readOptions };
+      const { cursor } = cursorReply.parse(await run(command, attempt));
+      if (cursor.id === 0n) return cursor.firstBatch;
+      // A reply has at most 16 MiB. The driver's cursor reads the replies that follow in one session.
+      await run({ killCursors: collection, cursors: [cursor.id] }, attempt).catch(() => undefined);
+      return readAll(db.collection<StoredForm>(collection), filter, { limit, ...options }, attempt);
     },
-    collectionNames: async (signal) => {
+    aggregate: async (collection, pipeline, { limit }, attempt) => {
+      // Without a size of the batch, the server sends 101 documents and keeps the rest for a further command.
+      const batch = { pipeline: [...pipeline], cursor: { batchSize: limit + 1 } };
+      const { cursor } = cursorReply.parse(
+        await run({ aggregate: collection, ...batch, ...readOptions }, attempt),
+      );
+      if (cursor.id === 0n) return cursor.firstBatch;
+      await run({ killCursors: collection, cursors: [cursor.id] }, attempt).catch(() => undefined);
+      throw new NoVerdict('a joined reply exceeds 16 MiB');
+    },
+    confirmPrimary: async (collection, attempt) => {
+      const filter = { _id: 'primary-check' };
+      const readConcern = { level: 'linearizable' };
+      await run(
+        { find: collection, filter, limit: 1, singleBatch: true, ...readOptions, readConcern },
+        attempt,
+      );
+    },
+    deleteById: async (collection, id, attempt) => {
+      await write({ delete: collection, deletes: [{ q: { _id: id }, limit: 1 }] }, attempt);
+    },
+    collectionNames: async ({ signal }) => {
       const listed = await db.listCollections({}, { nameOnly: true, signal }).toArray();
       return listed.map(({ name }) => name);
     },
-    ensure: async (collection, indexes, signal) => {
-      await run({ create: collection, writeConcern }, signal).catch(unlessCode(namespaceExists));
-      if (indexes.length > 0)
-        await run({ createIndexes: collection, indexes: [...indexes], writeConcern }, signal);
+    create: async (collection, attempt) => {
+      await run({ create: collection, writeConcern }, attempt).catch(unlessCode(namespaceExists));
     },
-    drop: async (collection, signal) => {
-      await run({ drop: collection, writeConcern }, signal).catch(unlessCode(namespaceNotFound));
+    createIndexes: async (collection, indexes, attempt) => {
+      const { writeConcernError } = await run(
+        { createIndexes: collection, indexes: [...indexes], writeConcern: concern(limits.indexMs) },
+        attempt,
+      );
+      if (writeConcernError !== undefined) throw new NoVerdict('the indexes are not on a majority');
+    },
+    drop: async (collection, attempt) => {
+      await run({ drop: collection, writeConcern }, attempt).catch(unlessCode(namespaceNotFound));
     },
     run,
   };
+
+  async function readAll(
+    collection: Collection<StoredForm>,
+    filter: Filter<StoredForm>,
+    options: FindOptions,
+    { signal }: Attempt,
+  ): Promise<Document[]> {
+    return collection
+      .find(filter, {
+        ...bson,
+        ...options,
+        maxTimeMS,
+        batchSize: options.limit,
+        readConcern: { level: 'majority' },
+        readPreference: 'primary',
+        signal,
+      })
+      .toArray();
+  }
 }
 
-/** Takes an error of this code for success; old servers give absent collections no code, only these words. */
+/** Treats this code as success. Old servers report an absent collection without a code, only with this message. */
 function unlessCode(code: number): (error: unknown) => void {
   return (error) => {
     if (error instanceof MongoServerError && (error.code === code || error.message === 'ns not found'))
@@ -122,8 +194,10 @@ function verdict(reply: Document): Written {
   const { n, writeErrors, writeConcernError } = writeReply.parse(reply);
   if (writeConcernError !== undefined)
     throw new NoVerdict(`write concern not met (${writeConcernError.code})`);
-  const other = writeErrors.find(({ code }) => code !== duplicateKeyCode);
-  if (other !== undefined && isTransient(other.code)) throw new NoVerdict(`write error ${other.code}`);
-  if (other !== undefined) throw new WriteRejected(`write error ${other.code}`);
+  const others = writeErrors.filter(({ code }) => code !== duplicateKeyCode);
+  const unknown = others.find(({ code }) => !isRefusal(code));
+  if (unknown !== undefined) throw new NoVerdict(`write error ${unknown.code}`);
+  const [refused] = others;
+  if (refused !== undefined) throw new WriteRejected(`write error ${refused.code}`);
   return { matched: n, duplicate: writeErrors.length > 0 };
 }

@@ -2,15 +2,14 @@ import type { Document, Filter } from 'mongodb';
 import { z } from 'zod';
 
 import type {
+  DocumentName,
   DocumentQuery,
   OrderedQuery,
-  PartialSum,
   StoredDocument,
-  SumQuery,
-} from '../../event-sourcing/read-model-store.js';
-import { decodeBody, encodeKey, storedPath } from './body-fields.js';
+} from '../../event-sourcing/ports/read-model-store.js';
+import { decodeBody, storedPath } from './body-fields.js';
 import type { Calls } from './calls.js';
-import type { Commands } from './commands.js';
+import type { DatabaseCommands } from './commands.js';
 import { parseStored } from './parse-stored.js';
 
 type StringId = Filter<{ _id: string; [field: string]: unknown }>;
@@ -18,27 +17,22 @@ type StringId = Filter<{ _id: string; [field: string]: unknown }>;
 const storedDocument = z.object({
   _id: z.string(),
   revision: z.bigint(),
-  body: z.record(z.string(), z.unknown()).nullable(),
-});
-
-/** What a sum asks of a document. */
-const summedDocument = z.object({
-  _id: z.string(),
-  body: z.record(z.string(), z.unknown()).nullable().optional(),
+  // `decodeBody` checks the values. A schema would copy the body.
+  body: z.custom<object | null>((body) => typeof body === 'object' && !Array.isArray(body)),
 });
 
 const idsUp = { _id: 1 } as const;
 
-/** Documents whose numbers are summed at once: some 300 KiB on the wire. */
-const summedMax = 5_000;
+/** The number of documents that one command reads by id, so that large ones arrive within the limit of a read. */
+const partMax = 100;
 
-/** Reads of one collection's documents, in order of id where no other is named. */
+/** Reads the documents of one collection, in order of id unless the query names another order. */
 export interface DocumentQueries {
   get(collection: string, id: string): Promise<StoredDocument | null>;
+  getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
-  sum(collection: string, query: SumQuery): Promise<PartialSum>;
   scan(
     collection: string,
     options: { readonly after?: string; readonly limit: number },
@@ -50,24 +44,60 @@ export function makeDocumentQueries({
   commands,
 }: {
   readonly calls: Calls;
-  readonly commands: Commands;
+  readonly commands: DatabaseCommands;
 }): DocumentQueries {
   async function query(
     collection: string,
     filter: StringId,
     { limit, sort = idsUp }: { readonly limit: number; readonly sort?: Record<string, 1 | -1> },
   ): Promise<readonly StoredDocument[]> {
-    // To the server a limit of 0 is no limit.
+    // The server treats a limit of 0 as no limit.
     if (limit < 1) return [];
-    const found = await calls.read(`read of ${collection}`, async (signal) =>
-      commands.find(collection, filter, { sort, limit, batchSize: limit }, signal),
+    const found = await calls.read(`read of ${collection}`, async (attempt) =>
+      commands.find(collection, filter, { sort, limit }, attempt),
     );
     return found.map((document) => decodeDocument(collection, document));
   }
 
+  /** Projectors read in this way. A request that waits for a document waits for them. */
+  async function readPart(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]> {
+    const found = await calls.read(
+      `read of ${collection}`,
+      async (attempt) =>
+        commands.find(collection, { _id: { $in: [...ids] } }, { limit: ids.length }, attempt),
+      { urgent: true },
+    );
+    return found.map((document) => decodeDocument(collection, document));
+  }
+
+  async function get(collection: string, id: string): Promise<StoredDocument | null> {
+    return (await query(collection, { _id: id }, { limit: 1 }))[0] ?? null;
+  }
+
+  /** Joins the other documents to the first. Without the first there is nothing to join to, so it reads the others. */
+  async function getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]> {
+    const [first, ...others] = names;
+    if (first === undefined) return [];
+    if (others.length === 0) return [await get(first.collection, first.id)];
+    const [joined] = await calls.read(`read of ${first.collection}`, async (attempt) =>
+      commands.aggregate(first.collection, joinById(first.id, others), { limit: 1 }, attempt),
+    );
+    if (joined === undefined) return [null, ...(await getEach(others))];
+    return names.map(({ collection }, place) => {
+      const found: unknown = joined[foundAt(place)];
+      const document: unknown = Array.isArray(found) ? found[0] : found;
+      return document === undefined ? null : decodeDocument(collection, document as Document);
+    });
+  }
+
   return {
-    get: async (collection, id) => (await query(collection, { _id: id }, { limit: 1 }))[0] ?? null,
-    getMany: async (collection, ids) => query(collection, { _id: { $in: [...ids] } }, { limit: ids.length }),
+    get,
+    getEach,
+    getMany: async (collection, ids) => {
+      const parts: (readonly string[])[] = [];
+      for (let from = 0; from < ids.length; from += partMax) parts.push(ids.slice(from, from + partMax));
+      return (await Promise.all(parts.map(async (part) => readPart(collection, part)))).flat();
+    },
     find: async (collection, { where, after, descending = false, limit }) =>
       query(
         collection,
@@ -80,7 +110,7 @@ export function makeDocumentQueries({
       ),
     findInOrder: async (collection, { orderBy, after, limit }) => {
       const path = storedPath(orderBy);
-      // A comparison with a string matches strings only, so one range of the index holds all that is asked for.
+      // A comparison with a string matches only strings, so one range of the index holds all requested documents.
       const filter: StringId =
         after === undefined
           ? { [path]: { $gte: '' } }
@@ -90,31 +120,33 @@ export function makeDocumentQueries({
             };
       return query(collection, filter, { limit, sort: { [path]: 1, _id: 1 } });
     },
-    sum: async (collection, { where, field, after }) => {
-      const filter = { ...idAfter(after, false), [storedPath(where.field)]: { $eq: where.equals } };
-      const found = await calls.read(`sum over ${collection}`, async (signal) =>
-        commands.find(
-          collection,
-          filter,
-          {
-            sort: idsUp,
-            limit: summedMax,
-            batchSize: summedMax,
-            projection: { [`body.${encodeKey(field)}`]: 1 },
-          },
-          signal,
-        ),
-      );
-      const documents = found.map((document) => parseStored(summedDocument, document, collection));
-      const sum = documents.reduce((total, { body }) => total + wholeNumber(body?.[encodeKey(field)]), 0n);
-      return { sum, after: documents.length < summedMax ? null : (documents.at(-1)?._id ?? null) };
-    },
     scan: async (collection, { after, limit }) => query(collection, idAfter(after, false), { limit }),
   };
 }
 
-function wholeNumber(value: unknown): bigint {
-  return Number.isSafeInteger(value) ? BigInt(Number(value)) : 0n;
+/**
+ * Returns the stages that read the first document and join one document of each other collection by a known id. The id
+ * is a field of the joined document, because a lookup by a field uses the index of ids on every server.
+ */
+function joinById(firstId: string, others: readonly DocumentName[]): Document[] {
+  const ids = others.map(({ id }, index): [string, Document] => [`id${index + 1}`, { $literal: id }]);
+  const lookups = others.map(({ collection }, index) => ({
+    $lookup: {
+      from: collection,
+      localField: `id${index + 1}`,
+      foreignField: '_id',
+      as: foundAt(index + 1),
+    },
+  }));
+  return [
+    { $match: { _id: firstId } },
+    { $project: { _id: 0, [foundAt(0)]: '$$ROOT', ...Object.fromEntries(ids) } },
+    ...lookups,
+  ];
+}
+
+function foundAt(place: number): string {
+  return `found${place}`;
 }
 
 function idAfter(after: string | undefined, descending: boolean): StringId {

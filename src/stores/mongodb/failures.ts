@@ -1,35 +1,46 @@
 import { MongoError, MongoServerError, MongoWriteConcernError } from 'mongodb';
 
 /**
- * What an error says about the call that ended with it:
- * - `not-sent`: the server never got it;
- * - `unknown`: no verdict; it may have happened, or may happen later;
- * - `rejected`: the server's verdict that it did not happen, and will not when repeated;
- * - `closed`: the client is shut;
- * - `bug`: a mistake of ours; passed on as it is.
+ * The meaning of an error for the call that ended with it:
+ * - `not-sent`: the server never received the call;
+ * - `refused`: as `not-sent`, because more calls wait than the connections can serve; a retry would add to them;
+ * - `unknown`: no verdict; the write may have happened, or may happen later;
+ * - `rejected`: the verdict of the server that the write did not happen; a retry ends in the same way;
+ * - `closed`: the client is closed;
+ * - `bug`: a bug in this program; the error is passed on unchanged.
  */
-export interface Failure {
-  readonly kind: 'not-sent' | 'unknown' | 'rejected' | 'closed' | 'bug';
-  /** For messages and logs: names, codes and addresses, never what was stored or asked for. */
+export interface CallFailure {
+  readonly kind: 'not-sent' | 'refused' | 'unknown' | 'rejected' | 'closed' | 'bug';
+  /** The reason for messages and logs. It has names, codes and addresses, never stored or requested data. */
   readonly reason: string;
 }
 
-/** Raised in our own process when a try has used up its time. */
+/** Raised in this process when an attempt has used up its time. */
 export class AttemptTimedOut extends Error {
   override readonly name = 'AttemptTimedOut';
 }
 
-/** A reply that leaves the outcome open: applied here, perhaps, but not where it has to be. */
+/** Raised in this process before an attempt has sent anything. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+  readonly kind: 'not-sent' | 'refused';
+  constructor(message: string, kind: NotSent['kind'] = 'not-sent') {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** A reply that leaves the outcome open: the write may be applied on this server, but not on enough servers. */
 export class NoVerdict extends Error {
   override readonly name = 'NoVerdict';
 }
 
-/** A reply that refuses a write for another reason than its guard. */
+/** A reply that refuses a write for a reason other than its guard. */
 export class WriteRejected extends Error {
   override readonly name = 'WriteRejected';
 }
 
-/** Errors of the driver that come before anything is sent. Some of their classes are not exported, hence names. */
+/** Errors that the driver throws before it sends anything, by name, because it does not export all of the classes. */
 const neverSent: ReadonlySet<string> = new Set([
   'MongoServerSelectionError',
   'MongoWaitQueueTimeoutError',
@@ -52,20 +63,28 @@ const misuse: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Verdicts that another try may change: the "retryable" codes of MongoDB's Retryable Reads and Retryable Writes
- * specifications, and time limits. Some come after the write was applied, so they count as no verdict.
+ * The codes of refusals that come before the server does anything (MongoDB manual, "Error Codes"). Any other code is no
+ * verdict: elections and time limits may come after the write was applied, and other engines answer "Internal Error" for
+ * writes that they have committed.
  */
-const transientCodes: ReadonlySet<number> = new Set([
-  6, 7, 50, 64, 89, 91, 112, 134, 189, 202, 262, 317, 358, 384, 462, 9001, 10_107, 11_600, 11_602, 13_435,
-  13_436,
+const refusalCodes: ReadonlySet<number> = new Set([
+  // The command is malformed, or the server does not know it or one of its options.
+  ...[2, 4, 9, 14, 20, 22, 40, 52, 56, 57, 59, 66, 72, 115, 238, 40_415],
+  // The client may not do this.
+  ...[13, 18, 8000],
+  // The collection, its name or its indexes do not allow it.
+  ...[26, 48, 67, 73, 85, 86, 121],
+  // The document is too large.
+  ...[10_334, 17_280, 17_419, 17_420],
 ]);
 
 export const duplicateKeyCode = 11_000;
 
-export function classify(error: unknown): Failure {
+export function classify(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { kind: 'unknown', reason: 'no reason given' };
   if (error instanceof AttemptTimedOut || error instanceof NoVerdict)
     return { kind: 'unknown', reason: error.message };
+  if (error instanceof NotSent) return { kind: error.kind, reason: error.message };
   if (error instanceof WriteRejected) return { kind: 'rejected', reason: error.message };
   if (error instanceof MongoServerError) return classifyVerdict(error);
   if (error instanceof MongoError) return { kind: kindOfDriverError(error), reason: describe(error) };
@@ -74,7 +93,7 @@ export function classify(error: unknown): Failure {
   return { kind: wasConnecting(error) ? 'not-sent' : 'unknown', reason: describe(error) };
 }
 
-/** Node's own errors get through the driver, for instance when a connection is reset while it is being written to. */
+/** Tells whether an error occurred while connecting. Errors of Node, also of writes, pass through the driver. */
 function wasConnecting(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -83,37 +102,36 @@ function wasConnecting(error: unknown): boolean {
   );
 }
 
-/** Whether a server's code may go away by itself. */
-export function isTransient(code: number): boolean {
-  return transientCodes.has(code);
+/** Tells whether this code is a verdict: nothing was written, and a retry ends in the same way. */
+export function isRefusal(code: number): boolean {
+  return refusalCodes.has(code);
 }
 
-function classifyVerdict(error: MongoServerError): Failure {
+function classifyVerdict(error: MongoServerError): CallFailure {
   const code = typeof error.code === 'number' ? error.code : undefined;
-  // The message is left out: some quote the document.
+  // The message is left out, because some messages quote the document.
   const name = error.codeName ?? error.name;
   const reason = code === undefined ? name : `${name} (${code})`;
-  // Without a code it is no verdict: a bulk write's error wraps whatever happened, with no error of its own.
-  const transient =
-    code === undefined ||
-    error instanceof MongoWriteConcernError ||
-    isTransient(code) ||
-    error.hasErrorLabel('RetryableWriteError') ||
-    error.hasErrorLabel('RetryableError');
-  return { kind: transient ? 'unknown' : 'rejected', reason };
+  const refused =
+    code !== undefined &&
+    isRefusal(code) &&
+    !(error instanceof MongoWriteConcernError) &&
+    !error.hasErrorLabel('RetryableWriteError') &&
+    !error.hasErrorLabel('RetryableError');
+  return { kind: refused ? 'rejected' : 'unknown', reason };
 }
 
-function kindOfDriverError(error: MongoError): Failure['kind'] {
+function kindOfDriverError(error: MongoError): CallFailure['kind'] {
   const connecting = error.hasErrorLabel('HandshakeError') || wasConnecting(error.cause);
   if (neverSent.has(error.name) || connecting) return 'not-sent';
   if (closed.has(error.name)) return 'closed';
   return misuse.has(error.name) ? 'bug' : 'unknown';
 }
 
-/** Network errors name a host and a port, nothing more; of others only the name and the code are told. */
+/** Network errors contain only a host and a port. Of other errors only the name and the code are quoted. */
 function describe(error: Error): string {
-  const told =
+  const quotable =
     error.name.startsWith('MongoNetwork') || error.name === 'MongoServerSelectionError' || 'syscall' in error;
-  if (told) return `${error.name}: ${error.message}`;
+  if (quotable) return `${error.name}: ${error.message}`;
   return 'code' in error && typeof error.code === 'string' ? `${error.name} (${error.code})` : error.name;
 }

@@ -1,28 +1,40 @@
-/** How long calls may take, in milliseconds. Every call ends by then, whatever hangs. */
+/** The time limits of calls. Every call ends within its limit, even when the server does not answer. */
 export interface MongoDbLimits {
-  /** Connecting, checking the server and making our indexes, together. */
+  /** The limit for connecting and checking the server together. */
   readonly openMs: number;
   readonly readMs: number;
   readonly writeMs: number;
+  /** The limit for the creation of a collection's indexes, which takes long where there are many documents. */
+  readonly indexMs: number;
 }
 
-/** DESIGN section 5. */
-export const defaultLimits: MongoDbLimits = { openMs: 10_000, readMs: 2000, writeMs: 5000 };
+/** The limits of docs/design.md#time-limits. */
+export const defaultMongoDbLimits: MongoDbLimits = {
+  openMs: 10_000,
+  readMs: 2000,
+  writeMs: 5000,
+  indexMs: 60_000,
+};
 
-/** One try of a read may take half of its call's time, so that one frozen connection leaves time for another try. */
+/** Limits one attempt of a read to half of the call, so that one frozen connection leaves time for another attempt. */
 export function readTryMs(limits: MongoDbLimits): number {
   return limits.readMs / 2;
 }
 
-/** One try of a write takes less, since reading back what became of it comes between it and the next. */
+/** Limits one attempt of a write to less than half of the call, because a read-back comes between two attempts. */
 export function writeTryMs(limits: MongoDbLimits): number {
   return limits.writeMs * 0.4;
 }
 
 /**
- * Waiting for a server or for a connection ends before the try of a write does, with an error that says that the write
- * was never sent.
+ * Ends the driver's wait for a server or connection before the attempt ends, with an error that says it was not sent. A
+ * longer wait would send the command after its caller has given up.
  */
 export function connectionWaitMs(limits: MongoDbLimits): number {
-  return Math.ceil(writeTryMs(limits) * 0.8);
+  return Math.ceil(Math.min(readTryMs(limits), writeTryMs(limits)) * 0.8);
+}
+
+/** Limits the wait for a place. A shorter one would refuse more calls a second, and refusals cost time too. */
+export function placeWaitMs(limits: MongoDbLimits): number {
+  return limits.readMs;
 }

@@ -1,57 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { MongoClient, MongoError, MongoServerError, type Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Clock, Random } from '../../event-sourcing/clock.js';
-import { StoreUnavailable } from '../../event-sourcing/errors.js';
-import type { ReadModelStore } from '../../event-sourcing/read-model-store.js';
-import type { StateStore } from '../../event-sourcing/state-store.js';
-import { attempt, makeCalls } from './calls.js';
-import { makeCommands, type Commands } from './commands.js';
+import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import { makeAttempts, type Attempt } from './attempts.js';
+import { makeCalls } from './calls.js';
+import { makeDatabaseCommands, type DatabaseCommands } from './commands.js';
+import { connectionLimits, type ConnectionLimits } from './connection-string.js';
 import { classify } from './failures.js';
-import { connectionWaitMs, defaultLimits, writeTryMs, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, defaultMongoDbLimits, type MongoDbLimits } from './limits.js';
+import { makePrimaryCheck } from './primary-check.js';
 import { makeMongoDbReadModelStore } from './read-model-store.js';
-import { ensureStateHousekeeping, makeMongoDbStateStore } from './state-store.js';
+import { ensureExpiry, makeMongoDbStateStore, stateCollection } from './state-store.js';
 
 export interface MongoDbStores {
   readonly readModelStore: ReadModelStore;
   readonly stateStore: StateStore;
-  /** What kind of server answered, for the log. */
+  /** The kind of the server that answered, for the log. */
   readonly topology: 'standalone' | 'replica set' | 'sharded cluster';
-  /** Ends both stores; closing either of them does the same. Idempotent. */
+  /** Closes both stores; `close` of either store does the same. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
+const unreachable = 'the server that MONGODB_URL names cannot be reached; check that it runs and the address';
+
+/** Tells whether the opening failed because no server answered, so that a later attempt may succeed. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof StoreUnavailable && error.message.includes(unreachable);
+}
+
 /**
- * Connects to a MongoDB server, standalone, replica set or sharded cluster, 4.4 or newer. The database is the URL's, or `stowage`.
- * The URL's settings of durability, retries and time limits do not count: ours do.
+ * Connects to MongoDB 4.4 or newer; the database is that of the URL, or `stowage`. Overrides the URL's settings of
+ * durability and retries; a limit of the URL may shorten a limit of this service.
  * @throws StoreUnavailable with a sentence that says what to do
  */
 export async function openMongoDbStores({
   url,
   clock,
   random,
-  limits = defaultLimits,
+  limits = defaultMongoDbLimits,
+  onWarning = () => undefined,
 }: {
   readonly url: string;
   readonly clock: Clock;
   /** Must differ between processes. */
   readonly random: Random;
   readonly limits?: MongoDbLimits;
+  /** Receives what an operator should know of the server and the connection, in sentences. */
+  readonly onWarning?: (sentence: string) => void;
 }): Promise<MongoDbStores> {
-  const client = makeClient(url, limits);
+  const connection = connectionLimits(url, limits);
+  const client = makeClient(url, limits, connection);
   const namesDatabase = /^[^:]+:\/\/[^/]+\/[^?]/.test(url);
-  const commands = makeCommands(client.db(namesDatabase ? undefined : 'stowage'), {
-    tryMs: writeTryMs(limits),
-  });
-  const calls = makeCalls({ clock, random, limits });
-  const close = async () => closeClient(client, limits);
-  const opening = makeCalls({ clock, random, limits: { ...limits, readMs: limits.openMs } });
+  const commands = makeDatabaseCommands(client.db(namesDatabase ? undefined : 'stowage'), limits);
+  const attempt = makeAttempts(connection);
+  let isClosed = false;
+  const close = async () => {
+    isClosed = true;
+    await closeClient(client, limits);
+  };
+  const opening = makeCalls({ clock, random, attempt, limits: { ...limits, readMs: limits.openMs } });
   try {
-    // Repeated while nothing answers: databases are often started at the same moment, or are electing a primary.
-    const topology = await opening.read(
-      'the server that MONGODB_URL names cannot be reached; check that it runs and the address',
-      async (signal) => start(client, commands, signal),
+    // A failed attempt is repeated: databases often start at the same moment, or elect a primary.
+    const { topology, isLinearizable } = await opening.read(unreachable, async (running) =>
+      start(client, commands, running),
     );
+    if (topology !== 'standalone' && !isLinearizable)
+      onWarning(
+        'MongoDB refuses linearizable reads: while its replica set is divided, a read may be stale for up to 10 s',
+      );
+    const confirm = async (running: Attempt) => commands.confirmPrimary(stateCollection, running);
+    const nowMs = () => performance.now();
+    const calls = makeCalls({
+      ...{ clock, random, limits, attempt },
+      ...(isLinearizable ? { holdPrimary: makePrimaryCheck({ attempt, confirm, limits, nowMs }) } : {}),
+    });
+    // The index only saves space. Making it may take long, and nothing waits for it; the next start makes it too.
+    void ensureExpiry({ calls, commands }).catch((error: unknown) => {
+      if (isClosed) return;
+      onWarning(`expired records stay stored: ${error instanceof Error ? error.message : 'unknown error'}`);
+    });
     return {
       readModelStore: makeMongoDbReadModelStore({ calls, commands, random, now: () => clock.now(), close }),
       stateStore: makeMongoDbStateStore({ calls, commands, random, clock, close }),
@@ -66,54 +98,78 @@ export async function openMongoDbStores({
 
 async function start(
   client: MongoClient,
-  commands: Commands,
-  signal: AbortSignal,
-): Promise<MongoDbStores['topology']> {
+  commands: DatabaseCommands,
+  attempt: Attempt,
+): Promise<{ readonly topology: MongoDbStores['topology']; readonly isLinearizable: boolean }> {
   try {
-    // Left to itself the driver does not connect again after a first failure.
+    // After a first failure the driver does not connect again by itself.
     await client.connect();
-    const topology = await checkServer(commands, signal);
-    await ensureStateHousekeeping(commands, signal);
-    return topology;
+    const topology = await checkServer(commands, attempt);
+    await commands.create(stateCollection, attempt);
+    return {
+      topology,
+      isLinearizable: topology !== 'standalone' && (await isLinearizable(commands, attempt)),
+    };
   } catch (error) {
-    // The driver asks for this version too, but says so in different classes of error.
+    // The driver also requires this version, but reports it in different classes of error.
     if (error instanceof MongoError && error.message.includes('wire version')) throw tooOld();
     const { kind, reason } = classify(error);
     if (kind !== 'rejected') throw error;
     throw new StoreUnavailable(
-      `MongoDB refused us: ${reason}; check the user, password and rights in MONGODB_URL`,
+      `MongoDB refused the connection: ${reason}; check the user, password and rights in MONGODB_URL`,
     );
   }
 }
 
-function makeClient(url: string, limits: MongoDbLimits): MongoClient {
+/** The code of engines that speak the protocol without this feature, for example Amazon DocumentDB. */
+const featureNotSupported = 303;
+
+/** Tells whether the server knows linearizable reads. Other engines of the protocol refuse them. */
+async function isLinearizable(commands: DatabaseCommands, attempt: Attempt): Promise<boolean> {
+  try {
+    await commands.confirmPrimary(stateCollection, attempt);
+    return true;
+  } catch (error) {
+    const isUnsupported = error instanceof MongoServerError && error.code === featureNotSupported;
+    if (isUnsupported || classify(error).kind === 'rejected') return false;
+    throw error;
+  }
+}
+
+function makeClient(
+  url: string,
+  limits: MongoDbLimits,
+  { poolSize, silenceMs }: ConnectionLimits,
+): MongoClient {
   const waitMs = connectionWaitMs(limits);
   try {
     return new MongoClient(url, {
       appName: 'stowage',
-      // `timeoutMS` does nothing in this driver; without these an operation may wait for ever.
+      // `timeoutMS` has no effect in this driver. Without these options an operation may wait for ever.
       serverSelectionTimeoutMS: waitMs,
       waitQueueTimeoutMS: waitMs,
       connectTimeoutMS: limits.writeMs,
-      socketTimeoutMS: limits.writeMs,
-      maxPoolSize: 20,
-      // The driver's own repetition adds its time to the first try's and hides that one's error.
+      // Each attempt has another limit (`silenceMs`), and the creation of an index is silent for longest.
+      socketTimeoutMS: limits.indexMs + silenceMs,
+      maxPoolSize: poolSize,
+      // A retry by the driver adds its time to that of the first attempt and hides the error of the first attempt.
       retryWrites: false,
       retryReads: false,
       w: 'majority',
       journal: true,
       readConcernLevel: 'majority',
       readPreference: 'primary',
+      monitorCommands: false,
       useBigInt64: true,
       ignoreUndefined: true,
-      // Whatever the environment asks for: logged commands would contain documents.
+      // Overrides the environment: logged commands would contain documents.
       mongodbLogComponentSeverities: { command: 'off' },
     });
   } catch (error) {
-    // The driver's message may quote the URL, and with it the password.
+    // The message of the driver may quote the URL with its password.
     const name = error instanceof Error ? error.name : 'unknown error';
     throw new StoreUnavailable(
-      `MONGODB_URL is not one that the driver accepts (${name}); it looks like mongodb://user:password@host:27017/database`,
+      `the driver does not accept MONGODB_URL (${name}); its form is mongodb://user:password@host:27017/database`,
     );
   }
 }
@@ -124,24 +180,24 @@ const helloReply = z.object({
   msg: z.string().optional(),
 });
 
-/** Wire version 9 came with MongoDB 4.4. */
+/** Wire version 9 is MongoDB 4.4. */
 const wireVersionMin = 9;
 
-async function checkServer(commands: Commands, signal: AbortSignal): Promise<MongoDbStores['topology']> {
-  const { maxWireVersion, setName, msg } = helloReply.parse(await hello(commands, signal));
+async function checkServer(commands: DatabaseCommands, attempt: Attempt): Promise<MongoDbStores['topology']> {
+  const { maxWireVersion, setName, msg } = helloReply.parse(await hello(commands, attempt));
   if (maxWireVersion < wireVersionMin) throw tooOld();
   if (msg === 'isdbgrid') return 'sharded cluster';
   return setName === undefined ? 'standalone' : 'replica set';
 }
 
-/** `hello` came with 4.4.2; before, and in other servers of the protocol, it has its old name. */
-async function hello(commands: Commands, signal: AbortSignal): Promise<Document> {
+/** Runs `hello`, which exists since 4.4.2. Older servers and other servers of the protocol know it by its old name. */
+async function hello(commands: DatabaseCommands, attempt: Attempt): Promise<Document> {
   try {
-    return await commands.run({ hello: 1 }, signal);
+    return await commands.run({ hello: 1 }, attempt);
   } catch (error) {
     const commandNotFound = error instanceof MongoServerError && error.code === 59;
     if (!commandNotFound) throw error;
-    return commands.run({ isMaster: 1 }, signal);
+    return commands.run({ isMaster: 1 }, attempt);
   }
 }
 
@@ -149,7 +205,10 @@ function tooOld(): StoreUnavailable {
   return new StoreUnavailable('the MongoDB server is too old: 4.4 or newer is needed; upgrade it');
 }
 
-/** Ends within the time of a write, also when connections hang. */
+/** Closes the client within the time limit of a write, even when connections hang. */
 async function closeClient(client: MongoClient, limits: MongoDbLimits): Promise<void> {
-  await attempt(limits.writeMs, async () => client.close()).catch(() => undefined);
+  await Promise.race([
+    client.close().catch(() => undefined),
+    delay(limits.writeMs, undefined, { ref: false }),
+  ]);
 }

@@ -1,9 +1,9 @@
 import type { Document } from 'mongodb';
 import type { z } from 'zod';
 
-import { StoreDamaged } from '../../event-sourcing/errors.js';
+import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 
-/** A document of ours as its schema has it. @throws StoreDamaged where it is somebody else's, or was edited by hand */
+/** @throws StoreDamaged when another program wrote the document or a person edited it */
 export function parseStored<Schema extends z.ZodType>(
   schema: Schema,
   document: Document,
@@ -12,6 +12,6 @@ export function parseStored<Schema extends z.ZodType>(
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
   throw new StoreDamaged(
-    `collection ${collection} holds a document that Stowage did not write; give Stowage a database of its own, or remove it`,
+    `collection ${collection} holds a document that Stowage did not write; give Stowage a separate database, or remove the document`,
   );
 }

@@ -1,12 +1,13 @@
-import type { Clock, Random } from '../../event-sourcing/clock.js';
-import type { StateStore } from '../../event-sourcing/state-store.js';
-import type { Calls } from './calls.js';
-import type { Commands } from './commands.js';
+import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import { upkeep, type Calls } from './calls.js';
+import type { DatabaseCommands } from './commands.js';
 import { makeVersionedRecords } from './versioned-records.js';
 
-const collection = 'state';
+export const stateCollection = 'state';
+const collection = stateCollection;
 
-/** The state store in one database. Whether a record is expired is decided by the injected clock alone. */
+/** Makes the state store in one database. Only the injected clock decides whether a record has expired. */
 export function makeMongoDbStateStore({
   calls,
   commands,
@@ -15,7 +16,7 @@ export function makeMongoDbStateStore({
   close,
 }: {
   readonly calls: Calls;
-  readonly commands: Commands;
+  readonly commands: DatabaseCommands;
   readonly random: Random;
   readonly clock: Clock;
   readonly close: () => Promise<void>;
@@ -35,21 +36,25 @@ export function makeMongoDbStateStore({
     },
     list: records.list,
     ping: async () => {
-      await calls.read('ping', async (signal) => commands.run({ ping: 1 }, signal));
+      await calls.read('ping', async (attempt) => commands.run({ ping: 1 }, attempt), upkeep);
     },
     close,
   };
 }
 
 /**
- * Lets the server delete what expired an hour ago: housekeeping only, and late, so that a server whose clock is ahead
- * of ours never takes away what we still count as there. Removed records stay as long, which is what keeps a late
- * repetition of an earlier write from applying.
+ * Makes the server delete records an hour after they expire or are removed. The hour keeps a server whose clock is
+ * ahead from deleting present records, and a late repetition of an earlier write from applying.
  */
-export async function ensureStateHousekeeping(commands: Commands, signal: AbortSignal): Promise<void> {
-  await commands.ensure(
-    collection,
-    [{ name: 'expires_at', key: { expires_at: 1 }, expireAfterSeconds: 3600 }],
-    signal,
+export async function ensureExpiry({
+  calls,
+  commands,
+}: {
+  readonly calls: Calls;
+  readonly commands: DatabaseCommands;
+}): Promise<void> {
+  const index = { name: 'expires_at', key: { expires_at: 1 }, expireAfterSeconds: 3600 };
+  await calls.indexing(`index of ${collection}`, async (attempt) =>
+    commands.createIndexes(collection, [index], attempt),
   );
 }

@@ -1,9 +1,6 @@
-import type { Random } from '../../event-sourcing/clock.js';
+import type { Random } from '../../event-sourcing/ports/clock.js';
 
-/**
- * 96 random bits as text: names one write, so that a reader of the document can tell whose it is.
- * The randomness of two processes must differ.
- */
+/** Makes 96 random bits that name the write that made a document. The randomness of two processes must differ. */
 export function makeToken(random: Random): string {
   return [0, 1, 2]
     .map(() =>

@@ -1,16 +1,17 @@
 import type { Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Random } from '../../event-sourcing/clock.js';
-import type { JsonValue } from '../../event-sourcing/domain-event.js';
-import type { Calls, GuardedWrite, Settled } from './calls.js';
-import type { Commands } from './commands.js';
+import type { Random } from '../../event-sourcing/ports/clock.js';
+import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
+import type { Attempt } from './attempts.js';
+import { upkeep, type Calls, type GuardedWrite, type ReadOptions, type Settled } from './calls.js';
+import type { DatabaseCommands } from './commands.js';
 import { parseStored } from './parse-stored.js';
 import { makeToken } from './token.js';
 
 /**
- * A record as it is stored: the value as JSON text, since nobody queries it and text keeps it exactly.
- * `value` null is a removed record. `replaced` is the version that this one was written over (null: an insert).
+ * The value is JSON text, because no query reads into it and text keeps it exactly; null is a removed record.
+ * `replaced` is the version that this one replaced (null: an insert).
  */
 const storedRecord = z.object({
   _id: z.string(),
@@ -29,16 +30,18 @@ export interface LiveRecord {
 }
 
 export interface NewValue {
-  /** Null removes. */
+  /** Null for a removal. */
   readonly value: JsonValue;
   readonly removes: boolean;
   readonly expiresAt: Date | null;
 }
 
-/** Records of one collection, changed one at a time by compare-and-set. */
+/** Records of one collection, each changed by compare-and-set. */
 export interface VersionedRecords {
   readonly get: (key: string) => Promise<LiveRecord | null>;
-  /** The new version, or null when the record is not at `expected` (null: absent, removed or expired). */
+  /** Returns the records that exist, in any order. */
+  readonly getMany: (keys: readonly string[]) => Promise<readonly LiveRecord[]>;
+  /** Returns the new version, or null when the record is not at `expected` (null: absent, removed or expired). */
   readonly compareAndSet: (key: string, expected: string | null, next: NewValue) => Promise<string | null>;
   readonly list: (
     prefix: string,
@@ -47,9 +50,8 @@ export interface VersionedRecords {
 }
 
 /**
- * Every write names the exact version that it replaces, or inserts: so it applies at most once however often it is
- * sent, and versions form a chain that tells afterwards what became of a write whose answer was lost. A removal
- * is therefore a version too.
+ * Every write names the exact version that it replaces, or inserts, so it applies at most once, even when sent again.
+ * Versions form a chain that shows whether a write without an answer applied. So a removal is a version too.
  */
 export function makeVersionedRecords({
   calls,
@@ -57,12 +59,15 @@ export function makeVersionedRecords({
   random,
   now,
   collection,
+  reading = {},
 }: {
   readonly calls: Calls;
-  readonly commands: Commands;
+  readonly commands: DatabaseCommands;
   readonly random: Random;
   readonly now: () => Date;
   readonly collection: string;
+  /** How a single record is read. */
+  readonly reading?: ReadOptions;
 }): VersionedRecords {
   const unexpired = () => ({ $or: [{ expires_at: null }, { expires_at: { $gt: now() } }] });
 
@@ -70,8 +75,8 @@ export function makeVersionedRecords({
     return value !== null && (expiresAt === null || expiresAt > now());
   }
 
-  async function read(key: string, signal: AbortSignal): Promise<StoredRecord | null> {
-    const [found] = await commands.find(collection, { _id: key }, { limit: 1, batchSize: 1 }, signal);
+  async function read(key: string, attempt: Attempt): Promise<StoredRecord | null> {
+    const [found] = await commands.find(collection, { _id: key }, { limit: 1 }, attempt);
     return found === undefined ? null : decode(found);
   }
 
@@ -81,21 +86,37 @@ export function makeVersionedRecords({
 
   return {
     get: async (key) => {
-      const stored = await calls.read(`read of ${collection}`, async (signal) => read(key, signal));
+      const stored = await calls.read(
+        `read of ${collection}`,
+        async (attempt) => read(key, attempt),
+        reading,
+      );
       return stored !== null && isLive(stored) ? toLive(stored) : null;
+    },
+
+    getMany: async (keys) => {
+      // The server treats a limit of 0 as no limit.
+      if (keys.length === 0) return [];
+      const limit = keys.length;
+      const found = await calls.read(
+        `read of ${collection}`,
+        async (attempt) => commands.find(collection, { _id: { $in: [...keys] } }, { limit }, attempt),
+        upkeep,
+      );
+      return found.map(decode).filter(isLive).map(toLive);
     },
 
     compareAndSet: async (key, expected, next) => {
       const version = makeToken(random);
-      // The version to write over; null inserts. What is absent, removed or expired is to be looked at first.
+      // The version to replace; null inserts. Undefined: expected absent, removed or expired, so it must be read first.
       let over: string | null | undefined = expected ?? undefined;
       const write: GuardedWrite<string | null> = {
         what: `compare-and-set in ${collection}`,
-        send: async (signal) => {
+        send: async (attempt) => {
           if (over === undefined) return 'look';
           const fields = { version, replaced: over, ...storedValue(next, now()) };
           if (over === null) {
-            const { duplicate } = await commands.insert(collection, { _id: key, ...fields }, signal);
+            const { duplicate } = await commands.insert(collection, { _id: key, ...fields }, attempt);
             return duplicate ? 'look' : { settled: version };
           }
           const q = {
@@ -103,11 +124,11 @@ export function makeVersionedRecords({
             version: over,
             ...(expected === null ? {} : { ...unexpired(), value: { $ne: null } }),
           };
-          const { matched } = await commands.update(collection, [{ q, u: fields, upsert: false }], signal);
+          const { matched } = await commands.update(collection, [{ q, u: fields, upsert: false }], attempt);
           return matched === 0 ? 'look' : { settled: version };
         },
-        look: async (signal, uncertain) => {
-          const stored = await read(key, signal);
+        look: async (attempt, uncertain) => {
+          const stored = await read(key, attempt);
           const end: ChainEnd =
             stored === null
               ? { version: null, replaced: undefined, live: false }
@@ -124,29 +145,41 @@ export function makeVersionedRecords({
     list: async (prefix, { after, limit }) => {
       if (limit < 1) return [];
       const filter = {
-        _id: { $gte: prefix, ...(after === undefined ? {} : { $gt: after }) },
+        _id: { ...keysWith(prefix), ...(after === undefined ? {} : { $gt: after }) },
         value: { $ne: null },
         ...unexpired(),
       };
-      const found = await calls.read(`read of ${collection}`, async (signal) =>
-        commands.find(collection, filter, { sort: { _id: 1 }, limit, batchSize: limit }, signal),
+      // Lists are read for the upkeep of the process: its registry, its members, its keys.
+      const found = await calls.read(
+        `read of ${collection}`,
+        async (attempt) => commands.find(collection, filter, { sort: { _id: 1 }, limit }, attempt),
+        upkeep,
       );
-      // Keys with the prefix follow one another from the prefix on.
-      const records = found.map(decode);
-      const end = records.findIndex(({ _id: key }) => !key.startsWith(prefix));
-      return (end === -1 ? records : records.slice(0, end)).map(toLive);
+      return found.map((document) => toLive(decode(document)));
     },
   };
 }
 
-/** The record as it is now; an absent one has version null and replaced nothing. */
+/** Returns the range of the keys that begin with the prefix, so that the server reads no key beyond it. */
+export function keysWith(prefix: string): { readonly $gte: string; readonly $lt?: string } {
+  // Keys are in order of their UTF-8 bytes, which is the order of their code points.
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === 0x10_ff_ff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return { $gte: prefix };
+  // Surrogates are no characters.
+  const next = last === 0xd7_ff ? 0xe0_00 : last + 1;
+  return { $gte: prefix, $lt: String.fromCodePoint(...points, next) };
+}
+
+/** The record as it is now. An absent record has version null, and it replaced nothing. */
 export interface ChainEnd {
   readonly version: string | null;
   readonly replaced: string | null | undefined;
   readonly live: boolean;
 }
 
-/** What became of a write of `version` over `over`. `uncertain`: an earlier try of it ended without a verdict. */
+/** Decides the outcome of a write of `version` over `over`. `uncertain`: an earlier attempt ended without a verdict. */
 export function followChain(
   write: {
     readonly version: string;
@@ -158,12 +191,12 @@ export function followChain(
   end: ChainEnd,
 ): Settled<string | null> | { readonly sendOver: string | null } | 'unknowable' {
   if (end.version === write.version || end.replaced === write.version) return { settled: write.version };
-  // Several versions on: ours may have been one of those between.
+  // The record is several versions further, and this write may be one of those between.
   const traceable = end.version === write.over || end.replaced === write.over;
   if (write.uncertain && !traceable) return 'unknowable';
   const matches = write.expected === null ? !end.live : end.live && end.version === write.expected;
   if (matches) return { sendOver: end.version };
-  // It expired since; the earlier try, sent in time, may still come through.
+  // The record has expired since. The earlier attempt was sent in time and may still apply.
   return write.uncertain && end.version === write.over ? 'unknowable' : { settled: null };
 }
 
@@ -178,5 +211,5 @@ function toLive({ _id: key, value, version, expires_at: expiresAt }: StoredRecor
   return { key, value: parseJson(value ?? 'null'), version, expiresAt };
 }
 
-/** JSON text is what `JSON.stringify` made of a JSON value, so it parses to one. */
+/** `JSON.stringify` made the text from a JSON value, so it parses to one. */
 const parseJson: (text: string) => JsonValue = JSON.parse;

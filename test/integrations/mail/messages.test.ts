@@ -14,7 +14,7 @@ for (const [name, message] of [
   ['sign-in', loginCodeMessage],
   ['address change', addressChangeMessage],
 ] as const) {
-  test(`${name}: the code is the only run of six digits, and not in the subject`, (t) => {
+  test(`The mail of a ${name} code has the code as its only run of six digits, and not in the subject`, (t) => {
     for (const url of [publicUrl, 'http://127.0.0.1:8080', 'https://n123456.example']) {
       const { subject, text, html } = message({ code: '012345', expiresAt, publicUrl: url });
       t.deepEqual(text.match(/[0-9]{6,}/g), ['012345']);
@@ -26,7 +26,7 @@ for (const [name, message] of [
   });
 }
 
-test('an invitation names project, role, inviter and where to go', (t) => {
+test('An invitation names project, role, inviter and URL', (t) => {
   const { subject, text, html } = invitationMessage({
     projectName: 'Summer film',
     inviter: 'Ada',
@@ -55,7 +55,7 @@ const hostileNames = [
   '$& $1 $`',
 ];
 
-test('names given by people stay text: no markup, no link, no second line, no other direction', (t) => {
+test('Names that users give stay text without markup, link, second line or other direction', (t) => {
   const harmless = invitationMessage({ projectName: 'a', inviter: 'b', role: 'viewer', publicUrl });
   const tags = harmless.html.match(/<[^>]*>/g);
   for (const name of hostileNames) {
@@ -75,7 +75,7 @@ test('names given by people stay text: no markup, no link, no second line, no ot
   }
 });
 
-test('a name without anything to take out of it arrives unchanged to the eye', (t) => {
+test('A harmless name looks unchanged', (t) => {
   for (const name of ['Film 2: the return', 'v1.2', 'ईव 🦊', "O'Hara & Söhne", '$& $1']) {
     const { text } = invitationMessage({ projectName: name, inviter: '', role: 'owner', publicUrl });
     t.true(text.replaceAll('\u2060', '').includes(`A member invites you to the project "${name}"`), name);
@@ -83,7 +83,7 @@ test('a name without anything to take out of it arrives unchanged to the eye', (
 });
 
 for (const kind of securityNoticeKind.options) {
-  test(`notice ${kind}: says what happened, when and what to do, and nothing that looks like a code`, (t) => {
+  test(`The notice ${kind} says what happened, when and what to do, and contains nothing like a code`, (t) => {
     const at = new Date('2026-01-02T03:04:05.678Z');
     for (const url of [publicUrl, 'http://127.0.0.1:8080', 'https://n123456.example']) {
       const { subject, text, html } = securityNoticeMessage({ kind, at, publicUrl: url });

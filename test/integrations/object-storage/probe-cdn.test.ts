@@ -2,16 +2,16 @@ import test, { type ExecutionContext } from 'ava';
 import { describeFailure, testFailureCode } from '../../../src/domain/storage/test-failure.js';
 import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
 import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
-import { makeProbeStorage } from '../../../src/integrations/object-storage/probe.js';
+import { makeProbeBucket } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import { type Lookup, makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
-import { cdnAuthority } from '../../support/cdn-certificates.js';
-import { cdnHost, type FakeCdn, givenFakeCdn } from '../../support/fake-cdn.js';
-import { type FakeStorage, givenFakeStorage } from '../../support/fake-storage.js';
+import { cdnAuthority } from '../../support/examples/cdn-certificates.js';
+import { cdnHost, type FakeCdn, givenFakeCdn } from '../../support/fakes/fake-cdn.js';
+import { type FakeStorage, givenFakeStorage } from '../../support/fakes/fake-storage.js';
 
 /*
- * The test of a storage through `cdn_domain`, over real TLS: the client trusts one authority more than usual, and knows
- * where `cdn.example.test` is; all else is what serves.
+ * The test of a storage through `cdn_domain`, over real TLS. The client trusts one more authority than usual and
+ * resolves `cdn.example.test` to this machine. Everything else is production code.
  */
 
 const onLoopback: Lookup = (_hostname, callback) => {
@@ -41,19 +41,19 @@ function probe({ storage, cdn, mode = 'rewrite', lookup = onLoopback, allowed = 
     },
     { id: 'an access key', secret: 'a secret key' },
   );
-  const run = makeProbeStorage({ http, now: () => new Date(), makeId: () => 'an-id' });
+  const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   return run({ urls, basePath: 'videos', cdn: mode }, AbortSignal.timeout(10_000));
 }
 
 const object = 'videos/.stowage-probe-an-id';
 
-test('A good CDN passes, by the URLs of each mode', async (t) => {
+test('A good CDN passes with the URLs of each mode', async (t) => {
   const storage = await givenFakeStorage(t);
-  // Given a CDN that speaks to the bucket's host, and gets the whole URL that was signed for that
+  // Given a CDN that uses the bucket's host and receives the whole URL that was signed for it
   const cdn = await givenFakeCdn(t, storage);
   t.is(await probe({ storage, cdn, mode: 'rewrite' }), null);
   t.regex(cdn.requests[0] ?? '', new RegExp(`^/media/${object}\\?.*X-Amz-Signature=`));
-  // and one that reads the bucket by itself, or is another name of it
+  // and one that reads the bucket itself, or is another name of it
   const own = await givenFakeCdn(t, storage, { originPath: '/media' });
   t.is(await probe({ storage, cdn: own, mode: 'public' }), null);
   t.is(await probe({ storage, cdn: own, mode: 'origin' }), null);
@@ -70,15 +70,15 @@ const badCertificates = [
 ] as const;
 
 for (const [what, certificate, code] of badCertificates) {
-  test(`A CDN with a certificate ${what} is told so, and is asked for nothing`, async (t) => {
+  test(`A CDN with a certificate ${what} has its own failure code and receives no request`, async (t) => {
     const storage = await givenFakeStorage(t);
     const cdn = await givenFakeCdn(t, storage, { certificate });
-    for (const mode of ['rewrite', 'public'] as const) await tells(t, { storage, cdn, mode }, code);
+    for (const mode of ['rewrite', 'public'] as const) await reports(t, { storage, cdn, mode }, code);
     t.deepEqual(cdn.requests, []);
   });
 }
 
-test('The same certificates at the endpoint itself have codes of their own', async (t) => {
+test('The same certificates at the endpoint have separate failure codes', async (t) => {
   const storage = await givenFakeStorage(t);
   for (const [, certificate, code] of badCertificates) {
     const { port } = await givenFakeCdn(t, storage, { certificate });
@@ -129,48 +129,48 @@ const answers: readonly (readonly [string, Parameters<typeof givenFakeCdn>[2], P
 ];
 
 for (const [what, options, code] of answers) {
-  test(`A CDN that ${what} is told so`, async (t) => {
+  test(`The probe reports the failure code of a CDN that ${what}`, async (t) => {
     const storage = await givenFakeStorage(t);
     const cdn = await givenFakeCdn(t, storage, options);
-    await tells(t, { storage, cdn }, code);
+    await reports(t, { storage, cdn }, code);
   });
 }
 
-test('A CDN that refuses is told by what its mode asks of it', async (t) => {
+test("A refusal of a CDN is reported by the CDN's mode", async (t) => {
   const storage = await givenFakeStorage(t);
   const cdn = await givenFakeCdn(t, storage, {
     behaviour: (_request, response) =>
       response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
   });
-  await tells(t, { storage, cdn, mode: 'rewrite' }, 'cdn_signature_refused');
-  await tells(t, { storage, cdn, mode: 'origin' }, 'cdn_signature_refused');
-  await tells(t, { storage, cdn, mode: 'public' }, 'cdn_not_public');
+  await reports(t, { storage, cdn, mode: 'rewrite' }, 'cdn_signature_refused');
+  await reports(t, { storage, cdn, mode: 'origin' }, 'cdn_signature_refused');
+  await reports(t, { storage, cdn, mode: 'public' }, 'cdn_not_public');
 });
 
-test('A CDN that cannot be spoken to is told by what is in the way', async (t) => {
+test('A CDN that cannot be reached is reported by the cause', async (t) => {
   const storage = await givenFakeStorage(t);
   const cdn = await givenFakeCdn(t, storage);
   const nowhere: Lookup = (_hostname, callback) => {
     callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
   };
-  await tells(t, { storage, cdn, lookup: nowhere }, 'cdn_host_not_found');
+  await reports(t, { storage, cdn, lookup: nowhere }, 'cdn_host_not_found');
   const inside: Lookup = (_hostname, callback) => {
     callback(null, [{ address: '10.0.0.1', family: 4 }]);
   };
-  await tells(t, { storage, cdn, lookup: inside }, 'cdn_address_refused');
-  await tells(t, { storage, cdn: storage }, 'cdn_tls_failed');
-  await tells(t, { storage, cdn: { port: 1 } }, 'cdn_unreachable');
+  await reports(t, { storage, cdn, lookup: inside }, 'cdn_address_refused');
+  await reports(t, { storage, cdn: storage }, 'cdn_tls_failed');
+  await reports(t, { storage, cdn: { port: 1 } }, 'cdn_unreachable');
 });
 
-test('Every failure through a CDN has advice of its own, which names the CDN', (t) => {
+test('Every failure through a CDN has separate advice that names the CDN', (t) => {
   const codes = testFailureCode.options.filter((code) => code.startsWith('cdn_'));
   const advice = codes.map((code) => describeFailure({ code, hint: null }).replace(`${code}: `, ''));
   t.is(new Set(advice).size, codes.length);
   for (const text of advice) t.regex(text, /cdn_domain/);
 });
 
-/** Of the CDN alone: what was written is taken away whatever became of it. */
-async function tells(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
+/** Checks the failure code of a place. The test object must be deleted after every failure of the CDN. */
+async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
   const failure = await probe(place);
   t.deepEqual(failure, { code, hint: null });
   t.true(testFailureCode.safeParse(failure?.code).success);
@@ -187,6 +187,6 @@ function probeEndpoint(host: string) {
     },
     { id: 'an access key', secret: 'a secret key' },
   );
-  const run = makeProbeStorage({ http, now: () => new Date(), makeId: () => 'an-id' });
+  const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   return run({ urls, basePath: 'videos', cdn: null }, AbortSignal.timeout(10_000));
 }

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { testFailureCode } from '../../../src/domain/storage/test-failure.js';
 import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
 import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
-import { makeProbeStorage } from '../../../src/integrations/object-storage/probe.js';
+import { makeProbeBucket } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import {
   type Lookup,
@@ -16,7 +16,7 @@ import {
   type FakeStorage,
   type Fault,
   givenFakeStorage,
-} from '../../support/fake-storage.js';
+} from '../../support/fakes/fake-storage.js';
 
 const secret = 'canary-secret-key';
 const now = () => new Date();
@@ -27,9 +27,9 @@ interface Place {
   readonly protocol?: 'http:' | 'https:';
   readonly lookup?: Lookup;
   readonly clock?: () => Date;
-  /** For each request; the service's own 5 s when left out. */
+  /** The time limit of each request; the production value of 5 s by default. */
   readonly timeMs?: number;
-  /** What the CDN answers, in place of being asked. */
+  /** The replies of the CDN, which then receives no request. */
   readonly cdn?: (request: OutgoingRequest) => OutgoingReply;
 }
 
@@ -58,7 +58,7 @@ function probe(place: Place) {
     cdnDomain: cdn === undefined ? '' : cdnDomain,
     mode: 'rewrite',
   } as const;
-  const run = makeProbeStorage({ http, now: clock, makeId: () => 'an-id' });
+  const run = makeProbeBucket({ http, now: clock, makeId: () => 'an-id' });
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
   const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
   return run(target, AbortSignal.timeout(5_000));
@@ -69,7 +69,7 @@ const error = (status: number, code: string, more = ''): Fault => ({
   body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>canary ${secret}</Message>${more}</Error>`,
 });
 
-test('A bucket that can be listed, written, read and cleaned passes, and nothing is left in it', async (t) => {
+test('A bucket that permits list, write, read and delete passes, and stays empty', async (t) => {
   const storage = await givenFakeStorage(t);
   t.is(await probe({ storage }), null);
   const key = '/media/videos/.stowage-probe-an-id';
@@ -77,7 +77,7 @@ test('A bucket that can be listed, written, read and cleaned passes, and nothing
   t.is(storage.objects.size, 0);
 });
 
-test('A key that may not list is welcome', async (t) => {
+test('A key that may not list passes', async (t) => {
   const storage = await givenFakeStorage(t, { list: error(403, 'AccessDenied') });
   t.is(await probe({ storage }), null);
 });
@@ -115,7 +115,7 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
   ['deleting denied', 'delete', error(403, 'AccessDenied'), 'delete_denied'],
   ['a default domain refused', 'put', error(400, 'AccessDenied', '<EC>0048-00000001</EC>'), 'domain_refused'],
   ['slowing down', 'put', error(503, 'SlowDown'), 'throttled'],
-  ['an error of its own', 'put', error(500, 'InternalError'), 'storage_unavailable'],
+  ['an internal error', 'put', error(500, 'InternalError'), 'storage_unavailable'],
   [
     'an error page of a proxy',
     'list',
@@ -123,7 +123,7 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
     'storage_unavailable',
   ],
   ['a web page', 'list', { status: 200, body: '<html>welcome</html>' }, 'not_a_storage'],
-  ['a web server without such a page', 'list', { status: 404, body: '<html>canary</html>' }, 'not_a_storage'],
+  ['a web server without the page', 'list', { status: 404, body: '<html>canary</html>' }, 'not_a_storage'],
   [
     'a part that is answered with all',
     'get',
@@ -131,13 +131,13 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
     'range_ignored',
   ],
   ['other content than was written', 'get', { status: 206, body: 'garbled' }, 'content_changed'],
-  ['a refusal that nobody knows', 'put', error(400, 'WhoKnows'), 'request_refused'],
+  ['an unknown refusal', 'put', error(400, 'WhoKnows'), 'request_refused'],
   ['a connection that is cut', 'put', 'cut', 'connection_failed'],
   ['a storage that stays silent', 'put', 'silent', 'connection_timeout'],
 ];
 
 for (const [what, operation, fault, code] of faults) {
-  test(`A test tells: ${what}`, async (t) => {
+  test(`The probe reports ${what}`, async (t) => {
     const storage = await givenFakeStorage(t, { [operation]: fault });
     const failure = await probe({ storage, ...(fault === 'silent' ? { timeMs: 300 } : {}) });
     t.is(failure?.code, code);
@@ -147,7 +147,7 @@ for (const [what, operation, fault, code] of faults) {
   });
 }
 
-test('A test tells what is wrong before anything answers', async (t) => {
+test('The probe reports failures before the first reply', async (t) => {
   const storage = await givenFakeStorage(t);
   const failing =
     (code: string): Lookup =>
@@ -160,13 +160,13 @@ test('A test tells what is wrong before anything answers', async (t) => {
       callback(null, [{ address, family: 4 }]);
     };
   const host = 'storage.example.org';
-  await tells(t, { storage, host, lookup: failing('ENOTFOUND') }, 'host_not_found');
-  await tells(t, { storage, host, lookup: failing('EAI_AGAIN') }, 'host_not_resolved');
-  await tells(t, { storage, host, lookup: to('10.0.0.1') }, 'address_refused');
-  await tells(t, { storage, host: '127.0.0.1:1' }, 'connection_refused');
-  await tells(t, { storage, protocol: 'https:' }, 'tls_failed');
+  await reports(t, { storage, host, lookup: failing('ENOTFOUND') }, 'host_not_found');
+  await reports(t, { storage, host, lookup: failing('EAI_AGAIN') }, 'host_not_resolved');
+  await reports(t, { storage, host, lookup: to('10.0.0.1') }, 'address_refused');
+  await reports(t, { storage, host: '127.0.0.1:1' }, 'connection_refused');
+  await reports(t, { storage, protocol: 'https:' }, 'tls_failed');
   const slow = () => new Date(Date.now() + 3_600_000);
-  await tells(t, { storage, clock: slow }, 'clock_skewed');
+  await reports(t, { storage, clock: slow }, 'clock_skewed');
 });
 
 const begin = 'Stowage';
@@ -178,11 +178,11 @@ const cdnReplies: readonly [string, number, string, ProbeFailureCode | null][] =
   ['a redirection', 301, '', 'cdn_redirected'],
   ['a refusal', 403, `<Error><Code>AccessDenied</Code>canary ${secret}</Error>`, 'cdn_signature_refused'],
   ['nothing of that name', 404, '', 'cdn_not_found'],
-  ['an error of its own', 502, '<html>canary</html>', 'cdn_failed'],
+  ['an internal error', 502, '<html>canary</html>', 'cdn_failed'],
 ];
 
 for (const [what, status, body, code] of cdnReplies) {
-  test(`A test tells of a CDN that answers with ${what}`, async (t) => {
+  test(`The probe judges a CDN that answers with ${what}`, async (t) => {
     const storage = await givenFakeStorage(t);
     const asked: OutgoingRequest[] = [];
     const cdn = (request: OutgoingRequest): OutgoingReply => {
@@ -191,7 +191,7 @@ for (const [what, status, body, code] of cdnReplies) {
     };
     t.deepEqual(await probe({ storage, cdn }), code === null ? null : { code, hint: null });
     t.true(code === null || testFailureCode.safeParse(code).success);
-    // It is asked as a visitor's browser asks it, by a signed URL and nothing besides
+    // The probe sends the request of a visitor's browser: a signed URL and a Range
     t.is(asked.length, 1);
     t.regex(asked[0]?.url ?? '', /^https:\/\/cdn\.example\.org\/media\/videos\/.*X-Amz-Signature=/);
     t.deepEqual(asked[0]?.headers, { range: 'bytes=0-6' });
@@ -199,18 +199,18 @@ for (const [what, status, body, code] of cdnReplies) {
   });
 }
 
-test('What may have been written before the connection broke off is taken away', async (t) => {
+test('An object that may exist after a broken connection is deleted', async (t) => {
   const storage = await givenFakeStorage(t, { put: 'cut' });
   t.is((await probe({ storage }))?.code, 'connection_failed');
   t.is(storage.requests.at(-1), 'DELETE /media/videos/.stowage-probe-an-id');
 });
 
-test('What a failed test has written is taken away', async (t) => {
+test('The object of a failed test is deleted', async (t) => {
   const storage = await givenFakeStorage(t, { get: error(403, 'AccessDenied') });
   t.is((await probe({ storage }))?.code, 'read_denied');
   t.is(storage.objects.size, 0);
 });
 
-async function tells(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
+async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
   t.is((await probe(place))?.code, code);
 }

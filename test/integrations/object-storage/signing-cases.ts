@@ -1,7 +1,7 @@
 import type { StorageProvider } from '../../../src/domain/storage/provider.js';
 import type { StorageKeys } from '../../../src/integrations/object-storage/signer.js';
 
-/** One URL to sign, as our signers and the official SDKs are both asked for it. */
+/** One URL to sign, for our signers and for the official SDKs. */
 export interface SigningCase {
   readonly provider: StorageProvider;
   readonly endpoint: string;
@@ -15,7 +15,7 @@ export interface SigningCase {
   readonly expiresInSeconds: number;
 }
 
-/** The moment that all cases are signed at. */
+/** The time at which all cases are signed. */
 export const signedAt = new Date('2026-11-21T10:00:00.000Z');
 
 const keys = [
@@ -75,7 +75,10 @@ const places: Readonly<
 const lasting: StorageKeys = { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
 const temporary: StorageKeys = { ...lasting, sessionToken: 'FwoGZXIvYXdzE/token+with/odd==characters' };
 
-/** At least 300 of each provider: every place with every key and override, every second one with temporary keys; and uploads. */
+/**
+ * Returns at least 300 cases for each provider: every place with every key and override, every second one with
+ * temporary keys; and uploads.
+ */
 export function signingCases(provider: StorageProvider): readonly SigningCase[] {
   const cases: SigningCase[] = [];
   for (const place of places[provider]) {
@@ -103,7 +106,7 @@ export function signingCases(provider: StorageProvider): readonly SigningCase[] 
   return cases;
 }
 
-/** Uploads as the service asks for them: media type and length pinned. */
+/** Returns uploads with the service's headers: media type and length pinned. */
 export function pinnedUploads(provider: StorageProvider): readonly SigningCase[] {
   return places[provider].flatMap((place) =>
     keys.map((key, index) => ({
@@ -121,7 +124,7 @@ export type HeaderCase = Omit<SigningCase, 'method' | 'expiresInSeconds'> & {
   readonly method: 'GET' | 'PUT' | 'DELETE';
 };
 
-/** What a test of a storage sends: list, write, delete; with every key that is awkward. */
+/** Returns the requests of a storage test: list, write, delete, with every awkward key. */
 export function headerCases(provider: StorageProvider): readonly HeaderCase[] {
   return places[provider].flatMap((place) => {
     const common = { provider, ...place, keys: lasting, query: {}, headers: {} };

@@ -14,7 +14,7 @@ function signerOf(one: Omit<SigningCase, 'method' | 'expiresInSeconds'>): Storag
   return signers[one.provider](bucketAddress(one), one.keys);
 }
 
-/** What the AWS SDK adds to every URL of its own accord. */
+/** Returns the query with the parameters that the AWS SDK adds to every URL. */
 function withSdkExtras({ provider, method, query }: SigningCase): SigningCase['query'] {
   if (provider !== 's3') return query;
   const id = method === 'GET' ? 'GetObject' : 'PutObject';
@@ -26,7 +26,7 @@ function sign(one: SigningCase, query: SigningCase['query']): URL {
   return new URL(signerOf(one).presign({ method, key, query, headers, signedAt, expiresInSeconds }));
 }
 
-/** What `scripts/make-signing-vectors.mjs` has written. */
+/** Reads a file that `scripts/make-signing-vectors.mjs` has written. */
 function vectorsOf(name: string): unknown {
   const file = new URL(`../../../../test/integrations/object-storage/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8'));
@@ -35,7 +35,7 @@ function vectorsOf(name: string): unknown {
 for (const provider of storageProvider.options) {
   const cases = signingCases(provider);
 
-  test(`${provider}: ${cases.length} URLs carry the signatures that the official SDK makes`, (t) => {
+  test(`The ${provider} signer gives ${cases.length} URLs the signatures of the official SDK`, (t) => {
     const expected = vectorsOf(`signatures-${provider}`);
     const signatures = cases.map((one) => signatureOf(sign(one, withSdkExtras(one))));
     t.true(cases.length >= 300);
@@ -43,20 +43,20 @@ for (const provider of storageProvider.options) {
   });
 
   const uploads = pinnedUploads(provider);
-  test(`${provider}: so do ${uploads.length} uploads of a pinned length`, (t) => {
+  test(`The ${provider} signer gives ${uploads.length} uploads of a pinned length the signatures of the official SDK`, (t) => {
     const signatures = uploads.map((one) => signatureOf(sign(one, withSdkExtras(one))));
     t.deepEqual(signatures, vectorsOf(`uploads-${provider}`));
   });
 
   const requests = headerCases(provider);
-  test(`${provider}: ${requests.length} requests of our own carry the Authorization that the official SDK makes`, (t) => {
+  test(`The ${provider} signer gives ${requests.length} requests the Authorization of the official SDK`, (t) => {
     const authorizations = requests.map(
       (one) => signerOf(one).sign({ ...one, signedAt }).headers['authorization'],
     );
     t.deepEqual(authorizations, vectorsOf(`authorizations-${provider}`));
   });
 
-  test(`${provider}: a URL says what it was made for, whatever the key`, (t) => {
+  test(`A URL of ${provider} contains the inputs that it was made for, with every key`, (t) => {
     for (const one of cases) {
       const url = sign(one, one.query);
       const { protocol, host, pathPrefix } = bucketAddress(one);
@@ -68,7 +68,7 @@ for (const provider of storageProvider.options) {
     }
   });
 
-  test(`${provider}: every part of a request changes its signature`, (t) => {
+  test(`Every part of a request to ${provider} changes its signature`, (t) => {
     const [one] = cases;
     if (one === undefined) return t.fail();
     const { method, key, query, headers, expiresInSeconds } = one;
@@ -88,7 +88,7 @@ for (const provider of storageProvider.options) {
     t.is(new Set(all).size, all.length);
   });
 
-  test(`${provider}: a URL lives from a second to seven days`, (t) => {
+  test(`A URL of ${provider} lives from one second to seven days`, (t) => {
     const [one] = cases;
     if (one === undefined) return t.fail();
     for (const expiresInSeconds of [0, -1, 1.5, 604_801, Number.NaN]) {
@@ -99,7 +99,7 @@ for (const provider of storageProvider.options) {
   });
 }
 
-test('A key pair has one signing key a day, and another one the next day', (t) => {
+test('A key pair has one signing key a day and another one the next day', (t) => {
   const [one] = signingCases('s3');
   if (one === undefined) return t.fail();
   const signer = signerOf(one);

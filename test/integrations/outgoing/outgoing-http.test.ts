@@ -38,7 +38,7 @@ async function failsAs(
 
 const loopback = makeAllowedAddress(['127.0.0.0/8']);
 
-/** A look-up that answers what it is told. */
+/** Makes a look-up that returns the given addresses. */
 const answering =
   (...addresses: readonly string[]): Lookup =>
   (_hostname, callback) => {
@@ -115,9 +115,9 @@ const forbiddenHosts = [
   '127。0。0。1',
 ];
 
-test(`${forbiddenHosts.length} spellings of forbidden addresses are refused before anything is dialled`, async (t) => {
+test(`The guard refuses ${forbiddenHosts.length} spellings of forbidden addresses before it connects`, async (t) => {
   const port = await givenServer(t, () => {
-    t.fail('the address was dialled');
+    t.fail('the client connected to the address');
   });
   const http = makeOutgoingHttp({ isAllowed, lookup: answering('127.0.0.1') });
   for (const host of forbiddenHosts) {
@@ -125,7 +125,7 @@ test(`${forbiddenHosts.length} spellings of forbidden addresses are refused befo
   }
 });
 
-test('A name that resolves to a forbidden address is refused, also among allowed ones', async (t) => {
+test('A name that resolves to a forbidden address is refused, even among allowed ones', async (t) => {
   for (const answers of [
     ['127.0.0.1'],
     ['169.254.169.254'],
@@ -143,7 +143,7 @@ test('A name that resolves to a forbidden address is refused, also among allowed
   }
 });
 
-test('A name that changes its address is judged by the address that is dialled', async (t) => {
+test('A name that changes its address is judged by the address that the client connects to', async (t) => {
   const port = await givenServer(t, (_request, response) => response.end('inside'));
   let asked = 0;
   const rebinding: Lookup = (_hostname, callback) => {
@@ -151,12 +151,12 @@ test('A name that changes its address is judged by the address that is dialled',
     callback(null, [{ address: asked === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]);
   };
   const http = makeOutgoingHttp({ isAllowed, lookup: rebinding, timeMs: 300 });
-  // The first answer is dialled (nobody answers here), never the second.
+  // The client connects to the first answer, where no server listens, and never to the second.
   await t.throwsAsync(http({ method: 'GET', url: `http://storage.example.com:${port}/` }));
   t.is(asked, 1);
 });
 
-test('What the operator has allowed is spoken to', async (t) => {
+test('The client speaks to an address that the operator has allowed', async (t) => {
   const port = await givenServer(t, (request, response) => {
     response.setHeader('x-seen', `${request.method ?? ''} ${request.headers.host ?? ''}`);
     response.end('the body');
@@ -203,7 +203,7 @@ test('Public addresses pass without an allow-list', (t) => {
   t.false(isAllowed('not an address'));
 });
 
-test('A redirection is answered as it is, and not followed', async (t) => {
+test('A redirection is returned and not followed', async (t) => {
   const port = await givenServer(t, (request, response) => {
     if (request.url !== '/') t.fail('the redirection was followed');
     response.writeHead(302, { location: '/elsewhere' }).end();
@@ -215,7 +215,7 @@ test('A redirection is answered as it is, and not followed', async (t) => {
   t.is(status, 302);
 });
 
-test('Of a long reply 64 KiB are kept', async (t) => {
+test('The client keeps 64 KiB of a long reply', async (t) => {
   const port = await givenServer(t, (_request, response) => {
     const more = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(16_384)));
@@ -230,7 +230,7 @@ test('Of a long reply 64 KiB are kept', async (t) => {
   t.is(body.length, 65_536);
 });
 
-test('Every request ends in its time', async (t) => {
+test('Every request ends within its time limit', async (t) => {
   const silent = await listen(
     t,
     createRawServer((socket) => {
@@ -249,7 +249,7 @@ test('Every request ends in its time', async (t) => {
   await failsAs(t, http, `http://127.0.0.1:${slow}/`, 'connection_timeout');
 });
 
-test('Failures are told apart', async (t) => {
+test('Each failure has a distinct code', async (t) => {
   const rude = await listen(
     t,
     createRawServer((socket) => socket.destroy()),
@@ -282,7 +282,7 @@ test('Failures are told apart', async (t) => {
   }
 });
 
-test('The caller may give up', async (t) => {
+test('The caller may abort a request', async (t) => {
   const silent = await listen(
     t,
     createRawServer((socket) => {

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/event-sourcing/clock.js';
+import type { Random } from '../../../src/event-sourcing/ports/clock.js';
 import type { PaymentProviderName } from '../../../src/domain/payment.js';
 import type {
   PaymentCallback,
@@ -7,7 +7,7 @@ import type {
 import { arrivesAt } from './messages.js';
 import { asCallback, type Vector, type VectorFile, verifiedBy } from './vectors.js';
 
-/** A callback that was made out of genuine ones, and how. */
+/** A callback that was made from genuine ones, and the name of the attack. */
 export interface Mutant {
   readonly attack: string;
   readonly vector: Vector;
@@ -27,7 +27,7 @@ function withPart(vector: Vector, name: string, text: string): Vector {
 
 const character = (code: number): string => String.fromCharCode(code & 0x7f);
 
-/** Each character of every part, changed in each of these ways. */
+/** Yields each character of every part, changed in each of these ways. */
 export function* everyByteChanged(vector: Vector): Generator<Mutant> {
   for (const [name, text] of parts(vector)) {
     for (let place = 0; place < text.length; place += 1) {
@@ -49,7 +49,7 @@ export function* everyByteChanged(vector: Vector): Generator<Mutant> {
   }
 }
 
-/** Makes wrong callbacks, as somebody could who has seen all of the genuine ones. */
+/** Makes wrong callbacks, like an attacker who has seen all of the genuine ones. */
 export function makeMutants({ vectors, again, negatives }: VectorFile, random: Random): () => Mutant {
   const genuine = [...vectors, ...again];
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -228,12 +228,13 @@ export function makeMutants({ vectors, again, negatives }: VectorFile, random: R
   };
 }
 
-/** Whether a time matters at all: Alipay and epay sign none that ends. */
+/** Platforms whose signatures do not expire. */
 const endless: readonly PaymentProviderName[] = ['alipay', 'epay'];
 
 /**
- * Judges mutants: nothing is verified but what says the same as a genuine callback, in a spelling that is listed in `meaningOf`.
- * @returns what is wrong, or null
+ * Makes the judge of mutants. A mutant may be verified only if it has the meaning of a genuine callback (see
+ * `meaningOf`).
+ * @returns the problem of a mutant, or null
  */
 export async function makeJudge(
   name: PaymentProviderName,
@@ -261,17 +262,17 @@ export async function makeJudge(
   };
 }
 
-/** What may differ between two callbacks that are the same: everything else stands in this. */
+/** Returns the meaning of a callback. Two callbacks with the same meaning differ only in parts that do not count. */
 function meaningOf(name: PaymentProviderName, { method, headers, body, query }: PaymentCallback): string {
   const bytes = body.toString('hex');
   const header = (one: string): string => headers[one] ?? '';
   switch (name) {
-    // Further signatures and schemes beside one that holds.
+    // Further signatures and schemes beside a valid one do not count.
     case 'stripe':
       return `${/(?:^|,)t=(\d+)/.exec(header('stripe-signature'))?.[1] ?? ''} ${bytes}`;
     case 'standard':
       return `${header('webhook-id')} ${header('webhook-timestamp')} ${bytes}`;
-    // The header that names the algorithm may be missing.
+    // The header with the algorithm may be missing.
     case 'wechatpay':
       return (
         ['timestamp', 'nonce', 'signature', 'serial'].map((one) => header(`wechatpay-${one}`)).join(' ') +
@@ -282,7 +283,7 @@ function meaningOf(name: PaymentProviderName, { method, headers, body, query }: 
         .map((one) => header(`paypal-${one}`))
         .join(' ')
         .concat(bytes);
-    // The order of parameters, escapes, empty parameters; and what is not signed.
+    // The order of parameters, escapes, empty parameters and unsigned parameters do not count.
     case 'alipay':
     case 'epay':
       return formMeaning(method === 'GET' ? query : body.toString('latin1'));

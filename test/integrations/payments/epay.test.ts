@@ -8,7 +8,7 @@ import { verifiedBy } from './vectors.js';
 const epay = makeEpay({ ...merchant.epay, keys: secrets.epay });
 const fields = { ...epayMessages[0]?.message } as Readonly<Record<string, string>>;
 
-/** As a gateway does it. */
+/** Builds the signed text like a gateway. */
 function textOf(form: Readonly<Record<string, string>>): string {
   return Object.entries(form)
     .filter(([name, value]) => value !== '' && name !== 'sign' && name !== 'sign_type')
@@ -26,8 +26,8 @@ function callback(form: Readonly<Record<string, string>>, sign = signOf(textOf(f
   return { method: 'GET', headers: {}, body: Buffer.alloc(0), query, receivedAt: arrivesAt } as const;
 }
 
-test('given a buyer who names goods as parameters, the payment of one order is not that of another', async (t) => {
-  // The buyer pays for one order and has another in the name; the gateway signs what it was given.
+test('A buyer who names goods like parameters cannot pay another order', async (t) => {
+  // The buyer pays for one order and puts another into the name; the gateway signs both.
   const name = `x&out_trade_no=${otherOrder}&param=`;
   const paid = { ...fields, name };
   const sign = signOf(textOf(paid));
@@ -41,7 +41,7 @@ test('given a buyer who names goods as parameters, the payment of one order is n
     trade_status: 'TRADE_SUCCESS',
     type: 'alipay',
   };
-  // The signature covers both, so it has to be the reading that is refused.
+  // The signature covers both readings, so the reading itself must be refused.
   t.is(textOf(resplit), textOf(paid));
   for (const form of [resplit, paid]) {
     t.deepEqual(await epay.verify(callback(form, sign)), { kind: 'refused', reason: 'malformed' });
@@ -50,8 +50,8 @@ test('given a buyer who names goods as parameters, the payment of one order is n
   t.is((await epay.verify(callback(hidden))).kind, 'refused');
 });
 
-test('given two texts of one MD5, the bytes that they need are refused', async (t) => {
-  // Colliding blocks are binary: neither control characters nor broken UTF-8 pass, whoever signed them.
+test('The bytes that two texts of one MD5 need are refused', async (t) => {
+  // Colliding blocks are binary, so control characters and broken UTF-8 are refused even with a valid signature.
   for (const bytes of ['%01', '%7F', '%C2%85', '%ff%fe', '%c3%28', '%ed%a0%80']) {
     const query = `${callback(fields).query.replace('TRADE_SUCCESS', 'TRADE_SUCCESS')}&param=${bytes}`;
     t.deepEqual(
@@ -62,7 +62,7 @@ test('given two texts of one MD5, the bytes that they need are refused', async (
   }
 });
 
-test('given a genuine notification of epay that makes no sense, it is verified, for people to look at', async (t) => {
+test('A genuine notification of epay with an invalid field is verified for an operator', async (t) => {
   for (const [name, value] of [
     ['out_trade_no', ''],
     ['trade_no', ''],
@@ -76,7 +76,7 @@ test('given a genuine notification of epay that makes no sense, it is verified, 
   }
 });
 
-test('given a genuine notification of epay without an id, it is one, however it is spelled', async (t) => {
+test('A genuine notification of epay without an id has one key in every spelling', async (t) => {
   const genuine = callback({ ...fields, trade_no: '' });
   const { key } = await verifiedBy(epay, genuine);
   for (const query of [
@@ -88,7 +88,7 @@ test('given a genuine notification of epay without an id, it is one, however it 
   }
 });
 
-test('given the same trade again, the name of the goods does not count and the money does', async (t) => {
+test('The digest of a repeated trade covers its money and not the name of the goods', async (t) => {
   const first = await verifiedBy(epay, callback(fields));
   const renamed = await verifiedBy(epay, callback({ ...fields, name: 'product', type: 'wxpay' }));
   t.is(renamed.digest, first.digest);
@@ -97,7 +97,7 @@ test('given the same trade again, the name of the goods does not count and the m
   t.not(dearer.digest, first.digest);
 });
 
-test('given another status of a trade first, its payment is another message, and counts', async (t) => {
+test('A payment after another status of its trade is a new message and counts', async (t) => {
   const waits = callback({ ...fields, trade_status: 'WAIT_BUYER_PAY' });
   const waiting = await verifiedBy(epay, waits);
   t.deepEqual(waiting.notifications[0]?.fact, { kind: 'nothing' });
@@ -107,7 +107,7 @@ test('given another status of a trade first, its payment is another message, and
   t.is(new Set([waiting, closed, payment].map(({ key }) => key)).size, 3);
 });
 
-test('the gateway is answered with its word, by GET as by POST', (t) => {
+test('The acknowledgement of the gateway is its word, by GET and by POST', (t) => {
   t.is(epay.acknowledgement.body, 'success');
   t.is(epay.get, 'settles');
 });

@@ -15,7 +15,7 @@ const publicKey = files[`${publicKeyId}.pem`] ?? '';
 const later = (seconds: number) => new Date(arrivesAt.getTime() + seconds * 1_000);
 const silent = (): void => undefined;
 
-test('a certificate goes by its own serial, a public key by its file’s name', (t) => {
+test('A certificate is found by its serial number, a public key by its file name', (t) => {
   const path = givenKeyDirectory(t, { ...files, 'PUB_KEY_ID_7.pem': certificate, 'README.txt': 'x' });
   const keys = makeWechatPayKeys(path, silent);
   t.not(keys(certificateSerial, arrivesAt), null);
@@ -31,13 +31,13 @@ test('a certificate goes by its own serial, a public key by its file’s name', 
   }
 });
 
-test('a certificate counts in its time only', (t) => {
+test('A certificate is valid only in its period', (t) => {
   const keys = makeWechatPayKeys(givenKeyDirectory(t, files), silent);
   t.is(keys(certificateSerial, new Date('2024-12-31T00:00:00Z')), null);
   t.is(keys(certificateSerial, new Date('2030-01-02T00:00:00Z')), null);
 });
 
-test('given files that come and go, keys follow within ten seconds', (t) => {
+test('Keys follow added and removed files within ten seconds', (t) => {
   const path = givenKeyDirectory(t, { 'one.pem': certificate });
   const keys = makeWechatPayKeys(path, silent);
   t.is(keys(publicKeyId, arrivesAt), null);
@@ -47,29 +47,29 @@ test('given files that come and go, keys follow within ten seconds', (t) => {
   t.not(keys(certificateSerial, later(11)), null);
   rmSync(join(path, 'one.pem'));
   t.is(keys(certificateSerial, later(22)), null);
-  // A clock that is set back must not stop it.
+  // A clock that is set back must not stop the checks.
   writeFileSync(join(path, 'two.pem'), certificate);
   t.not(keys(certificateSerial, later(-1_000)), null);
 });
 
-test('given a file that has become wrong, it is told of once and the keys stay what they were', (t) => {
+test('An invalid file is reported once, and the current keys stay in use', (t) => {
   const path = givenKeyDirectory(t, { 'one.pem': certificate });
-  const told: string[] = [];
-  const keys = makeWechatPayKeys(path, (problem) => told.push(problem));
+  const reports: string[] = [];
+  const keys = makeWechatPayKeys(path, (problem) => reports.push(problem));
   writeFileSync(join(path, 'one.pem'), 'half a ce');
   t.not(keys(certificateSerial, later(11)), null);
   t.not(keys(certificateSerial, later(22)), null);
-  t.is(told.length, 1);
-  t.true(told[0]?.includes('one.pem'));
+  t.is(reports.length, 1);
+  t.true(reports[0]?.includes('one.pem'));
   renameSync(path, `${path}-away`);
   t.teardown(() => {
     rmSync(`${path}-away`, { recursive: true });
   });
   t.not(keys(certificateSerial, later(33)), null);
-  t.true(told[1]?.includes('ENOENT'));
+  t.true(reports[1]?.includes('ENOENT'));
 });
 
-test('a directory that holds no keys of the platform stops the start', (t) => {
+test('A directory without keys of the platform stops the start', (t) => {
   const { privateKey, publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
   const wrong: readonly Readonly<Record<string, string>>[] = [
     {},

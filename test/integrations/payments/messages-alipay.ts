@@ -45,11 +45,11 @@ function notification(
     version: '1.0',
     ...changes,
   };
-  const told = facts.map((fact) => ({ orderNumber: order, transactionId: trade, fact }));
+  const told = facts.map((fact) => ({ order_number: order, transaction_id: trade, fact }));
   return { title, message, key, isOurs, told };
 }
 
-const nowhere: readonly Told[] = [{ orderNumber: null, transactionId: null, fact: nothing }];
+const nowhere: readonly Told[] = [{ order_number: null, transaction_id: null, fact: nothing }];
 
 export const alipayMessages: readonly PaymentMessage[] = [
   notification('paid', {}, [paid(6900, 'CNY')]),
@@ -95,6 +95,6 @@ export const alipayMessages: readonly PaymentMessage[] = [
       version: '1.0',
     },
     key: `return-${trade}`,
-    told: [{ orderNumber: order, transactionId: trade, fact: nothing }],
+    told: [{ order_number: order, transaction_id: trade, fact: nothing }],
   },
 ];

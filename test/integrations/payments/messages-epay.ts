@@ -25,7 +25,7 @@ function notification(
     method: 'GET',
     message,
     key,
-    told: [{ orderNumber: order, transactionId: key, fact }],
+    told: [{ order_number: order, transaction_id: key, fact }],
     ...more,
   };
 }

@@ -16,7 +16,7 @@ const refundId = '1JU08902781691411';
 
 let count = 0;
 
-/** The key is the transmission's id: the maker of the vectors gives them in this order. */
+/** Returns a transmission's id, which is the key. The maker of the vectors assigns the ids in this order. */
 export const transmissionId = (number: number): string =>
   `69cd13f0-d67a-11e5-baa3-${String(number).padStart(12, '0')}`;
 
@@ -80,19 +80,19 @@ const dispute = {
   messages: [{ content: personal }],
 };
 
-const one = (fact: Told['fact']): readonly Told[] => [{ orderNumber: order, transactionId: capture, fact }];
+const one = (fact: Told['fact']): readonly Told[] => [{ order_number: order, transaction_id: capture, fact }];
 const refunded = (status: 'pending' | 'succeeded' | 'failed'): Told['fact'] => ({
   kind: 'refund',
-  refundId,
+  refund_id: refundId,
   status,
-  money: money(400, 'USD'),
+  ...money(400, 'USD'),
 });
 const disputed = (fact: Told['fact']): readonly Told[] => [
-  { orderNumber: order, transactionId: capture, fact },
-  { orderNumber: otherOrder, transactionId: '3EC53200VC0112345', fact },
+  { order_number: order, transaction_id: capture, fact },
+  { order_number: otherOrder, transaction_id: '3EC53200VC0112345', fact },
 ];
 const disputeOf = (status: 'open' | 'won' | 'lost'): readonly Told[] =>
-  disputed({ kind: 'dispute', disputeId: 'PP-D-27803', status });
+  disputed({ kind: 'dispute', dispute_id: 'PP-D-27803', status });
 const resolved = (outcome: string) => ({
   ...dispute,
   status: 'RESOLVED',
@@ -134,8 +134,8 @@ export const paypalMessages: readonly PaymentMessage[] = [
     'PAYMENT.CAPTURE.REFUNDED',
     { ...refund, links: [] },
     [
-      { orderNumber: order, transactionId: null, fact: unreadable('transaction id') },
-      { orderNumber: order, transactionId: null, fact: unreadable('transaction id') },
+      { order_number: order, transaction_id: null, fact: unreadable('transaction id') },
+      { order_number: order, transaction_id: null, fact: unreadable('transaction id') },
     ],
     { ...asRefund, title: 'a refund names no capture' },
   ),
@@ -145,22 +145,22 @@ export const paypalMessages: readonly PaymentMessage[] = [
   event(
     'PAYMENT.CAPTURE.REVERSED',
     refund,
-    one({ kind: 'dispute', disputeId: capture, status: 'lost' }),
+    one({ kind: 'dispute', dispute_id: capture, status: 'lost' }),
     asRefund,
   ),
-  event('PAYMENT.CAPTURE.REVERSED', captured, one({ kind: 'dispute', disputeId: capture, status: 'lost' }), {
+  event('PAYMENT.CAPTURE.REVERSED', captured, one({ kind: 'dispute', dispute_id: capture, status: 'lost' }), {
     title: 'a reversal comes as a capture',
   }),
   event(
     'CHECKOUT.ORDER.APPROVED',
     { id: '5O190127TN364715T', purchase_units: [{ custom_id: order }], payer: { name: personal } },
-    [{ orderNumber: order, transactionId: null, fact: nothing }],
+    [{ order_number: order, transaction_id: null, fact: nothing }],
     { resourceType: 'checkout-order' },
   ),
   event(
     'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
     { order_id: '5O190127TN364715T', purchase_units: [{ custom_id: order }] },
-    [{ orderNumber: order, transactionId: null, fact: { kind: 'canceled' } }],
+    [{ order_number: order, transaction_id: null, fact: { kind: 'canceled' } }],
     { resourceType: 'checkout-order' },
   ),
   event('CUSTOMER.DISPUTE.CREATED', dispute, disputeOf('open'), asDispute),
@@ -189,10 +189,15 @@ export const paypalMessages: readonly PaymentMessage[] = [
   event(
     'CUSTOMER.DISPUTE.CREATED',
     { ...dispute, disputed_transactions: [] },
-    [{ orderNumber: null, transactionId: null, fact: unreadable('resource.disputed_transactions') }],
+    [{ order_number: null, transaction_id: null, fact: unreadable('resource.disputed_transactions') }],
     { ...asDispute, title: 'a dispute about nothing' },
   ),
-  event('BILLING.PLAN.CREATED', { id: 'P-1' }, [{ orderNumber: null, transactionId: null, fact: nothing }], {
-    resourceType: 'plan',
-  }),
+  event(
+    'BILLING.PLAN.CREATED',
+    { id: 'P-1' },
+    [{ order_number: null, transaction_id: null, fact: nothing }],
+    {
+      resourceType: 'plan',
+    },
+  ),
 ];

@@ -25,8 +25,8 @@ function message(
     key: `msg_TestOnly${String(count).padStart(4, '0')}`,
     told: [
       {
-        orderNumber: typeof data.order_number === 'string' ? order : null,
-        transactionId: typeof data.transaction_id === 'string' ? transaction : null,
+        order_number: typeof data.order_number === 'string' ? order : null,
+        transaction_id: typeof data.transaction_id === 'string' ? transaction : null,
         fact,
       },
     ],
@@ -35,7 +35,7 @@ function message(
 
 const dispute = (status: 'open' | 'won' | 'lost'): Told['fact'] => ({
   kind: 'dispute',
-  disputeId: transaction,
+  dispute_id: transaction,
   status,
 });
 

@@ -97,9 +97,9 @@ const dispute = {
 
 const paidSession = tells(paid(999, 'USD'), order, intent);
 const refundTold = (status: 'pending' | 'succeeded' | 'failed') =>
-  tells({ kind: 'refund', refundId: refund.id, status, money: money(400, 'USD') }, null, intent);
+  tells({ kind: 'refund', refund_id: refund.id, status, ...money(400, 'USD') }, null, intent);
 const disputeTold = (status: 'open' | 'won' | 'lost') =>
-  tells({ kind: 'dispute', disputeId: dispute.id, status }, null, intent);
+  tells({ kind: 'dispute', dispute_id: dispute.id, status }, null, intent);
 
 export const stripeMessages: readonly PaymentMessage[] = [
   event('checkout.session.completed', session, paidSession, { title: 'a session is completed and paid' }),

@@ -78,13 +78,13 @@ const combined = {
 };
 
 const one = (fact: Told['fact']): readonly Told[] => [
-  { orderNumber: order, transactionId: transaction, fact },
+  { order_number: order, transaction_id: transaction, fact },
 ];
 const refundTold = (status: 'pending' | 'succeeded' | 'failed') =>
-  one({ kind: 'refund', refundId: 'R0001', status, money: money(900, 'CNY') });
+  one({ kind: 'refund', refund_id: 'R0001', status, ...money(900, 'CNY') });
 const combinedTold: readonly Told[] = [
-  { orderNumber: order, transactionId: `${transaction}1`, fact: paid(6900, 'CNY') },
-  { orderNumber: otherOrder, transactionId: `${transaction}2`, fact: paid(100, 'CNY') },
+  { order_number: order, transaction_id: `${transaction}1`, fact: paid(6900, 'CNY') },
+  { order_number: otherOrder, transaction_id: `${transaction}2`, fact: paid(100, 'CNY') },
 ];
 
 export const wechatpayMessages: readonly PaymentMessage[] = [
@@ -123,7 +123,7 @@ export const wechatpayMessages: readonly PaymentMessage[] = [
   callback(
     'TRANSACTION.SUCCESS',
     { ...combined, sub_orders: 'none' },
-    [{ orderNumber: null, transactionId: null, fact: unreadable('resource.sub_orders') }],
+    [{ order_number: null, transaction_id: null, fact: unreadable('resource.sub_orders') }],
     { title: 'a combined payment has no orders' },
   ),
   callback('REFUND.SUCCESS', refund, refundTold('succeeded')),
@@ -146,6 +146,6 @@ export const wechatpayMessages: readonly PaymentMessage[] = [
     },
   ),
   callback('COUPON.USE', { mchid: mchId, coupon_id: '1' }, [
-    { orderNumber: null, transactionId: null, fact: nothing },
+    { order_number: null, transaction_id: null, fact: nothing },
   ]),
 ];

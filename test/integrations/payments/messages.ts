@@ -1,18 +1,14 @@
-import type { PaymentFact } from '../../../src/integrations/payments/payment-provider.js';
+import type { PaymentFact, PaymentNotification } from '../../../src/domain/payment.js';
 
-/** What a notification has to say. */
-export interface Told {
-  readonly orderNumber: string | null;
-  readonly transactionId: string | null;
-  readonly fact: PaymentFact;
-}
+/** The expected content of a notification. */
+export type Told = Omit<PaymentNotification, 'at'>;
 
-/** A message of a platform, as it is before it is signed, and what a verifier has to make of it. */
+/** A message of a platform before it is signed, and the expected result of its verification. */
 export interface PaymentMessage {
   readonly title: string;
   /** A JSON body, or the parameters of a form. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** WeChat Pay: what is sealed into it. */
+  /** WeChat Pay: the resource that is sealed into the message. */
   readonly resource?: Readonly<Record<string, unknown>>;
   readonly method?: 'GET' | 'POST';
   readonly key: string;
@@ -20,13 +16,13 @@ export interface PaymentMessage {
   readonly told: readonly Told[];
 }
 
-/** When all of them arrive. */
+/** The arrival time of all messages. */
 export const arrivesAt = new Date('2026-01-02T03:04:05.000Z');
 
 export const order = '01HZY3T9QK7M5N2P4R6S8V0W1X';
 export const otherOrder = '01HZY3T9QK7M5N2P4R6S8V0W2Y';
 
-/** In every message as a person's name and address: they must not come out again. */
+/** Every message contains it as a person's name and address. No result may contain it. */
 export const personal = 'personal-canary';
 
 export const secrets = {
@@ -46,17 +42,17 @@ export const merchant = {
 export const money = (amount: number, currency: string) => ({ amount, currency });
 export const paid = (amount: number, currency: string): PaymentFact => ({
   kind: 'paid',
-  money: money(amount, currency),
+  ...money(amount, currency),
 });
 export const refundedInTotal = (amount: number, currency: string): PaymentFact => ({
   kind: 'refunded-in-total',
-  money: money(amount, currency),
+  ...money(amount, currency),
 });
 export const unreadable = (field: string): PaymentFact => ({ kind: 'unreadable', field });
 export const nothing: PaymentFact = { kind: 'nothing' };
 
 export const tells = (
   fact: PaymentFact,
-  orderNumber: string | null,
-  transactionId: string | null,
-): readonly Told[] => [{ orderNumber, transactionId, fact }];
+  order_number: string | null,
+  transaction_id: string | null,
+): readonly Told[] => [{ order_number, transaction_id, fact }];

@@ -10,14 +10,14 @@ import {
 const currencies = { JPY: 0, EUR: 2, KWD: 3, CLF: 4 } as const;
 const currency = fc.constantFrom<keyof typeof currencies>('JPY', 'EUR', 'KWD', 'CLF');
 
-/** Written with as many decimals as the currency has, by moving digits alone. */
+/** Writes an amount with the currency's decimals, only by moving digits. */
 function written(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
 }
 
-test('an amount that is written with its decimals is read as the same amount', (t) => {
+test('An amount with its decimals is read as the same amount', (t) => {
   fc.assert(
     fc.property(
       fc.maxSafeInteger().filter((amount) => amount >= 0),
@@ -31,7 +31,7 @@ test('an amount that is written with its decimals is read as the same amount', (
   );
 });
 
-test('zeros at either end change nothing, another last decimal does', (t) => {
+test('Zeros at either end change nothing, and another last decimal changes the amount', (t) => {
   fc.assert(
     fc.property(fc.nat(10 ** 9), currency, fc.nat(2), fc.nat(2), (amount, code, before, after) => {
       const text = written(BigInt(amount), currencies[code]);
@@ -47,7 +47,7 @@ test('zeros at either end change nothing, another last decimal does', (t) => {
   );
 });
 
-test('what is not an amount is none', (t) => {
+test('A text that is no amount is refused', (t) => {
   const texts = [
     '',
     '.',
@@ -88,7 +88,7 @@ test('what is not an amount is none', (t) => {
   });
 });
 
-test('whole numbers are minor units already, others are nothing', (t) => {
+test('Whole numbers are minor units, and other values are refused', (t) => {
   t.deepEqual(minorUnits(999, 'usd'), { amount: 999, currency: 'USD' });
   t.true(Object.is(minorUnits(-0, 'usd')?.amount, 0));
   for (const amount of [-1, 0.5, 1e21, 2 ** 53, NaN, Infinity, '1', 1n, null, true, [1]]) {
@@ -96,8 +96,8 @@ test('whole numbers are minor units already, others are nothing', (t) => {
   }
 });
 
-test('currencies have the decimals of ISO 4217', (t) => {
-  // ICU goes by what is used: it knows no more decimals than there are, and fewer only where the small coins are gone.
+test('Currencies have the decimals of ISO 4217', (t) => {
+  // ICU follows the usage: it never has more decimals, and fewer only where small coins are no longer used.
   for (const code of Intl.supportedValuesOf('currency')) {
     const used = new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions();
     const decimals = decimalsOf(code);
@@ -107,7 +107,7 @@ test('currencies have the decimals of ISO 4217', (t) => {
   for (const code of ['USD', 'EUR', 'CNY', 'HUF', 'TWD', 'MGA', 'IDR']) t.is(decimalsOf(code), 2);
 });
 
-test('amounts of Stripe are minor units, but for the currencies that it counts otherwise', (t) => {
+test('Amounts of Stripe are minor units, except for the currencies that it counts in other units', (t) => {
   t.deepEqual(stripeAmount(999, 'usd'), { amount: 999, currency: 'USD' });
   t.deepEqual(stripeAmount(500, 'jpy'), { amount: 500, currency: 'JPY' });
   t.deepEqual(stripeAmount(5_120, 'kwd'), { amount: 5_120, currency: 'KWD' });

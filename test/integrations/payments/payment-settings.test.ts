@@ -34,13 +34,13 @@ function everything(wechatpayKeys: string, certificates: string): Environment {
   };
 }
 
-test('given nothing, no platform is configured', (t) => {
+test('An empty environment configures no platform', (t) => {
   const { settings, problems } = read({});
   t.deepEqual(problems, []);
   t.is(makePaymentProviders(settings, surroundings).size, 0);
 });
 
-test('given everything, each platform takes its own genuine callbacks, by any of its keys', async (t) => {
+test('Each configured platform accepts its genuine callbacks by any of its keys', async (t) => {
   const { signing = '' } = readVectors('paypal').certificates;
   const environment = everything(
     givenKeyDirectory(t, readVectors('wechatpay').keys),
@@ -58,7 +58,7 @@ test('given everything, each platform takes its own genuine callbacks, by any of
   }
 });
 
-test('given half a platform, what is missing is named', (t) => {
+test('An incomplete platform has its missing variable named', (t) => {
   const environment = everything('/keys', '/certificates');
   for (const [name, others] of Object.entries({
     PAYMENT_STRIPE_WEBHOOK_SECRETS: ['stripe'],
@@ -85,7 +85,7 @@ test('given half a platform, what is missing is named', (t) => {
   }
 });
 
-test('given wrong values, each is named with what it should be, and no value with it', (t) => {
+test('Each wrong value is named with its form, and no value is quoted', (t) => {
   const wrong: Environment = {
     PAYMENT_STRIPE_WEBHOOK_SECRETS: `${secrets.stripe[0]},canary-1`,
     PAYMENT_STRIPE_LIVEMODE: 'canary-2',
@@ -115,7 +115,7 @@ test('given wrong values, each is named with what it should be, and no value wit
   t.is(read({ PAYMENT_STRIPE_WEBHOOK_SECRETS: ' , ' }).problems.length, 1);
 });
 
-test('given directories of keys that are none, they are named with everything else', (t) => {
+test('Unusable directories of keys are named together with all other problems', (t) => {
   const error = t.throws(() => readConfig({ ...everything('/nowhere/a', '/nowhere/b'), PORT: 'no port' }), {
     instanceOf: ConfigProblem,
   });
@@ -124,7 +124,7 @@ test('given directories of keys that are none, they are named with everything el
   }
 });
 
-test('epay is off unless it is enabled, whatever else is set', (t) => {
+test('Epay is off unless it is enabled, even if its other variables are set', (t) => {
   for (const PAYMENT_EPAY_ENABLED of [undefined, 'false']) {
     const { settings, problems } = read({ ...everything('/a', '/b'), PAYMENT_EPAY_ENABLED });
     t.is(settings.epay, null);
@@ -132,7 +132,7 @@ test('epay is off unless it is enabled, whatever else is set', (t) => {
   }
 });
 
-test('secrets of platforms may stand in files', (t) => {
+test('Secrets of platforms may be in files', (t) => {
   const path = givenKeyDirectory(t, { secrets: `${secrets.stripe.join(',')}\n` });
   const config = readConfig({ PAYMENT_STRIPE_WEBHOOK_SECRETS_FILE: `${path}/secrets` });
   t.deepEqual(config.payments().stripe, { secrets: secrets.stripe, livemode: undefined });

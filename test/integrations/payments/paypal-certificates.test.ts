@@ -29,7 +29,7 @@ const reply = (status: number, body: string): OutgoingReply => ({
   body: Buffer.from(body),
 });
 
-/** Answers what it is told to, and counts. */
+/** Makes a client that counts its requests and returns the given replies. */
 function givenPayPal(answer: (url: string) => OutgoingReply | Promise<OutgoingReply>) {
   const asked: string[] = [];
   const http: OutgoingHttp = async ({ url }) => {
@@ -39,7 +39,7 @@ function givenPayPal(answer: (url: string) => OutgoingReply | Promise<OutgoingRe
   return { asked, http };
 }
 
-test('given addresses that are not letter by letter PayPal’s, nothing is fetched', async (t) => {
+test("An address that is not letter by letter PayPal's is never fetched", async (t) => {
   const { asked, http } = givenPayPal(() => reply(200, pem('signing')));
   const live = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
   for (const url of [
@@ -76,7 +76,7 @@ test('given addresses that are not letter by letter PayPal’s, nothing is fetch
   t.is((await sandbox(address.replace('api.', 'api-m.sandbox.'), arrivesAt)).kind, 'found');
 });
 
-test('given a certificate, it is fetched once a day, however many ask at once', async (t) => {
+test('A certificate is fetched once a day for all callers', async (t) => {
   const { asked, http } = givenPayPal(() => reply(200, pem('signing')));
   const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
   const answers = await Promise.all(Array.from({ length: 50 }, () => find(address, arrivesAt)));
@@ -87,7 +87,7 @@ test('given a certificate, it is fetched once a day, however many ask at once', 
   t.is(asked.length, 2);
 });
 
-test('given certificates that do not sign for PayPal at this time, they are unknown', async (t) => {
+test('A certificate that does not sign for PayPal at this time is unknown', async (t) => {
   for (const name of ['foreign', 'sandbox', 'expired', 'early']) {
     const { http } = givenPayPal(() => reply(200, pem(name)));
     const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
@@ -105,14 +105,14 @@ test('given certificates that do not sign for PayPal at this time, they are unkn
   }
 });
 
-test('given a certificate that ends while it is kept, it is not used any longer', async (t) => {
+test('A certificate that expires in the cache is no longer used', async (t) => {
   const { http } = givenPayPal(() => reply(200, pem('expired')));
   const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
   t.is((await find(address, new Date('2025-12-31T23:00:00Z'))).kind, 'found');
   t.is((await find(address, new Date('2026-01-01T01:00:00Z'))).kind, 'unknown');
 });
 
-test('given an address that PayPal does not know, it is not asked again for ten minutes', async (t) => {
+test('An address that PayPal does not know is not fetched again for ten minutes', async (t) => {
   const { asked, http } = givenPayPal(() => reply(404, ''));
   const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
   for (let count = 0; count < 10; count += 1) t.is((await find(address, arrivesAt)).kind, 'unknown');
@@ -121,7 +121,7 @@ test('given an address that PayPal does not know, it is not asked again for ten 
   t.is(asked.length, 2);
 });
 
-test('given PayPal away, callbacks are to come again, and a certificate that is known serves on', async (t) => {
+test('Callbacks must come again while PayPal is away, and a cached certificate stays in use', async (t) => {
   let away: OutgoingReply | OutgoingError = reply(503, '');
   const { asked, http } = givenPayPal(() => (away instanceof Error ? Promise.reject(away) : away));
   const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
@@ -139,7 +139,7 @@ test('given PayPal away, callbacks are to come again, and a certificate that is 
   t.is(asked.length, 6);
 });
 
-test('given a flood of made-up addresses, few requests leave, and what is known is found at once', async (t) => {
+test('A flood of invented addresses causes few requests, and a cached certificate is found at once', async (t) => {
   const { asked, http } = givenPayPal((url) =>
     url === address ? reply(200, pem('signing')) : reply(404, ''),
   );
@@ -154,7 +154,7 @@ test('given a flood of made-up addresses, few requests leave, and what is known 
   t.is(kinds.filter((kind) => kind === 'unavailable').length, 500 - (asked.length - 1));
 });
 
-test('given requests that take long, two are on their way, four wait, and whoever comes then is told to come again', async (t) => {
+test('Two slow requests run, four wait, and further callers must come again', async (t) => {
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -164,7 +164,7 @@ test('given requests that take long, two are on their way, four wait, and whoeve
   const kinds: string[] = [];
   const all = Array.from({ length: 20 }, async (_none, index) => {
     kinds.push((await find(`${address}${index}`, arrivesAt)).kind);
-    // Only when all others have been turned away, however long that takes.
+    // Answers only after all other callers have been refused.
     if (kinds.length === 20 - 2 - 4) answer();
   });
   await Promise.all(all);
@@ -179,7 +179,7 @@ test('given requests that take long, two are on their way, four wait, and whoeve
   t.is(asked.length, 6);
 });
 
-/** A server in PayPal's place, over the real guard. */
+/** Starts a server in PayPal's place, behind the real guard. */
 async function givenServer(t: ExecutionContext, body: string): Promise<OutgoingHttp> {
   const server = createServer((_request, response) => response.end(body));
   server.listen(0, '127.0.0.1');
@@ -193,7 +193,7 @@ async function givenServer(t: ExecutionContext, body: string): Promise<OutgoingH
     guarded({ ...request, url: request.url.replace('https://api.paypal.com', `http://127.0.0.1:${port}`) });
 }
 
-test('given the real guard, a certificate is read, and one that does not end is cut off', async (t) => {
+test('The real guard reads a certificate and cuts off an endless one', async (t) => {
   const find = makeFetchedCertificates({ environment: 'live', http: await givenServer(t, pem('signing')) });
   t.is((await find(address, arrivesAt)).kind, 'found');
   const endless = await givenServer(t, ' '.repeat(200_000) + pem('signing'));
@@ -213,7 +213,7 @@ test('given the real guard, a certificate is read, and one that does not end is 
   });
 });
 
-test('given certificates in a directory, those that are valid are the ones, whatever address is named', async (t) => {
+test('Valid certificates of a directory are used for every named address', async (t) => {
   const path = givenKeyDirectory(t, { 'a.pem': pem('signing'), 'b.pem': pem('expired'), README: 'x' });
   const find = makePinnedCertificates({ path, environment: 'live', report: () => undefined });
   const found = await find('https://example.org/', arrivesAt);

@@ -26,8 +26,8 @@ function callback(body: string | Buffer, { time = '2026-01-02T03:04:05Z', crc = 
 }
 
 /**
- * Another JSON text of a given CRC-32: each of 64 blanks may be a space or a tab, each choice turns the same bits of the sum
- * whatever the others are, and so the choices are a system of linear equations.
+ * Makes another JSON text with a given CRC-32. Each of 64 blanks is a space or a tab. Each choice flips the same bits
+ * of the sum independently of the others, so the choices are a system of linear equations.
  */
 function forge(text: string, wanted: number): string {
   const blanks = 64;
@@ -50,7 +50,7 @@ function forge(text: string, wanted: number): string {
   return write(reduce((wanted ^ plain) >>> 0, 0n).tabs);
 }
 
-test('given another body of the same CRC-32 under genuine headers, it is a conflict with the genuine one', async (t) => {
+test('Another body with the same CRC-32 under genuine headers is a conflict with the genuine one', async (t) => {
   const body = JSON.stringify(captured);
   const genuine = callback(body);
   const forged = forge(
@@ -62,10 +62,10 @@ test('given another body of the same CRC-32 under genuine headers, it is a confl
     await verifiedBy(paypal, genuine),
     await verifiedBy(paypal, { ...genuine, body: Buffer.from(forged) }),
   ];
-  // The signature cannot tell them apart: the key does, since it is the transmission's.
+  // The signature cannot distinguish them. The key can, because it is the transmission's id.
   t.is(second.key, first.key);
   t.not(second.digest, first.digest);
-  t.is(second.notifications[0]?.reference.orderNumber, otherOrder);
+  t.is(second.notifications[0]?.order_number, otherOrder);
   const senseless = await verifiedBy(paypal, {
     ...genuine,
     body: Buffer.from(forge('no JSON', crc32(body))),
@@ -74,7 +74,7 @@ test('given another body of the same CRC-32 under genuine headers, it is a confl
   t.not(senseless.digest, first.digest);
 });
 
-test('given a genuine body of PayPal that cannot be read, it is verified, for people to look at', async (t) => {
+test('A genuine body of PayPal that is unreadable is verified for an operator', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"event_type":7}', Buffer.from([0xff])]) {
     const { notifications, key } = await verifiedBy(paypal, callback(body));
     t.deepEqual(
@@ -89,7 +89,7 @@ test('given a genuine body of PayPal that cannot be read, it is verified, for pe
   }
 });
 
-test('given a certificate that cannot be had, the callback is to come again; one that is not, is refused', async (t) => {
+test('A callback must come again while its certificate is unavailable, and is refused if the certificate does not exist', async (t) => {
   const body = JSON.stringify(captured);
   const unavailable: FoundCertificates = { kind: 'unavailable', problem: 'no network' };
   const without = makePayPal({ ...merchant.paypal, certificates: () => Promise.resolve(unavailable) });
@@ -101,7 +101,7 @@ test('given a certificate that cannot be had, the callback is to come again; one
   t.deepEqual(await unknown.verify(callback(body)), { kind: 'refused', reason: 'unknown_key' });
 });
 
-test('given headers without their shape, no certificate is asked for', async (t) => {
+test('Malformed headers cause no request for a certificate', async (t) => {
   const strict = makePayPal({
     ...merchant.paypal,
     certificates: () => Promise.reject(new Error('asked for a certificate')),
@@ -118,7 +118,7 @@ test('given headers without their shape, no certificate is asked for', async (t)
   }
 });
 
-test('given each end of a dispute, it is won or lost as PayPal says; amounts have as many decimals as their currency here', async (t) => {
+test('A dispute is won or lost as PayPal says, and amounts have the decimals of their currency', async (t) => {
   const factsOf = async (event_type: string, resource_type: string, resource: object) => {
     const { notifications } = await verifiedBy(
       paypal,
@@ -138,11 +138,11 @@ test('given each end of a dispute, it is won or lost as PayPal says; amounts hav
     const resource = { ...about, status: 'RESOLVED', dispute_outcome: { outcome_code } };
     t.deepEqual(
       await factsOf('CUSTOMER.DISPUTE.RESOLVED', 'dispute', resource),
-      [{ kind: 'dispute', disputeId: 'PP-1', status }],
+      [{ kind: 'dispute', dispute_id: 'PP-1', status }],
       outcome_code,
     );
   }
-  // PayPal writes forints and Taiwan dollars whole, ISO 4217 gives them hundredths.
+  // PayPal writes forints and Taiwan dollars without decimals. ISO 4217 gives them hundredths.
   for (const [value, currency_code, amount] of [
     ['999', 'JPY', 999],
     ['999', 'HUF', 99_900],
@@ -152,7 +152,7 @@ test('given each end of a dispute, it is won or lost as PayPal says; amounts hav
   ] as const) {
     const resource = { id: 'C1', custom_id: order, amount: { value, currency_code } };
     t.deepEqual(await factsOf('PAYMENT.CAPTURE.COMPLETED', 'capture', resource), [
-      { kind: 'paid', money: { amount, currency: currency_code } },
+      { kind: 'paid', amount, currency: currency_code },
     ]);
   }
 });

@@ -16,7 +16,7 @@ function callback(body: string | Buffer, { id = 'msg_1', time = now } = {}) {
   return { method: 'POST', headers, body: Buffer.from(body), query: '', receivedAt: arrivesAt } as const;
 }
 
-test('given a genuine message, its parts cannot be moved over the boundaries of what is signed', async (t) => {
+test('Parts of a genuine message cannot move over the boundaries of the signed text', async (t) => {
   const genuine = callback(`${now}.{}`, { id: 'msg_1' });
   const moved = [
     { ...genuine, headers: { ...genuine.headers, 'webhook-id': `msg_1.${now}` }, body: Buffer.from('{}') },
@@ -31,7 +31,7 @@ test('given a genuine message, its parts cannot be moved over the boundaries of 
   t.is((await standard.verify(genuine)).kind, 'verified');
 });
 
-test('given the same message again, only what it says counts', async (t) => {
+test('The digest of a repeated message covers only its content', async (t) => {
   const message = standardMessages[1]?.message ?? {};
   const first = await verifiedBy(standard, callback(JSON.stringify(message)));
   const respelled = await verifiedBy(standard, callback(JSON.stringify(message, null, 2)));
@@ -41,7 +41,7 @@ test('given the same message again, only what it says counts', async (t) => {
   t.not(changed.digest, first.digest);
 });
 
-test('given a genuine body of a standard webhook that cannot be read, it is verified, for people to look at', async (t) => {
+test('A genuine body of a standard webhook that is unreadable is verified for an operator', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"type":""}', '{"type":{}}', Buffer.from([0xc3, 0x28])]) {
     const { notifications } = await verifiedBy(standard, callback(body));
     t.deepEqual(
@@ -53,7 +53,7 @@ test('given a genuine body of a standard webhook that cannot be read, it is veri
   t.deepEqual(notifications[0]?.fact, unreadable('data.amount'));
 });
 
-test('secrets have the prefix and length of the standard, or are none', (t) => {
+test('A secret without the prefix and length of the standard is refused', (t) => {
   const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64');
   const { publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');

@@ -25,7 +25,7 @@ import { stripeMessages } from './messages-stripe.js';
 import { wechatpayMessages } from './messages-wechatpay.js';
 import { arrivesAt, merchant, type PaymentMessage, secrets } from './messages.js';
 
-/** The messages whose signed form `vectors-<provider>.json` holds, in the same order. */
+/** The messages whose signed form is in `vectors-<provider>.json`, in the same order. */
 export const messagesOf: Readonly<Record<PaymentProviderName, readonly PaymentMessage[]>> = {
   stripe: stripeMessages,
   wechatpay: wechatpayMessages,
@@ -47,7 +47,7 @@ const refusal = z.enum(['malformed', 'unknown_key', 'wrong_signature', 'out_of_t
 
 const vectorFile = z.object({
   vectors: z.array(vector),
-  /** The first message (of `standard`: the second) once more, in ways that mean the same. */
+  /** The first message (of `standard`: the second) in other forms with the same meaning. */
   again: z.array(vector),
   negatives: z.array(vector.extend({ reason: refusal })),
   unavailable: z.array(vector).default([]),
@@ -65,7 +65,7 @@ export function readVectors(provider: PaymentProviderName): VectorFile {
   return vectorFile.parse(JSON.parse(readFileSync(file, 'utf8')));
 }
 
-/** The callback as it comes in. */
+/** Returns a vector as a received callback. */
 export function asCallback(
   { method, headers, body, query }: Vector,
   receivedAt = arrivesAt,
@@ -73,7 +73,7 @@ export function asCallback(
   return { method, headers, body: Buffer.from(body, 'utf8'), query, receivedAt };
 }
 
-/** The provider that the vectors were made for. */
+/** Makes the provider that the vectors were made for. */
 export function givenProvider(t: ExecutionContext, name: PaymentProviderName): PaymentProvider {
   const file = readVectors(name);
   switch (name) {
@@ -101,7 +101,7 @@ export function givenProvider(t: ExecutionContext, name: PaymentProviderName): P
   }
 }
 
-/** PayPal's answer to whoever asks for the certificate that the vectors name; there is no other. */
+/** Makes PayPal's certificates: a client that serves the certificate of the vectors and no other. */
 function signingCertificate({ certificates, vectors }: VectorFile) {
   const address = vectors[0]?.headers['paypal-cert-url'];
   return makeFetchedCertificates({
@@ -114,7 +114,7 @@ function signingCertificate({ certificates, vectors }: VectorFile) {
   });
 }
 
-/** A directory of files, until the test ends. */
+/** Makes a directory of files that exists until the test ends. */
 export function givenKeyDirectory(t: ExecutionContext, files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-keys-'));
   t.teardown(() => {
@@ -124,7 +124,7 @@ export function givenKeyDirectory(t: ExecutionContext, files: Readonly<Record<st
   return directory;
 }
 
-/** What a callback that has to be genuine says. */
+/** Returns the content of a callback that must be genuine. @throws Error if it is refused */
 export async function verifiedBy(
   provider: PaymentProvider,
   callback: PaymentCallback,

@@ -48,7 +48,7 @@ function callback(body: string | Buffer, time = Math.floor(arrivesAt.getTime() /
 const withResource = (resource: unknown) => callback(JSON.stringify({ ...payment?.message, resource }));
 const clear = JSON.stringify(payment?.resource);
 
-test('given a sealed resource with any bit of it changed, nothing of it is believed', async (t) => {
+test('A sealed resource with any changed bit is not accepted', async (t) => {
   const sealed = seal(clear);
   const bytes = Buffer.from(sealed.ciphertext, 'base64');
   t.is((await wechatpay.verify(withResource(sealed))).kind, 'verified');
@@ -71,7 +71,7 @@ test('given a sealed resource with any bit of it changed, nothing of it is belie
   }
 });
 
-test('given a genuine body of WeChat Pay that cannot be read, it is verified, for people to look at', async (t) => {
+test('A genuine body of WeChat Pay that is unreadable is verified for an operator', async (t) => {
   const sealed = seal(clear);
   const bodies = ['', 'null', '[]', '{', '{}', '{"id":"x"}', Buffer.from([0xff])];
   for (const body of bodies) {
@@ -103,7 +103,7 @@ test('given a genuine body of WeChat Pay that cannot be read, it is verified, fo
   }
 });
 
-test('given the same message sealed anew, only what it says counts', async (t) => {
+test('The digest of a message that is sealed again covers only its content', async (t) => {
   const first = await verifiedBy(wechatpay, withResource(seal(clear)));
   const again = {
     ...payment?.message,
@@ -120,7 +120,7 @@ test('given the same message sealed anew, only what it says counts', async (t) =
   t.not(dearer.digest, first.digest);
 });
 
-test('given a combined payment that comes back with another order or amount in it, it is another content', async (t) => {
+test('A combined payment with another order or amount has another digest', async (t) => {
   const combined = wechatpayMessages.find(({ title }) => title.startsWith('one payment combines'));
   const text = JSON.stringify(combined?.resource);
   const first = await verifiedBy(wechatpay, withResource(seal(text)));
@@ -134,7 +134,7 @@ test('given a combined payment that comes back with another order or amount in i
   }
 });
 
-test('given a probe, it is refused as whatever else is wrongly signed', async (t) => {
+test('A probe is refused like every wrong signature', async (t) => {
   const genuine = callback(JSON.stringify({ ...payment?.message, resource: seal(clear) }));
   const signature = genuine.headers['wechatpay-signature'];
   for (const probe of [
@@ -153,7 +153,7 @@ test('given a probe, it is refused as whatever else is wrongly signed', async (t
   }
 });
 
-test('given a clock that is wrong either way, what is signed too far off is refused', async (t) => {
+test('A signature with a time too far off in either direction is refused', async (t) => {
   const now = Math.floor(arrivesAt.getTime() / 1_000);
   const body = JSON.stringify({ ...payment?.message, resource: seal(clear) });
   for (const [offset, kind] of [
@@ -166,7 +166,7 @@ test('given a clock that is wrong either way, what is signed too far off is refu
   }
 });
 
-test('the platform is answered, and told of errors, in its own words', (t) => {
+test("The acknowledgement has the platform's form", (t) => {
   t.deepEqual(JSON.parse(wechatpay.acknowledgement.body), { code: 'SUCCESS', message: 'OK' });
   t.is(wechatpay.get, undefined);
 });

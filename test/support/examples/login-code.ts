@@ -18,6 +18,10 @@ export function loginCodeIssued(issue: string) {
   } as const satisfies LoginCodeEvent;
 }
 
+export const loginCodeWithheld = {
+  type: 'LoginCodeWithheld',
+  data: {},
+} as const satisfies LoginCodeEvent;
 export const attemptFailed = {
   type: 'LoginCodeAttemptFailed',
   data: { issue_id: issueId },

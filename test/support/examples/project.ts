@@ -12,7 +12,7 @@ export const viewerAdded = {
   type: 'MemberAdded',
   data: { user_id: otherUserId, role: 'viewer', invitation_id: null },
 } as const satisfies ProjectEvent;
-/** What `viewerAdded` comes of. */
+/** The command that decides `viewerAdded`. */
 export const addViewer = {
   ...{ type: 'AddMember', actorId: userId, userId: otherUserId },
   ...{ emailDigest: otherDigest, role: 'viewer' },
@@ -34,7 +34,7 @@ export const defaultStorageChanged = {
   data: { storage_id: storageId },
 } as const satisfies ProjectEvent;
 
-/** A member's id; the owner of `projectCreated` is `userId`. */
+/** Makes a member's id. The owner of `projectCreated` is `userId`. */
 export const memberId = (n: number): string =>
   `019b7d00-0000-7000-8000-0000000a${String(n).padStart(4, '0')}`;
 export const invitationId = '019b7d00-0000-7000-8000-000000000061';

@@ -1,6 +1,6 @@
-import { type Sealed, sealedSchema } from '../../../src/event-sourcing/sealed.js';
+import { type Sealed, sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 
-/** A value in the form of a sealed one; it opens nowhere. */
+/** Makes a value in the form of a sealed one; no key opens it. */
 export function sealedExample(text: string): Sealed {
   return sealedSchema.parse(`v1.${Buffer.from(text).toString('base64url').padEnd(80, 'A')}`);
 }

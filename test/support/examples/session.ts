@@ -23,7 +23,7 @@ export const sessionRevoked = {
   data: { reason: 'signed_out' },
 } as const satisfies SessionEvent;
 
-/** Of the session's refresh token of a generation. */
+/** Returns the digest of the session's refresh token of a generation. */
 export function tokenDigest(generation: number): string {
   return generation === 1 ? digest : generation.toString(16).padStart(64, '0');
 }

@@ -3,7 +3,7 @@ import type { ShareCommand } from '../../../src/domain/share/share.js';
 import { accessId, assetId, digest, projectId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
-/** Opens twice at most, until March. */
+/** A share that opens at most twice, until March. */
 export const createShare = {
   type: 'Create',
   projectId,

@@ -38,7 +38,7 @@ export const testFailed = {
 export const storageDisabled = { type: 'StorageDisabled', data: {} } satisfies StorageEvent;
 export const storageDeleted = { type: 'StorageDeleted', data: {} } satisfies StorageEvent;
 
-/** What makes a storage active. */
+/** The events that make a storage active. */
 export const activated: readonly StorageEvent[] = [storageCreated, testStarted, testSucceeded];
 
 export const newCredentials = {
@@ -48,7 +48,7 @@ export const newCredentials = {
 
 export const otherBucket = { ...configuration, bucket: 'lakes-media' };
 
-/** The test of another bucket in place of the present one. */
+/** The start of a test of another bucket in place of the current one. */
 export const candidateStarted = {
   type: 'StorageTestStarted',
   data: {
@@ -70,7 +70,7 @@ export const candidateFailed = {
   data: { test_id: otherTestId, code: 'bucket_not_found', hint: null },
 } satisfies StorageEvent;
 
-/** A configuration as `StorageChanged` carries it. */
+/** Makes the event `StorageChanged` from a configuration. */
 export function changedTo(to: StorageConfiguration): Extract<StorageEvent, { type: 'StorageChanged' }> {
   const { name, endpoint, bucket, region, base_path, cdn_domain } = to;
   return { type: 'StorageChanged', data: { name, endpoint, bucket, region, base_path, cdn_domain } };

@@ -50,7 +50,7 @@ export const totpEnrolled = {
   type: 'TotpEnrolled',
   data: { enrolment_id: enrolmentId, secret: totpSecret },
 } as const satisfies UserEvent;
-/** The step of the first given event's time: RFC 6238 counts 30 s from 1970. */
+/** The TOTP step at the time of the first given event: RFC 6238 counts 30 s from 1970. */
 export const totpStep = 58_911_082;
 export const totpConfirmed = {
   type: 'TotpConfirmed',

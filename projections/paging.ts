@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/** Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`. */
+export function pageQueryBy(place: z.ZodType<string>) {
+  return z.object({
+    limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'How many at most.' }),
+    cursor: z
+      .string()
+      .regex(/^[\w-]{1,256}$/)
+      .transform((cursor, ctx) => {
+        const parsed = place.safeParse(Buffer.from(cursor, 'base64url').toString('latin1'));
+        if (parsed.success) return parsed.data;
+        ctx.addIssue({ code: 'custom', message: 'is not the next_cursor of a list' });
+        return z.NEVER;
+      })
+      .optional()
+      .meta({ description: '`next_cursor` of the page before.' }),
+  });
+}
+
+/** The query of every list that is ordered by id (docs/design.md#lists-and-times). */
+export const pageQuery = pageQueryBy(z.uuid());
+
+/** Makes the reply schema of a list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    items: z.array(item),
+    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+  });
+}
+
+/**
+ * Reads one page, and one item more to know whether another page follows.
+ * @param read reads the items after the place `after`
+ * @param placeOf returns an item's place in the list; by default its id
+ */
+export async function readPage<Item extends { readonly id: string }>(
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  read: (page: {
+    readonly limit: number;
+    readonly after?: string;
+  }) => readonly Item[] | Promise<readonly Item[]>,
+  placeOf: (item: Item) => string = ({ id }) => id,
+): Promise<{ items: Item[]; next_cursor: string | null }> {
+  const found = await read({ limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) });
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, next_cursor: last === undefined ? null : Buffer.from(placeOf(last)).toString('base64url') };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../src/domain/fields.js';
+import { holdReason } from '../../src/domain/payment-callback/hold-reason.js';
+import { disposition } from '../../src/domain/payment-callback/status.js';
+import { paymentFact, paymentId, paymentProvider } from '../../src/domain/payment.js';
+import { paymentDecision } from '../payment-decisions/resource.js';
+
+const notifications = z.array(
+  z.strictObject({
+    order_number: z.string().nullable(),
+    transaction_id: z.string().nullable(),
+    fact: paymentFact,
+    at: instant.nullable(),
+  }),
+);
+
+/** A callback that waits for its order, for the payment that it names, or for an operator. */
+export const unmatchedResource = z
+  .strictObject({
+    id: paymentId,
+    provider: paymentProvider,
+    reason: holdReason,
+    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+    notifications,
+    received_at: instant,
+  })
+  .meta({ id: 'UnmatchedPayment' });
+export type UnmatchedResource = z.infer<typeof unmatchedResource>;
+
+/** A callback with its outcome and the decisions on it. */
+export const paymentCallbackResource = z
+  .strictObject({
+    id: paymentId,
+    provider: paymentProvider,
+    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+    notifications,
+    held: holdReason.nullable().meta({ description: 'Why it waits, or waited until it was decided on.' }),
+    disposition: disposition.nullable().meta({ description: 'What it was settled as.' }),
+    order_id: entityId.nullable().meta({ description: 'The order that it was settled with.' }),
+    conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
+    received_at: instant,
+    decisions: z.array(paymentDecision),
+  })
+  .meta({ id: 'PaymentCallback' });
+export type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;

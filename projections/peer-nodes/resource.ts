@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../src/domain/fields.js';
+import { nodeType } from '../../src/domain/node/events.js';
+import { nodeStatus } from '../../src/domain/node/status.js';
+
+/** A peer node (docs/api.md#23-peer-node-item-element-of-items-in-the-peer-list). */
+export const nodeResource = z
+  .strictObject({
+    id: entityId,
+    name: z.string(),
+    node_type: nodeType,
+    ip_address: z.union([z.ipv4(), z.ipv6()]),
+    ip_version: z.union([z.literal(4), z.literal(6)]),
+    dnsprovider_record_id: z.string(),
+    lb_weight: z.int().min(0).max(100),
+    lb_enabled: z.boolean(),
+    max_capacity_hint: z.int().nullable(),
+    status: nodeStatus,
+    consecutive_failures: z.int().min(0),
+    consecutive_successes: z.int().min(0),
+    last_checked_at: instant.nullable(),
+    status_changed_at: instant.nullable(),
+    note: z.string(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'PeerNode' });
+export type NodeResource = z.infer<typeof nodeResource>;

@@ -1,0 +1,43 @@
+import { makeAccessReader } from './access/reader.js';
+import { makeApiKeyReader } from './api-keys/reader.js';
+import { makeMemberReader } from './members/reader.js';
+import { makeAssetReader } from './assets/reader.js';
+import { makeNodeReader } from './peer-nodes/reader.js';
+import { makeOrderReader } from './orders/reader.js';
+import { makePaymentCallbackReader } from './payment-callbacks/reader.js';
+import { makeProjectReader } from './projects/reader.js';
+import { makeSessionReader } from './sessions/reader.js';
+import { makeShareAccessReader } from './share-accesses/reader.js';
+import { makeShareReader } from './shares/reader.js';
+import { makeStorageReader } from './storage-configs/reader.js';
+import { makeUsageReader } from './usage/reader.js';
+import { makeUserReader } from './users/reader.js';
+import type { Views } from '../src/event-sourcing/views/views.js';
+import type { Sealer } from '../src/keys/sealer.js';
+
+export type Readers = ReturnType<typeof makeReaders>;
+
+/** Makes all readers. Projections open no sealed values, readers do. */
+export function makeReaders(
+  views: Views,
+  sealer: Sealer,
+  { shareUrlTemplate }: { readonly shareUrlTemplate: string },
+) {
+  const users = makeUserReader({ views, sealer });
+  return {
+    access: makeAccessReader({ views }),
+    users,
+    sessions: makeSessionReader({ views, sealer }),
+    projects: makeProjectReader({ views }),
+    members: makeMemberReader({ views, sealer, users }),
+    apiKeys: makeApiKeyReader(),
+    storages: makeStorageReader({ views }),
+    assets: makeAssetReader({ views }),
+    usage: makeUsageReader({ views }),
+    shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
+    shareAccesses: makeShareAccessReader({ views }),
+    nodes: makeNodeReader({ views }),
+    orders: makeOrderReader({ views, sealer }),
+    paymentCallbacks: makePaymentCallbackReader({ views, sealer }),
+  };
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../src/domain/fields.js';
+
+/** One opening of a share (docs/design.md#share-verification). */
+export const shareAccessResource = z
+  .strictObject({
+    id: entityId,
+    at: instant,
+    client_ip_digest: z.string().nullable().meta({
+      description:
+        "Keyed digest of the visitor's address: the same address, the same digest. Null: not known.",
+    }),
+  })
+  .meta({ id: 'ShareAccess' });
+export type ShareAccessResource = z.infer<typeof shareAccessResource>;

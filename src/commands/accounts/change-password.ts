@@ -1,0 +1,119 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
+import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
+import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
+import { parseEmailAddress } from '../../security/email-address.js';
+import type { GuardedTries } from '../../security/guarded-tries.js';
+import { openForPerson, sealForPerson } from './person-data.js';
+import { loadRegistered } from './registered-user.js';
+import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
+import { isRejection, rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+
+export interface ChangePasswordInput {
+  readonly userId: string;
+  /** The session of the request; it is the only one that stays valid. */
+  readonly session: {
+    readonly id: string;
+    readonly epoch: number;
+    readonly methods: readonly string[];
+    readonly authenticatedAt: Date;
+  };
+  /** Optional for 15 min after a sign-in by a mailed code. */
+  readonly currentPassword: string | undefined;
+  readonly newPassword: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+}
+
+/**
+ * Changes a password and ends all other sessions of the user (docs/design.md#passwords). When it resolves, every later
+ * request of those sessions is refused.
+ * @throws CommandRejected invalid_request, credentials_refused, password_not_checkable, session_ended, user_not_found;
+ * TooManyAttempts; Overloaded
+ */
+export type ChangePassword = (input: ChangePasswordInput, context: CommandContext) => Promise<void>;
+
+/** The time for which a mailed code replaces the current password (docs/design.md#passwords). */
+const codeReplacesMs = 15 * 60_000;
+
+const advice =
+  'current_password: cannot be checked any more; sign in by a mailed code, and choose a new password without it';
+
+/** A sign-in may rehash the same password between its check and the change. */
+const triesMax = 3;
+
+export function makeChangePassword({
+  handler,
+  sealer,
+  passwords,
+  checkPassword,
+  tries,
+  onUncheckable,
+}: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
+  readonly onUncheckable: OnUncheckable;
+  /** Counts by user and client. */
+  readonly tries: GuardedTries;
+}): ChangePassword {
+  return async (input, context) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await change(input, context);
+        return;
+      } catch (error) {
+        if (!isRejection(error, 'password_changed') || attempt === triesMax) throw error;
+      }
+    }
+  };
+
+  async function change(input: ChangePasswordInput, context: CommandContext): Promise<void> {
+    const { userId, session, newPassword } = input;
+    const user = await loadRegistered(handler, userId);
+    const email = await openForPerson(sealer, { userId, field: 'email' }, user.email);
+    const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
+    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', `new_${problem}`);
+
+    const checkedAgainst = await prove(input, user, context.time);
+    const hash = await passwords.hash(newPassword);
+    const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
+    await handler.handle(
+      { aggregate: userAggregate, id: userId },
+      { type: 'ChangePassword', passwordHash, checkedAgainst, session },
+      context,
+      { revokesAccess: true },
+    );
+  }
+
+  /** Returns the hash that the current password matches; null where a mailed code replaces it. */
+  async function prove(
+    { userId, session, currentPassword, clientIp }: ChangePasswordInput,
+    user: RegisteredUser,
+    now: Date,
+  ): Promise<Sealed | null> {
+    if (currentPassword === undefined) {
+      const ageMs = now.getTime() - session.authenticatedAt.getTime();
+      if (session.methods.includes('email') && ageMs <= codeReplacesMs) return null;
+      return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
+    }
+    const check = async (): Promise<Sealed | null> => {
+      if (user.passwordHash === null) {
+        await passwords.verifyNone(currentPassword);
+        return null;
+      }
+      const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
+      const { matches } = await passwords.verify(currentPassword, stored);
+      return matches ? user.passwordHash : null;
+    };
+    const run = () => tries.run({ subject: userId, clientIp }, check, passwords.requireRoom);
+    const tried = await refuseUncheckable(run, { advice, onUncheckable });
+    switch (tried.outcome) {
+      case 'passed':
+        return tried.value;
+      case 'failed':
+        return rejectUseCase('credentials_refused', 'current_password: is not your password');
+      case 'throttled':
+        throw new TooManyAttempts(tried.retryAfterSeconds);
+    }
+  }
+}

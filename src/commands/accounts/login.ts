@@ -1,0 +1,125 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { userAggregate } from '../../domain/user/user.js';
+import { KeyMissing } from '../../keys/errors.js';
+import { erased } from '../../keys/sealer.js';
+import type { GuardedTries } from '../../security/guarded-tries.js';
+import type { PasswordVerdict } from '../../security/passwords.js';
+import type { UserResource } from '../../../projections/users/reader.js';
+import { checkAddress } from '../shared/check-address.js';
+import type { Account, FindAccount } from '../shared/find-account.js';
+import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
+import { rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+import type { TokenPair } from './session-tokens.js';
+import type { StartSession } from './start-session.js';
+
+export interface LoginInput {
+  readonly email: string;
+  readonly password: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+export interface SignedIn {
+  readonly user: UserResource;
+  readonly tokens: TokenPair;
+}
+
+/**
+ * Signs in by address and password (docs/design.md#accounts). An unknown address gets the same refusal after the same
+ * work.
+ * @throws CommandRejected invalid_request, credentials_refused; TooManyAttempts; Overloaded
+ */
+export type Login = (input: LoginInput, context: CommandContext) => Promise<SignedIn>;
+
+interface Checked extends Account {
+  readonly needsRehash: boolean;
+}
+
+export function makeLogin({
+  handler,
+  findAccount,
+  sealer,
+  digests,
+  passwords,
+  tries,
+  users,
+  startSession,
+  onRehashFailed,
+  onUncheckable,
+}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
+  readonly findAccount: FindAccount;
+  /** Counts by address and client. */
+  readonly tries: GuardedTries;
+  readonly startSession: StartSession;
+  /** Reports a failed rehash. The old hash stays until the next sign-in. */
+  readonly onRehashFailed: (error: unknown) => void;
+  readonly onUncheckable: OnUncheckable;
+}): Login {
+  return async ({ email, password, clientIp, userAgent }, context) => {
+    const emailDigest = digests.email(checkAddress(email).canonical);
+    const tried = await tries.run(
+      { subject: emailDigest, clientIp },
+      () => check(emailDigest, password),
+      passwords.requireRoom,
+    );
+    if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
+    if (tried.outcome === 'failed') return refuse();
+    const account = tried.value;
+    if (account.needsRehash) await rehash(account, password, context).catch(onRehashFailed);
+    const { userId, user } = account;
+    // The epoch comes from the state that the check read: a later change of the password ends the session.
+    const tokens = await startSession(
+      { userId, epoch: user.epoch, methods: ['pwd'], clientIp, userAgent },
+      context,
+    );
+    const found = await users.find(userId);
+    return found === null ? refuse() : { user: found.resource, tokens };
+  };
+
+  async function check(emailDigest: string, password: string): Promise<Checked | null> {
+    const account = await findAccount(emailDigest);
+    const stored = account === null ? null : await storedHash(account);
+    if (account === null || stored === null) {
+      await passwords.verifyNone(password);
+      return null;
+    }
+    const { matches, needsRehash } = await verify(password, stored);
+    return matches ? { ...account, needsRehash } : null;
+  }
+
+  /** Treats a password whose pepper is missing as wrong: another reply would reveal the account. */
+  async function verify(password: string, stored: string): Promise<PasswordVerdict> {
+    try {
+      return await passwords.verify(password, stored);
+    } catch (error) {
+      if (!(error instanceof KeyMissing)) throw error;
+      onUncheckable(error);
+      return passwords.verifyNone(password);
+    }
+  }
+
+  /** Returns the hash; null where no password signs in. */
+  async function storedHash({ userId, user }: Account): Promise<string | null> {
+    if (user.passwordHash === null) return null;
+    const stored = await sealer.open({ kind: 'person', userId }, 'password_hash', user.passwordHash);
+    return stored === erased ? null : stored;
+  }
+
+  async function rehash({ userId, user }: Account, password: string, context: CommandContext): Promise<void> {
+    if (user.passwordHash === null) return;
+    const hash = await passwords.hash(password);
+    const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
+    await handler.handle(
+      { aggregate: userAggregate, id: userId },
+      { type: 'RehashPassword', passwordHash, checkedAgainst: user.passwordHash },
+      context,
+    );
+  }
+}
+
+function refuse(): never {
+  return rejectUseCase('credentials_refused', 'the e-mail address or the password is wrong');
+}

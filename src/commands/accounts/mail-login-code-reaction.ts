@@ -1,0 +1,42 @@
+import type { MailOutcome } from '../../domain/fields.js';
+import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from '../../domain/login-code/events.js';
+import { isIssueOpen, loginCodeAggregate } from '../../domain/login-code/login-code.js';
+import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
+import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
+import { loginCodeMessage } from '../../integrations/mail/messages.js';
+import { erased } from '../../keys/sealer.js';
+import type { Deps } from '../deps.js';
+import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
+
+type LoginCodeIssued = Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>;
+
+/**
+ * Mails each code that signs in, until it expires. It mails nothing when the code was mailed, used, tried too often or
+ * replaced by a later one, or when the person is erased.
+ */
+export function makeMailLoginCodes(
+  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'loginCodes' | 'clock'>,
+): Reaction<LoginCodeIssued, MailOutcome | null> {
+  const { handler, sealer, loginCodes, clock, publicUrl } = deps;
+  return makeMailReaction<LoginCodeIssued>(deps, {
+    name: 'mail-login-codes',
+    category: loginCodeCategory,
+    codec: loginCodeCodec,
+    types: ['LoginCodeIssued'],
+    deadline: ({ data }) => new Date(data.expires_at),
+    prepare: async (event) => {
+      const emailDigest = streamIdOf(event);
+      const { issue_id: issueId, user_id: userId, code_key_id: kid, email } = event.data;
+      const { issue } = (await handler.load(loginCodeAggregate, emailDigest)).state;
+      if (issue?.issueId !== issueId || issue.mailed || !isIssueOpen(issue, clock.now())) return null;
+      const to = await sealer.open({ kind: 'person', userId }, 'email', email);
+      if (to === erased) return null;
+      const code = loginCodes.codeFor({ kid, issueId, emailDigest });
+      return { to, ...loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl }) };
+    },
+    record: async (event, outcome, context) => {
+      const target = { aggregate: loginCodeAggregate, id: streamIdOf(event) };
+      await handler.handle(target, { type: 'MarkMailed', issueId: event.data.issue_id, outcome }, context);
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import type { MailOutcome } from '../../domain/fields.js';
+import { securityNoticeAggregate } from '../../domain/security-notice/security-notice.js';
+import { userCategory, userCodec } from '../../domain/user/events.js';
+import {
+  type NoticedEvent,
+  securityNoticeKinds,
+  securityNoticeLifetimeMs,
+} from '../../domain/user/security-notices.js';
+import { userAggregate } from '../../domain/user/user.js';
+import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
+import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
+import { securityNoticeMessage } from '../../integrations/mail/security-notices.js';
+import { erased } from '../../keys/sealer.js';
+import type { Deps } from '../deps.js';
+import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
+
+const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][];
+
+/**
+ * Mails each change of an account to the address that the account had before, until the notice's lifetime ends. It mails
+ * nothing when the notice was mailed or exceeds the limit (see `noticesAfter`), or when the person is erased.
+ */
+export function makeMailSecurityNotices(
+  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+): Reaction<NoticedEvent, MailOutcome | null> {
+  const { handler, sealer, publicUrl } = deps;
+  return makeMailReaction<NoticedEvent>(deps, {
+    name: 'mail-security-notices',
+    category: userCategory,
+    codec: userCodec,
+    types,
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs),
+    prepare: async (event) => {
+      const userId = streamIdOf(event);
+      const { state: user } = await handler.load(userAggregate, userId);
+      const recent = user.status === 'registered' ? user.notices.recent : [];
+      const notice = recent.find(({ eventId }) => eventId === event.id);
+      if (notice === undefined) return null;
+      const { state } = await handler.load(securityNoticeAggregate, event.id);
+      if (state.mailed) return null;
+      const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
+      if (to === erased) return null;
+      return { to, ...securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl }) };
+    },
+    record: async (event, outcome, context) => {
+      const target = { aggregate: securityNoticeAggregate, id: event.id };
+      const kind = securityNoticeKinds[event.type];
+      await handler.handle(target, { type: 'MarkMailed', userId: streamIdOf(event), kind, outcome }, context);
+    },
+  });
+}

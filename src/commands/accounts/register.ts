@@ -1,0 +1,101 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import type { Sealed } from '../../event-sourcing/ports/sealed.js';
+import type { InvalidRequest } from '../../domain/invalid-request.js';
+import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { EmailAddress } from '../../security/email-address.js';
+import type { UserResource } from '../../../projections/users/reader.js';
+import { type AddressReservations, rejectTaken } from './address-reservations.js';
+import { checkAddress } from '../shared/check-address.js';
+import { sealForPerson } from './person-data.js';
+import { isRejection } from '../shared/rejections.js';
+import type { TokenPair } from './session-tokens.js';
+import type { StartSession } from './start-session.js';
+
+export interface RegisterInput {
+  readonly email: string;
+  readonly password: string;
+  /** Default, also for a blank one: the local part of the address. */
+  readonly nickname?: string;
+  /** In canonical spelling; null where there is none. */
+  readonly clientIp: string | null;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+export interface Registered {
+  readonly user: UserResource;
+  readonly tokens: TokenPair;
+}
+
+/** Registers an account (docs/design.md#registration). @throws CommandRejected invalid_request, email_taken */
+export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
+
+export function makeRegister({
+  handler,
+  reservations,
+  sealer,
+  digests,
+  passwords,
+  checkPassword,
+  users,
+  startSession,
+  defaultCapacityBytes,
+}: Pick<
+  Deps,
+  'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'defaultCapacityBytes'
+> & {
+  readonly reservations: AddressReservations;
+  readonly startSession: StartSession;
+}): Register {
+  return async (input, context) => {
+    const address = checkAddress(input.email);
+    const nickname = chooseNickname(input.nickname, address);
+    const problem = checkPassword(input.password, address.localPart);
+    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
+
+    const userId = derivedId(context, 'user');
+    const emailDigest = digests.email(address.canonical);
+    // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
+    const passwordHash = await passwords.hash(input.password);
+    await reservations.check(emailDigest, userId);
+    // The values are sealed before the reservation, so that only the append can fail between reservation and user.
+    const seal = (field: string, text: string): Promise<Sealed> =>
+      sealForPerson(sealer, { userId, field }, text).catch(refuseGone);
+    const sealed = {
+      email: await seal('email', address.address),
+      nickname: await seal('nickname', nickname),
+      passwordHash: await seal('password_hash', passwordHash),
+    };
+    await reservations.reserve(emailDigest, { userId, changeId: null }, context);
+    const { documents } = await handler
+      .handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes },
+        context,
+      )
+      .catch(refuseGone);
+    const { resource: user } = await users.registered(documents);
+    // The epoch of a new user.
+    const epoch = 0;
+    const { clientIp, userAgent } = input;
+    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
+    return { user, tokens };
+  };
+}
+
+/** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
+function refuseGone(error: unknown): never {
+  if (isRejection(error, 'registration_abandoned') || isRejection(error, 'user_not_found')) rejectTaken();
+  throw error;
+}
+
+function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
+  const isLeftOut =
+    nickname === undefined || (nickname.trim() === '' && nickname.length <= nicknameLengthMax);
+  if (!isLeftOut) return checkNickname(nickname);
+  return Array.from(localPart).slice(0, nicknameLengthMax).join('');
+}

@@ -1,0 +1,44 @@
+import type { Deps } from '../deps.js';
+import { makeChangePassword } from './change-password.js';
+import type { FindAccount } from '../shared/find-account.js';
+import { makeLogin } from './login.js';
+import { makeLoginByEmailCode } from './login-by-email-code.js';
+import { makeLogout } from './logout.js';
+import { makeRefresh } from './refresh.js';
+import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
+import { makeRevokeSession } from './revoke-session.js';
+import { makeSendEmailCode } from './send-email-code.js';
+import type { StartSession } from './start-session.js';
+import { makeGuardedTries } from '../../security/guarded-tries.js';
+import { guessing } from '../../security/guessing.js';
+
+export function makeSessionCommands(
+  deps: Deps & {
+    readonly findAccount: FindAccount;
+    readonly startSession: StartSession;
+  },
+) {
+  const onUncheckable: OnUncheckable = (error) => {
+    deps.onFailure(`the password of a user could not be checked: ${error.message}`, error);
+  };
+  return {
+    login: makeLogin({
+      ...deps,
+      onUncheckable,
+      tries: makeGuardedTries({ ...deps, ...guessing.password.failures }),
+      onRehashFailed: (error) => {
+        deps.onFailure('a password could not be rehashed', error);
+      },
+    }),
+    sendEmailCode: makeSendEmailCode(deps),
+    loginByEmailCode: makeLoginByEmailCode(deps),
+    refresh: makeRefresh(deps),
+    logout: makeLogout(deps),
+    revokeSession: makeRevokeSession(deps),
+    changePassword: makeChangePassword({
+      ...deps,
+      onUncheckable,
+      tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
+    }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../event-sourcing/views/views.js';
+import { assetAggregate } from '../../domain/asset/asset.js';
+import { type AssetFacts, checkAssetFacts } from '../../domain/asset/description.js';
+import { rejectAsset } from '../../domain/asset/rejections.js';
+import { projectAggregate } from '../../domain/project/project.js';
+import { rejectProject } from '../../domain/project/rejections.js';
+import { objectKeyBytesMax, wholeKey } from '../../domain/storage/object-key.js';
+import { type ExistingStorage, storageAggregate } from '../../domain/storage/storage.js';
+import type { AssetResource } from '../../../projections/assets/reader.js';
+
+export interface AddAssetInput extends AssetFacts {
+  readonly projectId: string;
+  /** Undefined: the project's default storage. */
+  readonly storageId: string | undefined;
+}
+
+/**
+ * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`.
+ * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request
+ */
+export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
+
+export function makeAddAsset({ handler, assets }: Pick<Deps, 'handler' | 'assets'>): AddAsset {
+  return async ({ projectId, storageId, ...facts }, context) => {
+    // Facts that no storage accepts are rejected before the storage is read.
+    checkAssetFacts(facts, Math.max(...Object.values(objectKeyBytesMax)));
+    const { id: storage_id, storage } = await findStorage(projectId, storageId);
+    const { provider, base_path: basePath } = storage.configuration;
+    const description = checkAssetFacts(
+      facts,
+      objectKeyBytesMax[provider] - Buffer.byteLength(wholeKey(basePath, '')),
+    );
+    const { documents } = await handler.handle(
+      { aggregate: assetAggregate, id: derivedId(context, 'asset') },
+      { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
+      context,
+    );
+    return assets.after(documents);
+  };
+
+  async function findStorage(
+    projectId: string,
+    named: string | undefined,
+  ): Promise<{ readonly id: string; readonly storage: ExistingStorage }> {
+    const { state: project } = await handler.load(projectAggregate, projectId);
+    if (project.status !== 'existing') {
+      return rejectProject('project_not_found', 'there is no such project');
+    }
+    const id = named ?? project.default_storage_id;
+    const storage = id === null ? null : await storageOf(projectId, id);
+    if (id === null || storage === null) {
+      return named === undefined
+        ? rejectAsset('no_default_storage', 'storage_id: the project has no default storage, so name one')
+        : rejectAsset('asset_storage_unusable', 'storage_id: the project has no such storage');
+    }
+    if (storage.status === 'disabled') {
+      rejectAsset('asset_storage_unusable', 'storage_id: the storage is disabled; enable it first');
+    }
+    return { id, storage };
+  }
+
+  /** Returns null also for a deleted storage: a deleted default counts as none. */
+  async function storageOf(projectId: string, id: string): Promise<ExistingStorage | null> {
+    const { state } = await handler.load(storageAggregate, id);
+    if (state.status === 'absent' || state.status === 'deleted') return null;
+    return state.projectId === projectId ? state : null;
+  }
+}

@@ -1,0 +1,25 @@
+import { makeAccountCommands } from './accounts/index.js';
+import { makeAssetCommands } from './assets/index.js';
+import { makeNodeCommands } from './nodes/index.js';
+import { makeOrderCommands } from './orders/index.js';
+import type { CallbackNotices } from './orders/receive-payment-callback.js';
+import { makeProjectCommands } from './projects/index.js';
+import { makeFindAccount } from './shared/find-account.js';
+import { makeShareCommands } from './shares/index.js';
+import { makeStorageCommands } from './storages/index.js';
+import type { Deps } from './deps.js';
+
+export type Commands = ReturnType<typeof makeCommands>;
+
+export function makeCommands(deps: Deps & CallbackNotices) {
+  const findAccount = makeFindAccount(deps);
+  return {
+    ...makeAccountCommands({ ...deps, findAccount }),
+    ...makeProjectCommands({ ...deps, findAccount }),
+    ...makeStorageCommands(deps),
+    ...makeAssetCommands(deps),
+    ...makeShareCommands(deps),
+    ...makeOrderCommands(deps),
+    ...makeNodeCommands(deps),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Deps } from '../deps.js';
+import type { HandleOptions } from '../../event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import type { Versioned } from '../../event-sourcing/views/views.js';
+import { checkDescription, type NodeInput } from '../../domain/node/description.js';
+import { nodeAggregate } from '../../domain/node/node.js';
+import { rejectNode } from '../../domain/node/rejections.js';
+import type { NodeResource } from '../../../projections/peer-nodes/reader.js';
+
+export interface ChangeNodeInput {
+  readonly nodeId: string;
+  readonly changes: { readonly [Field in keyof NodeInput]?: NodeInput[Field] | undefined };
+}
+
+/** Changes the given fields. @throws CommandRejected node_not_found, invalid_request; PreconditionFailed */
+export type ChangeNode = (
+  input: ChangeNodeInput,
+  context: CommandContext,
+  options?: Pick<HandleOptions, 'expectedRevision'>,
+) => Promise<Versioned<NodeResource>>;
+
+export function makeChangeNode({ handler, nodes }: Pick<Deps, 'handler' | 'nodes'>): ChangeNode {
+  return async ({ nodeId, changes }, context, options) => {
+    const { state } = await handler.load(nodeAggregate, nodeId);
+    if (state.status !== 'registered') return rejectNode('node_not_found', 'there is no such node');
+    const before = new Map<string, unknown>(Object.entries(state.description));
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const after = checkDescription({ ...state.description, ...given });
+    // Only the fields that differ, so that a concurrent change of another field stays.
+    const different = Object.entries(after).filter(([field, value]) => before.get(field) !== value);
+    const target = { aggregate: nodeAggregate, id: nodeId };
+    const { documents } = await handler.handle(
+      target,
+      { type: 'Change', changes: Object.fromEntries(different) },
+      context,
+      options,
+    );
+    return nodes.after(documents);
+  };
+}

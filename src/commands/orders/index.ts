@@ -1,0 +1,23 @@
+import type { Deps } from '../deps.js';
+import { makeCancelOrder } from './cancel-order.js';
+import { makeDismissUnmatched } from './dismiss-unmatched.js';
+import { makeFulfilOrder } from './fulfil-order.js';
+import { makeOrderPlaces } from '../shared/place-limits.js';
+import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
+import { makeResolvePayment } from './resolve-payment.js';
+import { makeSettlePayment } from './settle-payment.js';
+import { makePlaceOrder } from './place-order.js';
+
+export function makeOrderCommands(deps: CallbackNotices & Deps) {
+  const settlePayment = makeSettlePayment(deps);
+  const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
+  return {
+    settlePayment,
+    resolvePayment,
+    dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
+    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
+    placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
+    fulfilOrder: makeFulfilOrder(deps),
+    cancelOrder: makeCancelOrder(deps),
+  };
+}

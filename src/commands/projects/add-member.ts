@@ -1,0 +1,138 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import { rejectEnded, requireInvitable, requireReach, wasAddedBy } from '../../domain/project/members.js';
+import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
+import { invitationOf } from '../../domain/project/status.js';
+import { rejectProject } from '../../domain/project/rejections.js';
+import type { Role } from '../../domain/role.js';
+import { KeyDestroyed } from '../../keys/errors.js';
+import type { EmailAddress } from '../../security/email-address.js';
+import type { MemberResource } from '../../../projections/members/reader.js';
+import { checkAddress } from '../shared/check-address.js';
+import type { CountInvitation } from './invitation-limits.js';
+import { rejectUseCase } from '../shared/rejections.js';
+import type { VerifiedHolder } from './verified-holder.js';
+
+export interface AddMemberInput {
+  readonly projectId: string;
+  readonly actorId: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+/**
+ * Adds the account that has verified the address; where there is none, invites the address (docs/design.md#members). A
+ * repeated command returns the member or the invitation of the first one.
+ * @throws CommandRejected invalid_request, project_not_found, insufficient_role, already_member, member_limit_reached,
+ * mail_not_configured, member_not_found where the member or invitation of a repeated command has ended;
+ * TooManyAttempts beyond the limits on invitations
+ */
+export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
+
+export function makeAddMember({
+  handler,
+  verifiedHolder,
+  digests,
+  sealer,
+  members,
+  countInvitation,
+  mailConfigured,
+}: Pick<Deps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
+  readonly verifiedHolder: VerifiedHolder;
+  readonly countInvitation: CountInvitation;
+}): AddMember {
+  return async (input, context) => {
+    const address = checkAddress(input.email);
+    const emailDigest = digests.email(address.canonical);
+    const project = await requireRights(input);
+    const userId = await verifiedHolder(emailDigest);
+    if (userId !== null) return add(input, { userId, emailDigest }, context);
+    if (!mailConfigured) {
+      rejectUseCase(
+        'mail_not_configured',
+        'the address would have to be mailed, and no mail service is set up',
+      );
+    }
+    const { projectId, actorId: inviterId } = input;
+    const invitationId = derivedId(context, 'invitation');
+    // A repetition and a refused invitation send no mail, so they do not count.
+    if (invitationOf(project, invitationId) === null) {
+      requireInvitable(project, { invitationId, emailDigest });
+      await countInvitation({ projectId, inviterId, emailDigest });
+    }
+    return invite(input, { invitationId, address, emailDigest }, context);
+  };
+
+  /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
+  async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    if (state.status !== 'existing') {
+      return rejectProject('project_not_found', 'there is no such project');
+    }
+    requireReach(state, actorId, role);
+    return state;
+  }
+
+  async function add(
+    { projectId, actorId, role }: AddMemberInput,
+    { userId, emailDigest }: { readonly userId: string; readonly emailDigest: string },
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const { documents, events } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      { type: 'AddMember', actorId, userId, emailDigest, role, made: madeBy(context) },
+      context,
+    );
+    if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
+      rejectProject('already_member', `the user is a member of the project already, as ${role}`);
+    }
+    return (await members.after(documents, userId)) ?? memberNotFound();
+  }
+
+  /** Whether an earlier attempt of the command added the user, or invited them before they had an account. */
+  async function isRepetition(projectId: string, userId: string, context: CommandContext): Promise<boolean> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    return state.status === 'existing' && wasAddedBy(state, userId, madeBy(context));
+  }
+
+  async function invite(
+    { projectId, actorId, role }: AddMemberInput,
+    { invitationId, address, emailDigest }: InvitedAddress,
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const scope = { kind: 'invitation', projectId, invitationId } as const;
+    const email = await sealer.seal(scope, 'email', address.address).catch((error: unknown) => {
+      if (error instanceof KeyDestroyed) return rejectEnded();
+      throw error;
+    });
+    try {
+      const { documents } = await handler.handle(
+        { aggregate: projectAggregate, id: projectId },
+        { type: 'InviteMember', actorId, invitationId, email, emailDigest, role },
+        context,
+      );
+      return (await members.after(documents, invitationId)) ?? memberNotFound();
+    } catch (error) {
+      // No event contains a value that the key opens.
+      if (error instanceof CommandRejected) await sealer.destroy(scope);
+      throw error;
+    }
+  }
+}
+
+/** Returns what an attempt of the command makes. */
+function madeBy(context: CommandContext) {
+  return { commandId: context.commandId, invitationId: derivedId(context, 'invitation') };
+}
+
+interface InvitedAddress {
+  readonly invitationId: string;
+  readonly address: EmailAddress;
+  readonly emailDigest: string;
+}
+
+function memberNotFound(): never {
+  return rejectProject('member_not_found', 'there is no such member');
+}

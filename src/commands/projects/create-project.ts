@@ -1,0 +1,31 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../event-sourcing/views/views.js';
+import { projectAggregate } from '../../domain/project/project.js';
+import { rejectProject } from '../../domain/project/rejections.js';
+import { checkName } from '../../domain/text.js';
+import type { ProjectResource } from '../../../projections/projects/reader.js';
+
+export interface CreateProjectInput {
+  readonly ownerId: string;
+  readonly name: string;
+}
+
+/** Creates a project; its creator is the owner. @throws CommandRejected invalid_request */
+export type CreateProject = (
+  input: CreateProjectInput,
+  context: CommandContext,
+) => Promise<Versioned<ProjectResource>>;
+
+export function makeCreateProject({ handler, projects }: Pick<Deps, 'handler' | 'projects'>): CreateProject {
+  return async ({ ownerId, name }, context) => {
+    const id = derivedId(context, 'project');
+    const command = { type: 'Create', name: checkName(name), ownerId } as const;
+    const { documents } = await handler.handle({ aggregate: projectAggregate, id }, command, context);
+    // Null only for a repetition after the creator has left.
+    return (
+      projects.after(documents, ownerId) ?? rejectProject('project_not_found', 'there is no such project')
+    );
+  };
+}

@@ -1,0 +1,43 @@
+import type { Deps } from '../deps.js';
+import { makeAcceptInvitation } from './accept-invitation.js';
+import { makeAddMember } from './add-member.js';
+import { makeGrantEntitlement, makeRevokeEntitlement } from './change-entitlement.js';
+import { makeChangeMemberRole } from './change-member-role.js';
+import { makeChangeProject } from './change-project.js';
+import { makeCreateProject } from './create-project.js';
+import { makeDeleteProject } from './delete-project.js';
+import type { FindAccount } from '../shared/find-account.js';
+import { makeForgetInvitations } from './forget-invitations.js';
+import { makeCountInvitation } from './invitation-limits.js';
+import { makeIssueApiKey } from './issue-api-key.js';
+import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
+import { makeRemoveMember } from './remove-member.js';
+import { makeRevokeApiKey } from './revoke-api-key.js';
+import { makeVerifiedHolder } from './verified-holder.js';
+import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
+
+export function makeProjectCommands(
+  deps: Deps & {
+    readonly findAccount: FindAccount;
+  },
+) {
+  const verifiedHolder = makeVerifiedHolder(deps);
+  const countInvitation = makeCountInvitation({
+    limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
+  });
+  return {
+    createProject: makeCreateProject(deps),
+    changeProject: makeChangeProject(deps),
+    deleteProject: makeDeleteProject(deps),
+    grantEntitlement: makeGrantEntitlement(deps),
+    revokeEntitlement: makeRevokeEntitlement(deps),
+    addMember: makeAddMember({ ...deps, verifiedHolder, countInvitation }),
+    changeMemberRole: makeChangeMemberRole(deps),
+    removeMember: makeRemoveMember(deps),
+    acceptInvitation: makeAcceptInvitation({ ...deps, verifiedHolder }),
+    forgetInvitations: makeForgetInvitations(deps),
+    removeErasedMember: makeRemoveErasedMember(deps),
+    issueApiKey: makeIssueApiKey(deps),
+    revokeApiKey: makeRevokeApiKey(deps),
+  };
+}

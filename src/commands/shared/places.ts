@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
+import { Overloaded } from '../../concurrency/overloaded.js';
+import { entityId, instant } from '../../domain/fields.js';
+import type { Clock } from '../../event-sourcing/ports/clock.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../../event-sourcing/shared-state/change-record.js';
+
+/**
+ * Limits the things of one owner exactly, also when commands race. A command claims a place in a record of the owner,
+ * by compare-and-set, before it appends. A claim counts until the view shows its thing. A claim whose thing never
+ * appears is dropped (docs/decisions/0009-places-for-storages-are-claimed.md#decision).
+ */
+export interface Places {
+  /**
+   * Claims a place for a thing, which the caller appends at once. A thing that has a place keeps it.
+   * @throws the error of `refuse`, when nothing was written; Overloaded, StoreUnavailable
+   */
+  take(ownerId: string, thingId: string): Promise<void>;
+}
+
+export interface PlacesDeps {
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+  /** The record of an owner has the key `<name>/<owner id>`. */
+  readonly name: string;
+  readonly max: number;
+  /** Reads the owner's things that hold a place in the view, at most `limit` ids. */
+  readonly inView: (ownerId: string, limit: number) => Promise<readonly string[]>;
+  /** Reads the stream of a thing that the view does not show. */
+  readonly inLog: (thingId: string) => Promise<'absent' | 'holds-a-place' | 'holds-none'>;
+  readonly refuse: () => never;
+}
+
+/** At this age a claim has no running command: 32 s for a load and an append (docs/design.md#time-limits), 28 s for clock skew. */
+const claimMs = 60_000;
+/** The lifetime of a record: longer than any view lags. */
+const recordMs = 86_400_000;
+/** Commands that may wait in this process for the record of one owner. */
+const waitingMax = 1_000;
+
+/**
+ * Storage format of the record. `shown`: the number of things that the view showed when the claims were last compared
+ * with it; absent in records of earlier releases. Every thing that holds a place is in that number or has a claim.
+ */
+const recordSchema = z.strictObject({
+  claims: z.array(z.strictObject({ id: entityId, at: instant })),
+  shown: z.int().nonnegative().optional(),
+});
+type PlacesRecord = z.output<typeof recordSchema>;
+type Claim = PlacesRecord['claims'][number];
+
+export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse }: PlacesDeps): Places {
+  // Only other processes race for the record. Each race that is lost is a place that another process took.
+  const queued = makeKeyedMutex({ waitingMax });
+  const tries = 2 * max;
+
+  return {
+    take: (ownerId, thingId) =>
+      queued(ownerId, async () => {
+        const taken = await changeRecord(
+          stateStore,
+          { key: `${name}/${ownerId}`, schema: recordSchema },
+          (found) => claim(ownerId, thingId, found?.value ?? null),
+          { tries, unknownOutcome: 'retry' },
+        );
+        if (taken === null) throw new Overloaded(`a place in ${name} was lost to others ${tries} times`);
+      }),
+  };
+
+  // Claims and `shown` are an upper bound: a thing may be in both, or gone. Only a bound at the limit reads the view.
+  async function claim(ownerId: string, thingId: string, record: PlacesRecord | null) {
+    const recorded = record?.claims ?? [];
+    // A repeated command claims again, because another command may be dropping its earlier claim.
+    const others = recorded.filter(({ id }) => id !== thingId);
+    const hasClaim = others.length < recorded.length;
+    if (record?.shown !== undefined && (hasClaim || record.shown + others.length < max)) {
+      return write(others, thingId, record.shown);
+    }
+    // The view is read after the record: a claim leaves the record only when the view shows its thing.
+    const viewed = new Set(await inView(ownerId, max + 1));
+    if (viewed.has(thingId)) return { keep: null };
+    let unseen: readonly Claim[] = others.filter(({ id }) => !viewed.has(id));
+    const isFull = (): boolean => viewed.size + unseen.length >= max;
+    if (isFull() && !hasClaim) {
+      unseen = await stillCounting(unseen);
+      if (isFull()) refuse();
+    }
+    return write(unseen, thingId, viewed.size);
+  }
+
+  function write(others: readonly Claim[], thingId: string, inView: number) {
+    const at = clock.now();
+    return {
+      write: { claims: [...others, { id: thingId, at: at.toISOString() }], shown: inView },
+      expiresAt: new Date(at.getTime() + recordMs),
+      result: null,
+    };
+  }
+
+  /** Returns the claims without those of things that are gone or never appeared. */
+  async function stillCounting(claims: readonly Claim[]): Promise<readonly Claim[]> {
+    const nowMs = clock.now().getTime();
+    const counting: Claim[] = [];
+    for (const claimed of claims) {
+      const found = await inLog(claimed.id);
+      const isYoung = nowMs - Date.parse(claimed.at) < claimMs;
+      if (found === 'holds-a-place' || (found === 'absent' && isYoung)) counting.push(claimed);
+    }
+    return counting;
+  }
+}

@@ -1,0 +1,61 @@
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import type { AssetRejection } from '../../domain/asset/rejections.js';
+import type { EmailRejection } from '../../domain/email/rejections.js';
+import type { InvalidRequest } from '../../domain/invalid-request.js';
+import type { LoginCodeRejection } from '../../domain/login-code/rejections.js';
+import type { NodeRejection } from '../../domain/node/rejections.js';
+import type { OrderRejection } from '../../domain/order/rejections.js';
+import type { PaymentCallbackRejection } from '../../domain/payment-callback/rejections.js';
+import type { ProjectRejection } from '../../domain/project/rejections.js';
+import type { SessionRejection } from '../../domain/session/rejections.js';
+import type { ShareRejection } from '../../domain/share/rejections.js';
+import type { StorageRejection } from '../../domain/storage/rejections.js';
+import type { TransactionRejection } from '../../domain/transaction/rejections.js';
+import type { UserRejection } from '../../domain/user/rejections.js';
+
+export type UseCaseRejection =
+  /** The address belongs to another user or to a registration under way. */
+  | 'email_taken'
+  /** The sign-in failed. The rejection does not say which of the credentials is wrong. */
+  | 'credentials_refused'
+  /** The command needs to send mail, and no mail server is configured. */
+  | 'mail_not_configured'
+  /** The key that hashed or sealed the password is missing: see `refuseUncheckable`. */
+  | 'password_not_checkable'
+  /** The payment platform is not configured, so it could not report a payment. */
+  | 'provider_not_configured';
+
+/** Every code that a command can be rejected with. */
+export type Rejection =
+  | UseCaseRejection
+  | InvalidRequest
+  | AssetRejection
+  | EmailRejection
+  | LoginCodeRejection
+  | NodeRejection
+  | OrderRejection
+  | PaymentCallbackRejection
+  | ProjectRejection
+  | SessionRejection
+  | ShareRejection
+  | StorageRejection
+  | TransactionRejection
+  | UserRejection;
+
+export function rejectUseCase(code: UseCaseRejection, message: string): never {
+  throw new CommandRejected<UseCaseRejection>(code, message);
+}
+
+/** Too many attempts failed, or too many requests came: the client waits before the next (docs/design.md#guessing). */
+export class TooManyAttempts extends Error {
+  override readonly name = 'TooManyAttempts';
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number, message = 'too many tries have failed; wait and try again') {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function isRejection(error: unknown, code: Rejection): boolean {
+  return error instanceof CommandRejected && error.code === code;
+}

@@ -1,0 +1,144 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { Overloaded } from '../../concurrency/overloaded.js';
+import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
+import { type OpenShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
+import { erased } from '../../keys/sealer.js';
+import { ipBuckets } from '../../security/client-ip.js';
+import { guessing } from '../../security/guessing.js';
+import type { Level, SharedRateLimiter } from '../../security/shared-rate-limit.js';
+import type { GuardedTries } from '../../security/guarded-tries.js';
+import type { Passwords } from '../../security/passwords.js';
+import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
+import { refuseWhenFull } from '../shared/refuse-when-full.js';
+import { TooManyAttempts } from '../shared/rejections.js';
+
+export interface SharePasswordTry {
+  readonly shareId: string;
+  readonly share: OpenShare;
+  readonly password: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+}
+
+/** Checks passwords of shares, and slows guessing down (docs/design.md#guessing). */
+export interface TrySharePassword {
+  /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
+  matches(tried: SharePasswordTry, context: CommandContext): Promise<boolean>;
+  /**
+   * Hashes a password for a share that does not open, at the cost of a wrong one. No password is right there, so the
+   * hash takes a place of clients that failed before. @throws TooManyAttempts
+   */
+  matchesNone(password: string): Promise<void>;
+}
+
+const advice =
+  'the password of this share cannot be checked any more; whoever shared it has to set it again, or the operator of the ' +
+  'service to put a key back';
+const { pressure: slowing, turns } = guessing.sharePassword;
+
+export function makeTrySharePassword({
+  handler,
+  sealer,
+  sharePasswords,
+  tries,
+  pressure,
+  background,
+  onUncheckable,
+  clock,
+}: Pick<Deps, 'handler' | 'sealer' | 'sharePasswords' | 'background' | 'clock'> & {
+  /** Counts by share and client. */
+  readonly tries: GuardedTries;
+  /** Counts failures of all clients at a share. It delays attempts and refuses none. */
+  readonly pressure: Pick<SharedRateLimiter<'share'>, 'level' | 'count'>;
+  readonly onUncheckable: OnUncheckable;
+}): TrySharePassword {
+  // An attempt counts as a failure until it succeeds. One after the other, right ones do not use up the free failures.
+  const queued = makeKeyedMutex(turns);
+  let slowed = 0;
+  const recording = new Set<string>();
+
+  return {
+    matches: async (tried, context) => {
+      const { shareId, clientIp } = tried;
+      const claim = { name: 'share', key: shareId } as const;
+      const before = await pressure.level(claim);
+      if (before.retryAfterMs > 0) await slowDown();
+      const of = { subject: shareId, clientIp };
+      const client = ipBuckets(clientIp)[0]?.key ?? clientIp;
+      const run = () =>
+        queued(`${shareId} ${client}`, () =>
+          tries.run(
+            of,
+            (failures) => check(tried, failures),
+            (failures) => {
+              passwordsFor(failures).requireRoom();
+            },
+          ),
+        );
+      const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable });
+      if (outcome.outcome === 'passed') return true;
+      if (outcome.outcome === 'throttled') {
+        recordThrottling(tried, before, context);
+        throw new TooManyAttempts(outcome.retryAfterSeconds);
+      }
+      const after = await pressure.count(claim);
+      if (after.retryAfterMs > 0) recordThrottling(tried, after, context);
+      return false;
+    },
+    matchesNone: async (password) => {
+      await refuseWhenFull(() => sharePasswords.suspect.verifyNone(password));
+    },
+  };
+
+  /** Returns true, or null for a wrong password, as `GuardedTries` requires. */
+  async function check(
+    { shareId, share, password }: SharePasswordTry,
+    failuresBefore: number,
+  ): Promise<true | null> {
+    const scope = { kind: 'share', projectId: share.projectId, shareId } as const;
+    const stored = await sealer.open(scope, 'password_hash', share.passwordHash);
+    const passwords = passwordsFor(failuresBefore);
+    const { matches } =
+      stored === erased ? await passwords.verifyNone(password) : await passwords.verify(password, stored);
+    return matches ? true : null;
+  }
+
+  function passwordsFor(failuresBefore: number): Passwords {
+    return failuresBefore === 0 ? sharePasswords.fresh : sharePasswords.suspect;
+  }
+
+  async function slowDown(): Promise<void> {
+    if (slowed >= slowing.waitingMax) return;
+    slowed += 1;
+    try {
+      await clock.sleep(slowing.waitMs);
+    } finally {
+      slowed -= 1;
+    }
+  }
+
+  /** Records that clients guess at the share. If a crash or a full queue loses that, the next failure records it. */
+  function recordThrottling(
+    { shareId, share: { throttledAt } }: SharePasswordTry,
+    { counted: failures }: Level,
+    context: CommandContext,
+  ): void {
+    const now = clock.now();
+    if (throttledAt !== null && now.getTime() - throttledAt.getTime() < throttledEveryMs) return;
+    if (recording.has(shareId)) return;
+    const command = { type: 'RecordThrottled', failures: Math.max(1, failures), now } as const;
+    try {
+      background.start('the throttling of a share was not recorded', async () => {
+        recording.add(shareId);
+        try {
+          await handler.handle({ aggregate: shareAggregate, id: shareId }, command, context);
+        } finally {
+          recording.delete(shareId);
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof Overloaded)) throw error;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import type { Deps } from '../deps.js';
+import { makeChangeStorage } from './change-storage.js';
+import { makeChooseDefaultStorage } from './choose-default-storage.js';
+import { makeChooseFirstDefault } from './choose-first-default.js';
+import { makeCreateStorage } from './create-storage.js';
+import { makeDeleteOrphanedStorages } from './delete-orphaned-storages.js';
+import { makeDeleteStorage, makeDestroyCredentials } from './delete-storage.js';
+import { makeOpenStorage } from './open-storage.js';
+import { makeProbeStorage } from './probe-storage.js';
+import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
+import { makeSealCredentials } from './seal-credentials.js';
+import { makeStoragePlaces } from '../shared/place-limits.js';
+import { makeSwitchStorage } from './switch-storage.js';
+import { makeAllowedAddresses } from '../../domain/storage/allowed-addresses.js';
+
+export function makeStorageCommands(deps: Deps) {
+  const allowsHttp = makeAllowedAddresses(deps.storageAllowedCidrs);
+  const common = {
+    ...deps,
+    allowsHttp,
+    sealCredentials: makeSealCredentials(deps),
+    openStorage: makeOpenStorage(deps),
+    destroyCredentials: makeDestroyCredentials(deps),
+  };
+  return {
+    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
+    changeStorage: makeChangeStorage(common),
+    replaceStorageCredentials: makeReplaceStorageCredentials(common),
+    ...makeSwitchStorage(common),
+    chooseDefaultStorage: makeChooseDefaultStorage(common),
+    chooseFirstDefault: makeChooseFirstDefault(deps),
+    deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
+    deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
+    destroyCredentials: common.destroyCredentials,
+    probeStorage: makeProbeStorage(common),
+  };
+}

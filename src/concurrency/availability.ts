@@ -1,0 +1,101 @@
+/** Whether a store answers, as the calls of this process report it. */
+export interface Availability {
+  /** Reports that a call was answered, also by a refusal. */
+  readonly answered: () => void;
+  /**
+   * Reports that a call had no answer: it timed out, or found no connection.
+   * @param error the reason, for the operator
+   * @param answersBefore `answers()` at the start of the call; an answer to a later call shows that the store is there
+   */
+  readonly unanswered: (error?: Error, answersBefore?: number) => void;
+  /** Reports a failure that may mean that the store is away: the next look at the store pings it. */
+  readonly suspect: () => void;
+  /** Returns whether a call has failed in such a way since the last answer. */
+  readonly isSuspect: () => boolean;
+  /** Returns the count of answered calls. */
+  readonly answers: () => number;
+  /** Returns since when calls have had no answer; null while the store answers. */
+  readonly awaySince: () => Date | null;
+  /** Returns the reason of the last call without an answer; null while the store answers. */
+  readonly failure: () => Error | null;
+  /** Returns when a call was last answered; null before the first answer. */
+  readonly lastAnswerAt: () => Date | null;
+  /** Calls the listener each time the store answers again after it was away. @returns a function that removes it */
+  readonly onReturn: (listener: () => void) => () => void;
+}
+
+export function makeAvailability({ clock }: { readonly clock: { now(): Date } }): Availability {
+  const listeners = new Set<() => void>();
+  let answers = 0;
+  let awaySince: Date | null = null;
+  let failure: Error | null = null;
+  let isSuspect = false;
+  let lastAnswerAt: Date | null = null;
+  return {
+    answered: () => {
+      answers += 1;
+      lastAnswerAt = clock.now();
+      isSuspect = false;
+      if (awaySince === null) return;
+      awaySince = null;
+      failure = null;
+      for (const listener of [...listeners]) listener();
+    },
+    unanswered: (error, answersBefore = answers) => {
+      if (answersBefore !== answers) return;
+      awaySince ??= clock.now();
+      failure = error ?? failure;
+    },
+    suspect: () => {
+      isSuspect = true;
+    },
+    isSuspect: () => isSuspect,
+    answers: () => answers,
+    awaySince: () => awaySince,
+    failure: () => failure,
+    lastAnswerAt: () => lastAnswerAt,
+    onReturn: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+interface Sleeper {
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/**
+ * Makes the sleep of a loop that retries: it also ends when one of the stores answers again, so that no retry waits for
+ * its back-off after an outage. It must not measure a time limit.
+ */
+export function makeWakefulSleep(
+  clock: Sleeper,
+  stores: readonly Pick<Availability, 'onReturn'>[],
+): Sleeper['sleep'] {
+  return async (ms, signal) => {
+    const returned = new AbortController();
+    const forget = stores.map(({ onReturn }) =>
+      onReturn(() => {
+        // Without a reason, `abort` makes an error with a stack, which costs more than the timer.
+        returned.abort('returned');
+      }),
+    );
+    const end = (): void => {
+      returned.abort(signal?.reason);
+    };
+    signal?.addEventListener('abort', end, { once: true });
+    if (signal?.aborted === true) end();
+    try {
+      await clock.sleep(ms, returned.signal);
+    } catch (error) {
+      if (signal?.aborted === true || !returned.signal.aborted) throw error;
+    } finally {
+      for (const remove of forget) remove();
+      signal?.removeEventListener('abort', end);
+    }
+  };
+}

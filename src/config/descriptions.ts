@@ -1,0 +1,109 @@
+import type { environmentSchema, SecretName } from '../config.js';
+import type { PaymentVariableName } from '../integrations/payments/payment-settings.js';
+
+/** Every environment variable that the service reads. */
+export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
+
+export interface VariableDescription {
+  readonly meaning: string;
+  /** The default, where the schema cannot tell it: Markdown. */
+  readonly default?: string;
+}
+
+const inKeysJson = 'made in `DATA_DIR/keys.json`';
+const keyList = 'a list of `kid:base64url` of 32 bytes each; the first key is the active one';
+
+/** The service itself, in the order of docs/configuration.md#the-service. A variable that has no entry does not compile. */
+export const serviceVariables: Readonly<
+  Record<Exclude<VariableName, PaymentVariableName>, VariableDescription>
+> = {
+  HOST: { meaning: 'the address that the service listens on' },
+  PORT: { meaning: 'the port that the service listens on' },
+  PUBLIC_URL: {
+    default: '`http://HOST:PORT`',
+    meaning: 'the origin that clients use, and the issuer of access tokens; the same in all processes',
+  },
+  DATA_DIR: {
+    meaning: 'the directory of the embedded stores, `keys.json` and the control socket; one process owns it',
+  },
+  EVENTSTOREDB_URL: { meaning: 'EventStoreDB 21.10 or newer (`esdb://…`) in place of the embedded log' },
+  EVENTSTOREDB_ALLOW_INSECURE: {
+    meaning: 'whether `tls=false` may reach another machine; only for a network that you trust',
+  },
+  MONGODB_URL: { meaning: 'MongoDB in place of the embedded read models and state' },
+  STREAM_PREFIX: { meaning: 'the beginning of the name of each stream that the service writes' },
+  NODE_AGENT_SECRET: { meaning: 'the secret that agents send; without it the peer list answers 503' },
+  NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
+  TRUSTED_PROXIES: {
+    meaning: 'CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
+  },
+  METRICS_PORT: { meaning: 'the port of a second listener that serves `/metrics` for Prometheus' },
+  SMTP_URL: {
+    meaning:
+      'the server for outgoing mail, `smtp://user:password@host:587` or `smtps://…`; `log:` writes mails to the log of a ' +
+      'development start; without it the service mails nothing',
+  },
+  MAIL_FROM: { default: '`Stowage <no-reply@host of PUBLIC_URL>`', meaning: 'the sender of mails' },
+  DEFAULT_CAPACITY_BYTES: { meaning: 'the capacity that a registration grants' },
+  SHARE_URL_TEMPLATE: {
+    default: '`PUBLIC_URL/s/{token}`',
+    meaning: 'the URL at which people open a share; it names `{token}` once',
+  },
+  STORAGE_ALLOWED_CIDRS: {
+    meaning: 'private ranges that storage endpoints may lie in; `http://` endpoints work only there',
+  },
+  PASSWORD_EXTRA_CHECKS: {
+    meaning:
+      'checks of new passwords beside length and character classes; see [accounts](accounts.md#passwords)',
+  },
+  LIMITS_FILE: {
+    meaning: 'a JSON file that changes limits; see [errors and limits](errors-and-limits.md#limits)',
+  },
+  PLANS_FILE: { default: 'two built-in plans', meaning: 'a JSON file of plans; see [below](#plans)' },
+  LOG_LEVEL: { meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' },
+  NODE_ENV: {
+    meaning:
+      '`production` refuses `SMTP_URL=log:`, and a `DEBUG` that makes the EventStoreDB client print passwords',
+  },
+  DEBUG: { meaning: 'what some libraries print to standard error; leave it unset in production' },
+  JWT_KEYS: { default: inKeysJson, meaning: `keys that sign access tokens: ${keyList}` },
+  MASTER_KEYS: { default: inKeysJson, meaning: 'keys that wrap data keys; the same format' },
+  REFRESH_KEYS: { default: inKeysJson, meaning: 'keys that make refresh tokens; the same format' },
+  CODE_KEYS: { default: inKeysJson, meaning: 'keys that make mailed codes; the same format' },
+  PEPPERS: { default: inKeysJson, meaning: 'peppers of password hashes; the same format' },
+  AUDIT_SIGNING_KEYS: { default: inKeysJson, meaning: 'keys that sign checkpoints; the same format' },
+  INDEX_KEY: {
+    default: inKeysJson,
+    meaning: 'the key of digests that the service looks values up by: 32 bytes as base64url; never rotated',
+  },
+};
+
+export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDescription>> = {
+  PAYMENT_STRIPE_WEBHOOK_SECRETS: { meaning: 'signing secrets of the webhook endpoints (`whsec_…`)' },
+  PAYMENT_STRIPE_LIVEMODE: {
+    meaning: 'optional, `true` or `false`: an event of the other mode becomes a `mismatch`',
+  },
+  PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters' },
+  PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
+  PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
+  PAYMENT_WECHATPAY_KEYS_DIR: {
+    meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
+  },
+  PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
+  PAYMENT_ALIPAY_SELLER_ID: { meaning: 'the number of the seller (`2088…`)' },
+  PAYMENT_ALIPAY_PUBLIC_KEYS: {
+    meaning: 'public keys of Alipay, in base64 or PEM, or its certificates in PEM',
+  },
+  PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
+  PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
+  PAYMENT_PAYPAL_CERTIFICATES_DIR: {
+    meaning:
+      'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
+  },
+  PAYMENT_STANDARD_WEBHOOK_SECRETS: {
+    meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
+  },
+  PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
+  PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
+  PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant' },
+};

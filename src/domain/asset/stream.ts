@@ -1,2 +1,0 @@
-/** Streams `asset-<asset id>`. */
-export const assetCategory = 'asset';

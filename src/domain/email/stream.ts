@@ -1,2 +1,0 @@
-/** Streams `email-<keyed digest of the address>`, so that the log holds no address. */
-export const emailCategory = 'email';

@@ -1,2 +1,0 @@
-/** Streams `logincode-<keyed digest of the address>`. */
-export const loginCodeCategory = 'logincode';

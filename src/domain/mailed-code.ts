@@ -1,0 +1,15 @@
+/** The bounds of mailed codes, which sign in or confirm a new address (docs/design.md#email-codes). */
+export const mailedCode = {
+  lifeSeconds: 600,
+  /** Attempts per code. */
+  attemptsMax: 5,
+  /** Codes per address (sign-in) or per account (change of address). */
+  codesPerMinute: 1,
+  codesPerHour: 6,
+} as const;
+
+/** The limits on mailed codes, each with its window. */
+export const mailedCodeLimits = [
+  { limit: mailedCode.codesPerMinute, withinMs: 60_000 },
+  { limit: mailedCode.codesPerHour, withinMs: 3_600_000 },
+] as const;

@@ -1,2 +1,0 @@
-/** Streams `node-<node id>`. */
-export const nodeCategory = 'node';

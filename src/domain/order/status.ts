@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { type OrderEvent, platformOf } from './events.js';
+import {
+  hasDispute,
+  isCaptured,
+  isGivenBack,
+  type Ledger,
+  noFacts,
+  type OrderFacts,
+  hasValidCapture,
+  refundedOf,
+  withCapture,
+  withDispute,
+  withEnd,
+  withPending,
+  withRefund,
+  withRefundedInTotal,
+} from './facts.js';
+import { afterDecision, noReview, type Review, transactionKey, withMismatch } from './review.js';
+
+export const orderStatusSchema = z.enum([
+  'created',
+  'pending',
+  'paid',
+  'fulfilled',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'review',
+  'failed',
+  'expired',
+  'canceled',
+]);
+export type OrderStatus = z.infer<typeof orderStatusSchema>;
+
+/** The fields that the aggregate and the view both fold. The status and the figures of an order follow from them. */
+export type OrderFields = Review & {
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly facts: OrderFacts;
+  /** Whether the buyer holds the grant. */
+  readonly is_granted: boolean;
+};
+
+export function newOrder({ amount, currency }: Pick<OrderFields, 'amount' | 'currency'>): OrderFields {
+  return { amount, currency, facts: noFacts, ...noReview, is_granted: false };
+}
+
+/** Returns the fields that the event changes. */
+export function applyEvent(
+  order: OrderFields,
+  event: Exclude<OrderEvent, { type: 'OrderPlaced' }>,
+): Partial<OrderFields> {
+  const { facts } = order;
+  switch (event.type) {
+    case 'PaymentPending':
+      return { facts: withPending(facts) };
+    case 'PaymentCaptured':
+      return { facts: withCapture(facts, transactionOf(event), event.data) };
+    case 'PaymentFailed':
+      return { facts: withEnd(facts, event.data.reason) };
+    case 'OrderExpired':
+      return { facts: withEnd(facts, 'expired') };
+    case 'OrderCanceled':
+      return { facts: withEnd(facts, 'canceled') };
+    case 'RefundReported': {
+      const { refund, amount, currency, at } = event.data;
+      const figure = { amount, currency, at_ms: Date.parse(at) };
+      if (refund === 'in-total') return { facts: withRefundedInTotal(facts, transactionOf(event), figure) };
+      const { refund_id: id, status } = refund;
+      return { facts: withRefund(facts, transactionOf(event), { id, status, ...figure }) };
+    }
+    case 'DisputeOpened':
+    case 'DisputeClosed': {
+      const { dispute_id: id, at } = event.data;
+      const status = event.type === 'DisputeOpened' ? 'open' : event.data.outcome;
+      return { facts: withDispute(facts, transactionOf(event), { id, status, at_ms: Date.parse(at) }) };
+    }
+    case 'PaymentMismatchFound':
+      return withMismatch(order, event.data);
+    case 'ReviewResolved':
+      return afterDecision(order, event.data.callback, event.data.action);
+    case 'OrderFulfilled':
+      return { is_granted: true };
+    case 'FulfilmentRevoked':
+      return { is_granted: false };
+  }
+}
+
+/** Returns the key of the transaction that the event is about. */
+function transactionOf({
+  data: { callback, transaction_id: transactionId },
+}: Extract<
+  OrderEvent,
+  { type: 'PaymentCaptured' | 'RefundReported' | 'DisputeOpened' | 'DisputeClosed' }
+>): string {
+  return transactionKey(platformOf(callback), callback, transactionId);
+}
+
+/** Returns the refunded amount of all payments, in minor units of the order's currency. */
+export function refundedAmount(order: OrderFields): number {
+  return capturedLedgers(order).reduce((total, ledger) => total + inCurrencyOf(order, ledger), 0);
+}
+
+/** A refund of a payment in another currency counts as the same share of the order's amount. */
+function inCurrencyOf(
+  { amount, currency }: OrderFields,
+  ledger: Ledger & { readonly captured: number },
+): number {
+  const refunded = refundedOf(ledger);
+  if (ledger.currency === currency || refunded === 0) return refunded;
+  const captured = BigInt(ledger.captured);
+  // Rounded half up. The product may not be a safe integer.
+  return Number((2n * BigInt(amount) * BigInt(refunded) + captured) / (2n * captured));
+}
+
+function capturedLedgers({ facts }: Pick<OrderFields, 'facts'>) {
+  return facts.transactions
+    .flatMap(({ ledgers }) => ledgers)
+    .flatMap(({ captured, ...ledger }) => (captured === null ? [] : [{ ...ledger, captured }]));
+}
+
+/** Returns whether the buyer is entitled to the grant. */
+export function isDue({ facts }: OrderFields): boolean {
+  return facts.transactions.some(hasValidCapture);
+}
+
+/** Returns whether the order has neither a capture nor an end. Mismatches do not count. */
+export function isUnpaid({ facts }: OrderFields): boolean {
+  return facts.ends.length === 0 && capturedLedgers({ facts }).length === 0;
+}
+
+/** Returns whether the order waits for a payment. */
+export function isOpen(order: OrderFields): boolean {
+  const status = orderStatus(order);
+  return status === 'created' || status === 'pending';
+}
+
+/** Returns the first status that holds, in the order of docs/design.md#orders. */
+export function orderStatus(order: OrderFields): OrderStatus {
+  const { facts, mismatches } = order;
+  if (mismatches.length > 0) return 'review';
+  if (capturedLedgers(order).length > 0) return statusOfPaid(order);
+  for (const end of ['canceled', 'expired', 'failed'] as const) if (facts.ends.includes(end)) return end;
+  return facts.is_pending ? 'pending' : 'created';
+}
+
+function statusOfPaid(order: OrderFields): OrderStatus {
+  const captured = capturedLedgers(order);
+  if (captured.every(isGivenBack)) return 'refunded';
+  const isDisputed = order.facts.transactions.some(
+    (transaction) =>
+      isCaptured(transaction) && (hasDispute(transaction, 'open') || hasDispute(transaction, 'lost')),
+  );
+  if (isDisputed) return 'disputed';
+  if (captured.some((ledger) => refundedOf(ledger) > 0)) return 'partially_refunded';
+  return order.is_granted ? 'fulfilled' : 'paid';
+}

@@ -1,2 +1,0 @@
-/** Streams `order-<order id>`. */
-export const orderCategory = 'order';

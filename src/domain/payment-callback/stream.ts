@@ -1,2 +1,0 @@
-/** Streams `payment-<provider>-<SHA-256 of the callback's key>`. */
-export const paymentCallbackCategory = 'payment';

@@ -1,2 +1,0 @@
-/** Streams `project-<project id>`. */
-export const projectCategory = 'project';

@@ -1,2 +1,0 @@
-/** Streams `session-<session id>`. */
-export const sessionCategory = 'session';

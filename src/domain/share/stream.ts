@@ -1,2 +1,0 @@
-/** Streams `share-<share id>`. */
-export const shareCategory = 'share';

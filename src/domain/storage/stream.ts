@@ -1,2 +1,0 @@
-/** Streams `storage-<storage id>`. */
-export const storageCategory = 'storage';

@@ -1,2 +1,0 @@
-/** Streams `user-<user id>`. */
-export const userCategory = 'user';

@@ -1,0 +1,100 @@
+import type { RequestProgress } from '../ports/command-context.js';
+import type { Clock, Random } from '../ports/clock.js';
+import type { NewEvent } from '../ports/domain-event.js';
+import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
+import type { EventStore, ExpectedRevision } from '../ports/event-store.js';
+import { attemptsMax, pauseBefore } from './retry-pauses.js';
+
+export interface AppendLimits {
+  readonly tries: number;
+  /** No further attempt begins after this many milliseconds. */
+  readonly totalMs: number;
+}
+
+/** docs/design.md#time-limits. The store ends each attempt after 5 s. */
+export const defaultAppendLimits: AppendLimits = { tries: attemptsMax, totalMs: 10_000 };
+
+interface AppendOptions {
+  readonly limits?: AppendLimits;
+  /** Learns what may be written. After its request was answered, no attempt begins. */
+  readonly request?: RequestProgress | undefined;
+}
+
+/** No request waits for the append. */
+const noRequest: RequestProgress = {
+  isOver: () => false,
+  appending: () => undefined,
+  wroteNothing: () => undefined,
+};
+
+/**
+ * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
+ * (docs/design.md#unknown-outcomes).
+ * @returns the revision of the last event
+ * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
+ */
+export async function appendDurably(
+  deps: { readonly eventStore: EventStore; readonly clock: Clock; readonly random: Random },
+  target: { readonly stream: string; readonly expected: ExpectedRevision },
+  events: readonly NewEvent[],
+  { limits = defaultAppendLimits, request = noRequest }: AppendOptions = {},
+): Promise<bigint> {
+  const { eventStore, clock, random } = deps;
+  const { stream, expected } = target;
+  const from = expected === 'no-stream' ? 0n : expected + 1n;
+  const last = from + BigInt(events.length - 1);
+  const startedMs = clock.now().getTime();
+  let unknown: OutcomeUnknown | undefined;
+  request.appending();
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await tryOnce();
+      if (failure === null) return last;
+      const spentMs = clock.now().getTime() - startedMs;
+      if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw failure;
+      await clock.sleep(pauseBefore(attempt, random));
+    }
+  } catch (error) {
+    // After an unknown outcome only the stream itself shows that nothing was written.
+    if (unknown === undefined) request.wroteNothing();
+    throw error;
+  }
+
+  /** Returns null if the events are written, or a failure that permits a retry. Throws other failures. */
+  async function tryOnce(): Promise<StoreUnavailable | null> {
+    try {
+      // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
+      if (unknown !== undefined && (await isWritten())) return null;
+      if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
+      await eventStore.append(stream, expected, events);
+      return null;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) unknown = error;
+      else if (error instanceof StoreUnavailable) return unknown ?? error;
+      if (unknown !== undefined && isOpen(error)) return settle(unknown, error);
+      throw error;
+    }
+  }
+
+  /** Settles an unknown outcome, or a conflict after one, by what the stream contains. */
+  async function settle(outcome: OutcomeUnknown, error: Error): Promise<OutcomeUnknown | null> {
+    try {
+      if (await isWritten()) return null;
+    } catch (readError) {
+      if (readError instanceof StoreUnavailable) return outcome;
+      throw readError;
+    }
+    // A read that finds nothing settles nothing: the store may still write the events. A conflict says that it will not.
+    if (error instanceof WrongExpectedRevision) throw error;
+    return outcome;
+  }
+
+  async function isWritten(): Promise<boolean> {
+    const found = await eventStore.read(stream, { from, limit: events.length });
+    return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
+  }
+}
+
+function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {
+  return error instanceof OutcomeUnknown || error instanceof WrongExpectedRevision;
+}

@@ -1,0 +1,72 @@
+import type { CommandContext } from '../ports/command-context.js';
+import type { Aggregate } from './decider.js';
+import type { DomainEvent } from '../ports/domain-event.js';
+import type { StoredDocument } from '../ports/read-model-store.js';
+
+export interface HandleOptions {
+  /** The revision in `If-Match`. At another revision the command fails with PreconditionFailed, without a retry. */
+  readonly expectedRevision?: bigint | undefined;
+  /** The command takes access away: it resolves after its documents are written, or fails with StoreUnavailable. */
+  readonly revokesAccess?: boolean;
+  /** The command resolves as soon as its events are durable, and writes the documents in the background. */
+  readonly isUrgent?: boolean;
+  /** The state that the command decides on first; `latest` when left out. */
+  readonly load?: Load;
+  /** Attempts of the append; those of `defaultAppendLimits` when left out. */
+  readonly appendTries?: number;
+}
+
+/**
+ * The state that a load returns, or that a command decides on first (docs/decisions/0027-one-way-to-load.md#decision).
+ * - `latest`: the stream, read up to its head. The read covers only the events after the cached revision.
+ * - `remembered`: the cached fold; the stream where none is cached.
+ * - `new`: the cached fold; the initial state where none is cached.
+ *
+ * A rejection or an empty decision on cached state may be stale, so the command reads the stream and decides again. It
+ * does so too after an append at a stale revision, which the store refuses.
+ *
+ * Use `remembered` and `new` only for a command whose id no other attempt uses. The store recognises a repeated append
+ * by its event ids alone, so an attempt that seals its content again would take its content for the stored content. The
+ * events of such a command are cached without a read (docs/decisions/0036-few-round-trips.md#decision).
+ */
+export type Load = 'latest' | 'remembered' | 'new';
+
+/** A stream's folded state. `revision` is null while the stream does not exist. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: bigint | null;
+}
+
+export interface Handled<Event extends DomainEvent> {
+  /** The events that this call, or an earlier one of the same command, appended; empty when it decided `[]`. */
+  readonly events: readonly Event[];
+  /** The stream's revision after the events; null while the stream does not exist. */
+  readonly revision: bigint | null;
+  /** The stream's documents after the events, by view name. */
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+}
+
+export interface CommandHandler {
+  /**
+   * Folds a stream, by default read up to its head. A cached fold may be stale; it contains at least the events that
+   * this process has read or appended on cached state. @throws StoreUnavailable, StoreDamaged, UndecodableEvent
+   */
+  load<State, Command, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+    load?: Exclude<Load, 'new'>,
+  ): Promise<Loaded<State>>;
+  /**
+   * Loads, decides, appends at the exact revision and writes the documents. When another writer was faster, it loads
+   * and decides again: 20 attempts with jitter. TargetNotFound takes precedence over PreconditionFailed, and that over
+   * every other rejection.
+   * @throws CommandRejected, PreconditionFailed, Overloaded, StoreUnavailable, EventTooLarge, DocumentTooLarge,
+   * StoreDamaged, UndecodableEvent
+   */
+  handle<State, Command, Event extends DomainEvent>(
+    target: { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string },
+    command: Command,
+    context: CommandContext,
+    options?: HandleOptions,
+  ): Promise<Handled<Event>>;
+}

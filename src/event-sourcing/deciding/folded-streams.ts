@@ -1,0 +1,176 @@
+import type { Load } from './command-handler.js';
+import type { Aggregate, Evolving } from './decider.js';
+import type { DocumentWriter } from '../views/document-writer.js';
+import type { DomainEvent, NewEvent, Recorded, StoredEvent } from '../ports/domain-event.js';
+import type { EventStore } from '../ports/event-store.js';
+import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
+import { makeLru } from '../views/lru.js';
+import type { StoredDocument } from '../ports/read-model-store.js';
+import { readStream } from '../following/read-stream.js';
+
+/** A stream folded up to a revision: its aggregate's state and its views' documents. */
+export interface Folded<State> {
+  readonly state: State;
+  /** Null: the stream does not exist. */
+  readonly revision: bigint | null;
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+}
+
+export interface Target<State, Command, Event extends DomainEvent> {
+  readonly aggregate: Aggregate<State, Command, Event>;
+  readonly stream: string;
+}
+
+/** An event that the command appends or has just appended. */
+export type Encoded<Event extends DomainEvent> = Event & NewEvent;
+
+/** The folded streams of a process, cached by revision. The cache holds only events that the log contains. */
+export interface FoldedStreams {
+  /** Reads the events after the cached revision, folds them and caches the fold. */
+  latest<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+  ): Promise<Folded<State>>;
+  /** Returns the state that `load` decides on without a read; null when it needs a read. */
+  cached<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    load: Load,
+  ): Folded<State> | null;
+  /**
+   * Returns revision and documents after events that were just appended. The cache keeps `before`: in general only a
+   * read shows whether the store took the append for a repetition with other content.
+   */
+  extended<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Encoded<Event>[],
+  ): Pick<Folded<State>, 'revision' | 'documents'>;
+  /**
+   * Caches the fold after events that were just appended, without a read. Only for a command whose id no other attempt
+   * uses. A state that depends on the recorded time of an event is not cached: only a read shows that time.
+   */
+  keep<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Encoded<Event>[],
+  ): void;
+}
+
+/** @param deps.streamsMax streams in the cache */
+export function makeFoldedStreams({
+  eventStore,
+  documentWriter,
+  streamsMax,
+}: {
+  readonly eventStore: EventStore;
+  readonly documentWriter: Pick<DocumentWriter, 'viewsOf'>;
+  readonly streamsMax: number;
+}): FoldedStreams {
+  // By stream. A stream belongs to one aggregate, so the cast in `find` is safe.
+  const cache = makeLru<Folded<unknown>>(streamsMax);
+
+  return { latest, cached, extended, keep };
+
+  async function latest<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+  ): Promise<Folded<State>> {
+    const { aggregate, stream } = target;
+    const before = find(target) ?? absent(aggregate);
+    const from = before.revision === null ? 0n : before.revision + 1n;
+    const following = await readStream(eventStore, stream, from);
+    const folded = following.reduce((reached, event) => foldStored(aggregate, reached, event), before);
+    store(stream, folded);
+    return folded;
+  }
+
+  /** Loads and commands run concurrently: the later revision stays. */
+  function store(stream: string, folded: Folded<unknown>): void {
+    if (folded.revision !== null && folded.revision >= (cache.get(stream)?.revision ?? -1n)) {
+      cache.set(stream, folded);
+    }
+  }
+
+  function cached<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    load: Load,
+  ): Folded<State> | null {
+    if (load === 'latest') return null;
+    return find(target) ?? (load === 'new' ? absent(target.aggregate) : null);
+  }
+
+  function find<State, Command, Event extends DomainEvent>({
+    stream,
+  }: Target<State, Command, Event>): Folded<State> | null {
+    return (cache.get(stream) as Folded<State> | undefined) ?? null;
+  }
+
+  function extended<State, Command, Event extends DomainEvent>(
+    { aggregate, stream }: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Encoded<Event>[],
+  ): Pick<Folded<State>, 'revision' | 'documents'> {
+    const views = documentWriter.viewsOf(aggregate.category);
+    const documents = new Map(before.documents);
+    let { revision } = before;
+    for (const recorded of recordedAfter(stream, before.revision, events)) {
+      ({ revision } = recorded);
+      for (const view of views) {
+        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, recorded));
+      }
+    }
+    return { revision, documents };
+  }
+
+  function keep<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Encoded<Event>[],
+  ): void {
+    const { aggregate, stream } = target;
+    let timesUsed = 0;
+    const evolving = recordedAfter(stream, before.revision, events).map((event): Evolving<Event> => ({
+      ...event,
+      get recordedAt() {
+        timesUsed += 1;
+        return new Date(event.time);
+      },
+    }));
+    const state = evolving.reduce(aggregate.decider.evolve, before.state);
+    if (timesUsed === 0) store(stream, { state, ...extended(target, before, events) });
+  }
+
+  function foldStored<State, Command, Event extends DomainEvent>(
+    { category, codec, decider }: Aggregate<State, Command, Event>,
+    before: Folded<State>,
+    stored: StoredEvent,
+  ): Folded<State> {
+    const event = codec.decode(stored);
+    const documents = new Map(before.documents);
+    for (const view of documentWriter.viewsOf(category)) {
+      const document = documents.get(view.name) ?? null;
+      // A view mostly shares the aggregate's codec: decode once.
+      const isDecoded = Object.is(view.codec, codec);
+      const next = isDecoded ? evolveDecoded(view, document, event) : evolveDocument(view, document, stored);
+      documents.set(view.name, next);
+    }
+    return { state: decider.evolve(before.state, event), revision: event.revision, documents };
+  }
+}
+
+/** `encode` has checked the payloads, so no decoding is needed. */
+function recordedAfter<Event extends DomainEvent>(
+  stream: string,
+  before: bigint | null,
+  events: readonly Encoded<Event>[],
+): readonly Recorded<Event>[] {
+  const first = before === null ? 0n : before + 1n;
+  return events.map((event, index) => {
+    const revision = first + BigInt(index);
+    return { stream, revision, time: event.metadata.time, ...event };
+  });
+}
+
+function absent<State, Command, Event extends DomainEvent>({
+  decider,
+}: Aggregate<State, Command, Event>): Folded<State> {
+  return { state: decider.initialState, revision: null, documents: new Map() };
+}

@@ -1,0 +1,178 @@
+import { appendDurably, defaultAppendLimits } from './append-durably.js';
+import { backoff, type Clock, type Random } from '../ports/clock.js';
+import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
+import type { CommandContext } from '../ports/command-context.js';
+import { streamName } from '../ports/stream-name.js';
+import type { DocumentWriter } from '../views/document-writer.js';
+import type { DomainEvent } from '../ports/domain-event.js';
+import {
+  CommandRejected,
+  PreconditionFailed,
+  TargetNotFound,
+  WrongExpectedRevision,
+} from '../ports/errors.js';
+import { Overloaded } from '../../concurrency/overloaded.js';
+import type { EventStore } from '../ports/event-store.js';
+import { type Encoded, type Folded, makeFoldedStreams, type Target } from './folded-streams.js';
+import { makeDocumentGuard } from './document-guard.js';
+import { eventId } from './ids.js';
+import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
+import { retryRead } from './retry-pauses.js';
+
+const attemptsMax = 20;
+
+export function makeCommandHandler(deps: {
+  readonly eventStore: EventStore;
+  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Folded streams in the cache. */
+  readonly cachedStreamsMax?: number;
+}): CommandHandler {
+  const { eventStore, documentWriter, clock, random, cachedStreamsMax = 10_000 } = deps;
+  const streams = makeFoldedStreams({ eventStore, documentWriter, streamsMax: cachedStreamsMax });
+  const refuseTooLarge = makeDocumentGuard();
+  const queued = makeKeyedMutex({ waitingMax: 1_000 });
+
+  return {
+    load: async (aggregate, id, load = 'latest') => {
+      const target = { aggregate, stream: streamName(aggregate.category, id) };
+      const { state, revision } = streams.cached(target, load) ?? (await latest(target));
+      return { state, revision };
+    },
+    handle: ({ aggregate, id }, command, context, options = {}) => {
+      const stream = streamName(aggregate.category, id);
+      return queued(stream, () => decideAndAppend({ aggregate, stream }, command, context, options));
+    },
+  };
+
+  function latest<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+  ): Promise<Folded<State>> {
+    return retryRead(() => streams.latest(target), { clock, random });
+  }
+
+  async function decideAndAppend<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    command: Command,
+    context: CommandContext,
+    options: HandleOptions,
+  ): Promise<Handled<Event>> {
+    const run: Run<State, Command, Event> = { target, command, context, options };
+    const early = await appendOnCached(run);
+    if (early !== null) return early;
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      // 1. Load and fold. 2. Decide.
+      const before = await latest(target);
+      const events = decide(run, before);
+      // 3. Append at the exact revision. When another writer was faster, load and decide again.
+      const handled = await append(run, before, events);
+      if (handled !== null) return handled;
+      await clock.sleep(backoff(attempt, random, { first: 2, cap: 200 }));
+    }
+    throw new Overloaded(`a command lost ${attemptsMax} races for its stream`);
+  }
+
+  /** Decides on cached state and appends. @returns null when the command needs a fresh read */
+  async function appendOnCached<State, Command, Event extends DomainEvent>(
+    run: Run<State, Command, Event>,
+  ): Promise<Handled<Event> | null> {
+    const before = streams.cached(run.target, run.options.load ?? 'latest');
+    if (before === null) return null;
+    const events = decideOnCached(run, before);
+    return events.length === 0 ? null : append(run, before, events);
+  }
+
+  /** @returns null when another writer appended first */
+  async function append<State, Command, Event extends DomainEvent>(
+    { target, context, options }: Run<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Event[],
+  ): Promise<Handled<Event> | null> {
+    const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
+    const after = streams.extended(target, before, newEvents);
+    try {
+      if (newEvents.length > 0) {
+        const { stream } = target;
+        refuseTooLarge(stream, after);
+        const expected = before.revision ?? 'no-stream';
+        const { appendTries: tries = defaultAppendLimits.tries } = options;
+        const limits = { ...defaultAppendLimits, tries };
+        const { request } = context;
+        await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents, {
+          limits,
+          request,
+        });
+      }
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return null;
+      throw error;
+    }
+    // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
+    // No other attempt uses the command's id, so the log contains these events and no others under their ids.
+    if (newEvents.length > 0 && (options.load ?? 'latest') !== 'latest')
+      streams.keep(target, before, newEvents);
+    if (after.documents.size > 0) {
+      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
+      if (options.isUrgent !== true) await written;
+    }
+    return { events, revision: after.revision, documents: after.documents };
+  }
+}
+
+/** One call of `handle`. */
+interface Run<State, Command, Event extends DomainEvent> {
+  readonly target: Target<State, Command, Event>;
+  readonly command: Command;
+  readonly context: CommandContext;
+  readonly options: HandleOptions;
+}
+
+/** @throws CommandRejected, PreconditionFailed */
+function decide<State, Command, Event extends DomainEvent>(
+  { target, command, options }: Run<State, Command, Event>,
+  { state, revision }: Folded<State>,
+): readonly Event[] {
+  const { expectedRevision } = options;
+  const { decider } = target.aggregate;
+  if (expectedRevision === undefined || expectedRevision === revision) return decider.decide(command, state);
+  // 404 precedes 412: If-Match must not reveal that another project's resource exists.
+  try {
+    decider.decide(command, state);
+  } catch (error) {
+    if (error instanceof TargetNotFound || !(error instanceof CommandRejected)) throw error;
+  }
+  throw new PreconditionFailed('the resource has changed since the revision named in If-Match');
+}
+
+/** Treats a rejection as no events: on cached state it may be stale, so the caller decides again on a fresh read. */
+function decideOnCached<State, Command, Event extends DomainEvent>(
+  run: Run<State, Command, Event>,
+  cached: Folded<State>,
+): readonly Event[] {
+  try {
+    return decide(run, cached);
+  } catch (error) {
+    if (error instanceof CommandRejected || error instanceof PreconditionFailed) return [];
+    throw error;
+  }
+}
+
+function toNewEvent<State, Command, Event extends DomainEvent>(
+  { aggregate, stream }: Target<State, Command, Event>,
+  event: Event,
+  { index, context }: { readonly index: number; readonly context: CommandContext },
+): Encoded<Event> {
+  const encoded = aggregate.codec.encode(event);
+  return {
+    id: eventId(context.commandId, stream, index, encoded),
+    ...encoded,
+    metadata: {
+      command_id: context.commandId,
+      causation_id: context.causationId,
+      correlation_id: context.correlationId,
+      actor: context.actor,
+      time: context.time.toISOString(),
+    },
+  };
+}

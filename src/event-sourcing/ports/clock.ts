@@ -1,0 +1,21 @@
+/** The wall clock and the timer, passed as an argument so that a test controls time. */
+export interface Clock {
+  now(): Date;
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Returns a number in [0, 1). */
+export type Random = () => number;
+
+/**
+ * Returns a random wait in milliseconds, below `first` doubled for each attempt and capped at `cap`. Source: "full
+ * jitter" in Marc Brooker, "Exponential Backoff and Jitter" (AWS Architecture Blog, 2015).
+ */
+export function backoff(
+  attempt: number,
+  random: Random,
+  { first, cap }: { first: number; cap: number },
+): number {
+  return random() * Math.min(cap, first * 2 ** Math.min(attempt, 30));
+}

@@ -1,0 +1,59 @@
+/** A JSON value as it is stored: no `undefined`, no `bigint`, no `Date`. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+/** A fact of the domain: its stored type (a name that a person wrote) and its payload. */
+export interface DomainEvent<Type extends string = string, Data = unknown> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
+/** The metadata of every event. The field names are storage format. */
+export interface EventMetadata {
+  /** The UUID of the command that caused the event. A repeated command has the same id. */
+  readonly command_id: string;
+  /** The id of the event or request that caused the command. */
+  readonly causation_id: string;
+  /** The id of the request or process at the root of the chain. */
+  readonly correlation_id: string;
+  /** `user:<id>`, `key:<id>`, `agent`, `operator`, `system:<reaction>` or `anonymous`. Never personal data. */
+  readonly actor: string;
+  /** The time of the command. RFC 3339, UTC, milliseconds. */
+  readonly time: string;
+}
+
+/** An event to append. The service chooses the id, so that the store recognises a repeated append. */
+export interface NewEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+}
+
+/** An event as a stream read returns it. `stream` omits the store's prefix. `revision` is 0-based within the stream. */
+export interface StoredEvent extends NewEvent {
+  readonly stream: string;
+  readonly revision: bigint;
+  /** The store's time of the append. Processes compare times by it: docs/design.md#time. */
+  readonly recordedAt: Date;
+}
+
+/** An opaque position in the whole log. Positions of one log sort as bytes in log order. */
+export type Position = string;
+
+/** An event as a read of the whole log returns it. */
+export interface LogEvent extends StoredEvent {
+  readonly position: Position;
+}
+
+/** A decoded event with the fields of its record that projections may use. */
+export type Recorded<Event extends DomainEvent> = Event & {
+  readonly id: string;
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly metadata: EventMetadata;
+  /** The time of the command: `metadata.time`. */
+  readonly time: string;
+};

@@ -1,0 +1,159 @@
+import type { JsonObject, JsonValue, Position } from './domain-event.js';
+
+/**
+ * A read-model document: the fold of exactly one stream up to `revision`. A null `body` is a tombstone, or a document
+ * that shows nothing yet. It stays stored, so that a replay cannot resurrect the document.
+ */
+export interface StoredDocument {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly body: JsonObject | null;
+}
+
+/**
+ * A guarded write. An incremental fold names the revision that it was folded from, and applies only to that stored
+ * revision. A fold of the whole stream applies where nothing or a lower revision is stored.
+ */
+export interface DocumentWrite {
+  readonly document: StoredDocument;
+  readonly foldedFrom: bigint | 'whole-stream';
+}
+
+export type WriteOutcome = 'applied' | 'refused';
+
+/** Selects documents in order of id, without tombstones. `where` names an index of the collection. */
+export interface DocumentQuery {
+  readonly where?: { readonly field: string; readonly equals: string };
+  readonly after?: string;
+  readonly descending?: boolean;
+  readonly limit: number;
+}
+
+/**
+ * Selects documents in order of an indexed field, then of id. Omits tombstones and documents without a string in the
+ * field. A document has at most one string there.
+ */
+export interface OrderedQuery {
+  readonly orderBy: string;
+  /** Selects only documents after this value and id. */
+  readonly after?: { readonly value: string; readonly id: string };
+  readonly limit: number;
+}
+
+/**
+ * Selects the documents that belong to documents of another collection, and the field to sum. A document belongs to the
+ * one whose id it has in the field `by`, which names an index.
+ */
+export interface SumQuery {
+  readonly by: string;
+  /** A top-level field of the body, a whole number. A document without a number counts as 0. */
+  readonly field: string;
+  readonly owners: OwnerQuery;
+  readonly after?: string;
+}
+
+/** Selects documents with an element of a list whose fields are these strings. */
+export interface OwnerQuery {
+  readonly collection: string;
+  /** A top-level field of the body, a list of objects. */
+  readonly list: string;
+  /** `<list>.<indexed.field>` names an index. */
+  readonly indexed: { readonly field: string; readonly equals: string };
+  readonly and: { readonly field: string; readonly equals: string };
+}
+
+/** The sum over a batch, exact up to 2^53. `after` is opaque: where the next batch begins; null when no documents follow. */
+export interface PartialSum {
+  readonly sum: bigint;
+  readonly after: string | null;
+}
+
+/** Names one document of one collection. */
+export interface DocumentName {
+  readonly collection: string;
+  readonly id: string;
+}
+
+/** The position of a log up to which a reader has processed the events. */
+export interface Checkpoint {
+  readonly logId: string;
+  readonly position: Position;
+  /** Identifies our last event up to `position`, to detect a log with another one. Opaque; absent before the first. */
+  readonly fingerprint?: string;
+}
+
+/** A small record that changes by compare-and-set. `version` is opaque. */
+export interface VersionedRecord {
+  readonly value: JsonValue;
+  readonly version: string;
+}
+
+export interface NamedRecord extends VersionedRecord {
+  readonly name: string;
+}
+
+/**
+ * Stores documents, checkpoints and the registry of generations. All of it can be rebuilt from the log.
+ * Every call ends within its limit with a result or StoreUnavailable: reads 2 s, writes 5 s, the creation of indexes 60 s.
+ * Under overload a read may wait for 2 s before.
+ * A call with many documents has the limit for each part of them that one command of the server takes.
+ */
+export interface ReadModelStore {
+  /** Creates a collection and its indexes (dotted paths of strings; an array indexes each element). Idempotent. */
+  ensureCollection(collection: string, indexes: readonly string[]): Promise<void>;
+  /** Removes a collection and its checkpoint. Idempotent. */
+  dropCollection(collection: string): Promise<void>;
+  collections(): Promise<readonly string[]>;
+
+  /** Returns the document, tombstones included; null when the collection has none of the stream. */
+  get(collection: string, id: string): Promise<StoredDocument | null>;
+  /**
+   * Reads one document of each place in one call, tombstones included. Returns them in the order of the names; null
+   * where a collection has none of the stream.
+   */
+  getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;
+  /** Returns the documents that exist, tombstones included, in any order. */
+  getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
+  find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
+  /** Sums one batch of documents. The store chooses a batch size that does not delay other calls. */
+  sum(collection: string, query: SumQuery): Promise<PartialSum>;
+  /** Returns documents in order of id, tombstones included. */
+  scan(
+    collection: string,
+    options: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly StoredDocument[]>;
+  /**
+   * Applies each write under its guard. Returns the outcomes in the order of the writes. A call names a document once.
+   * @throws StoreUnavailable: some of the writes may have applied, or may apply later; DocumentTooLarge: none was applied
+   */
+  write(collection: string, writes: readonly DocumentWrite[]): Promise<readonly WriteOutcome[]>;
+  /**
+   * Returns a token for caches in a process. It differs after a change of the collection by any process. Null where the
+   * store needs a query to know.
+   */
+  changeToken(collection: string): string | null;
+
+  loadCheckpoint(collection: string): Promise<Checkpoint | null>;
+  /** Returns the checkpoints that exist, by collection, in one call to the store. */
+  loadCheckpoints(collections: readonly string[]): Promise<ReadonlyMap<string, Checkpoint>>;
+  /** Moves the checkpoint forward. Ignores an earlier position of the same log. Replaces one of another log. */
+  saveCheckpoint(collection: string, checkpoint: Checkpoint): Promise<void>;
+
+  getRecord(name: string): Promise<VersionedRecord | null>;
+  /** Returns the records that exist, by name, in one call to the store. */
+  getRecords(names: readonly string[]): Promise<ReadonlyMap<string, VersionedRecord>>;
+  /** Writes the record if its version is `expected` (null: absent). Returns the new version; null when refused. */
+  putRecord(name: string, value: JsonValue, expected: string | null): Promise<string | null>;
+  /**
+   * Removes the record if its version is `expected`. Returns whether it did. A later record of the same name may repeat
+   * a version of the removed one.
+   */
+  removeRecord(name: string, expected: string): Promise<boolean>;
+  /** Returns all records whose name begins with the prefix, in order of name. They are few. */
+  listRecords(prefix: string): Promise<readonly NamedRecord[]>;
+
+  /** Resolves when the store answers. @throws StoreUnavailable */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

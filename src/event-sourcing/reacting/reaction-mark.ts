@@ -1,0 +1,71 @@
+import type { Position, StoredEvent } from '../ports/domain-event.js';
+
+/** An event that the reaction has taken. */
+export interface Taken {
+  readonly recordedAt: Date;
+}
+
+/** A position that the reaction has passed, and our last event up to it. */
+export interface Passed {
+  readonly position: Position;
+  readonly lastEvent: Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'recordedAt'>;
+}
+
+/** The progress of a reaction. Its low-water mark stands before the first open event. */
+export interface LowWaterMark {
+  /** Returns the mark: all events up to it are settled. Null at the start of the log. */
+  position(): Position | null;
+  /** Returns our last event up to the mark; null while the mark has not moved. */
+  lastEvent(): Passed['lastEvent'] | null;
+  /** Returns the position up to which the reaction has read the log. */
+  taken(): Position | null;
+  /** Returns the count of events taken after the mark, open and settled. */
+  ahead(): number;
+  /** Returns the count of open events. */
+  open(): number;
+  /** Returns the first open event; null when none is open. */
+  oldest(): Taken | null;
+  /** Opens an event, the next in the log. */
+  take(passed: Passed, event: Taken): void;
+  /** Passes an event without an outcome; a position alone passes foreign streams. */
+  pass(passed: { readonly position: Position; readonly lastEvent?: Passed['lastEvent'] }): void;
+  settle(event: Taken): void;
+}
+
+export function makeLowWaterMark(start: Position | null): LowWaterMark {
+  const entries: { readonly before: Place; readonly event: Taken; settled: boolean }[] = [];
+  let taken: Place = { position: start, lastEvent: null };
+  let open = 0;
+  return {
+    position: () => mark().position,
+    lastEvent: () => mark().lastEvent,
+    taken: () => taken.position,
+    ahead: () => entries.length,
+    open: () => open,
+    oldest: () => entries[0]?.event ?? null,
+    take: (passed, event) => {
+      entries.push({ before: taken, event, settled: false });
+      taken = passed;
+      open += 1;
+    },
+    pass: ({ position, lastEvent = taken.lastEvent }) => {
+      taken = { position, lastEvent };
+    },
+    settle: (event) => {
+      const entry = entries.find((candidate) => candidate.event === event);
+      if (entry?.settled !== false) return;
+      entry.settled = true;
+      open -= 1;
+      while (entries[0]?.settled === true) entries.shift();
+    },
+  };
+
+  function mark(): Place {
+    return entries[0]?.before ?? taken;
+  }
+}
+
+interface Place {
+  readonly position: Position | null;
+  readonly lastEvent: Passed['lastEvent'] | null;
+}

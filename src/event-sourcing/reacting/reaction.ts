@@ -1,0 +1,69 @@
+import type { CommandContext } from '../ports/command-context.js';
+import type { Evolving } from '../deciding/decider.js';
+import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
+import type { EventCodec } from '../ports/event-codec.js';
+import { reactionCommandId } from '../deciding/ids.js';
+
+/** Whether an event still needs its outcome. `not-yet`: ask again in 1 s. `notBefore`: ask again at that time. */
+export type Asked = 'yes' | 'no' | 'not-yet' | { readonly notBefore: Date };
+
+/** An event as reactions see it, with its position in the whole log. */
+export type ReactionEvent<Event extends DomainEvent> = Evolving<Event> & { readonly position: Position };
+
+/**
+ * A process manager, as data and functions: docs/design.md#reactions. It follows the log and produces, for each event
+ * of its types, an outcome that is in the log too. `Event` is the union of those types. `Result` is the value that the
+ * effect passes to the outcome.
+ */
+export interface Reaction<Event extends DomainEvent, Result = undefined> {
+  /** In kebab case. It names mark, claims and actor (`system:<name>`): another name starts at the start of the log. */
+  readonly name: string;
+  /** The reaction follows streams `<category>-<id>`. */
+  readonly category: string;
+  /** The codec of the streams' aggregate. */
+  readonly codec: EventCodec<DomainEvent>;
+  /**
+   * The stored types with an outcome, retired ones included: an upcaster makes the event of each. The reaction passes all
+   * others without decoding them. A release that adds a type gives the reaction another name: a process of the former
+   * release may have passed events of the type. The start refuses a type that the codec does not know.
+   */
+  readonly types: readonly string[];
+  /** Returns when the event no longer needs its outcome. It cuts the effect off too. Null: never. */
+  deadline?(event: ReactionEvent<Event>): Date | null;
+  /** Reads the stream. With `perform`, it must return `no` after the outcome was appended. */
+  asks(event: ReactionEvent<Event>): Promise<Asked>;
+  /**
+   * Runs the outside effect under a claim, so in one process at a time. The signal cuts it off after 45 s. The effect
+   * happens once, or again after a crash, a pause or an unknown outcome. Its errors are logged, so they contain no
+   * secret and no personal data. Left out when there is no effect: the commands are idempotent and need no claim.
+   */
+  perform?(event: ReactionEvent<Event>, signal: AbortSignal): Promise<Result>;
+  /** Events that a process works on at once: 8 when left out. Effects that may hang need more. */
+  readonly atOnceMax?: number;
+  /**
+   * Appends the outcome by commands that decide `[]` when they are repeated. The context's id and time derive from the
+   * event, so a retry is the same command. The outcome's `recordedAt` is the time when it happened.
+   */
+  conclude(event: ReactionEvent<Event>, context: CommandContext, result: Result): Promise<void>;
+}
+
+/** A reaction of any events and results. */
+export type AnyReaction = Reaction<DomainEvent, unknown>;
+
+/** Decodes an event of the reaction's streams and types; null for any other. @throws UndecodableEvent */
+export function eventFor(reaction: AnyReaction, stored: LogEvent): ReactionEvent<DomainEvent> | null {
+  if (!reaction.types.includes(stored.type)) return null;
+  if (!stored.stream.startsWith(`${reaction.category}-`)) return null;
+  return { position: stored.position, ...reaction.codec.decode(stored) };
+}
+
+/** Returns the context of the outcome's commands. */
+export function contextFor(reaction: AnyReaction, event: ReactionEvent<DomainEvent>): CommandContext {
+  return {
+    commandId: reactionCommandId(event.id, reaction.name),
+    causationId: event.id,
+    correlationId: event.metadata.correlation_id,
+    actor: `system:${reaction.name}`,
+    time: event.recordedAt,
+  };
+}

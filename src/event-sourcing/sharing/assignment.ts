@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+
+/** A process, and the parts that its code can feed. */
+export interface Candidate {
+  readonly id: string;
+  readonly parts: readonly string[];
+}
+
+const [views, reactions] = ['view/', 'reaction/'];
+
+/** Returns the part of a view version. All generations of the view belong to it. */
+export function viewPart(viewVersion: string): string {
+  return `${views}${viewVersion}`;
+}
+
+export function reactionPart(name: string): string {
+  return `${reactions}${name}`;
+}
+
+export function isReactionPart(part: string): boolean {
+  return part.startsWith(reactions);
+}
+
+/** Names a part in a sentence: "the view users@1". */
+export function nameOf(part: string): string {
+  return `the ${part.replace('/', ' ')}`;
+}
+
+/**
+ * Returns the id of the process that feeds a part; null when the code of none can. It is the candidate with the highest
+ * hash of part and id, so candidates that come and go move only their own parts. Source: Thaler and Ravishankar, "Using
+ * Name-Based Mappings to Increase Hit Rates" (1998), rendezvous hashing.
+ */
+export function feederOf(part: string, candidates: readonly Candidate[]): string | null {
+  let feeder: string | null = null;
+  let highest = '';
+  for (const { id, parts } of candidates) {
+    if (!parts.includes(part)) continue;
+    const weight = createHash('sha256').update(`${part}\n${id}`).digest('hex');
+    if (weight > highest) [feeder, highest] = [id, weight];
+  }
+  return feeder;
+}

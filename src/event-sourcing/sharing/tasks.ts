@@ -1,0 +1,61 @@
+/** Work that runs until its owner ends it. */
+export interface Task {
+  end(): void;
+  /** Resolves when the work has ended. Never rejects. */
+  readonly done: Promise<void>;
+}
+
+/** The tasks of this process, by name. */
+export interface Tasks<Kind extends Task> {
+  /** Ends the tasks that are not wanted, and starts those that are wanted and do not run. */
+  adjust(wanted: ReadonlyMap<string, () => Kind>): void;
+  get(name: string): Kind | null;
+  /** Returns the wanted tasks, also those that have ended by themselves. */
+  all(): readonly Kind[];
+  /** Ends all tasks and starts none any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A task that is wanted again while its predecessor ends starts only after that: a reaction's turns take the claims of
+ * their own process, so two of one reaction in a process would run an effect twice.
+ */
+export function makeTasks<Kind extends Task>(): Tasks<Kind> {
+  const running = new Map<string, Kind>();
+  const ending = new Map<string, Promise<void>>();
+  let wanted: ReadonlyMap<string, () => Kind> = new Map();
+  let stopped = false;
+
+  return {
+    adjust: (next) => {
+      if (stopped) return;
+      wanted = next;
+      adjust();
+    },
+    get: (name) => running.get(name) ?? null,
+    all: () => [...running.values()],
+    stop: async () => {
+      stopped = true;
+      for (const task of running.values()) task.end();
+      await Promise.all([...ending.values(), ...[...running.values()].map(({ done }) => done)]);
+    },
+  };
+
+  function adjust(): void {
+    for (const [name, task] of running) {
+      if (wanted.has(name)) continue;
+      running.delete(name);
+      task.end();
+      ending.set(
+        name,
+        task.done.then(() => {
+          ending.delete(name);
+          if (!stopped) adjust();
+        }),
+      );
+    }
+    for (const [name, start] of wanted) {
+      if (!running.has(name) && !ending.has(name)) running.set(name, start());
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from '../ports/domain-event.js';
+import type { EventStore } from '../ports/event-store.js';
+import { foldWholeStream } from './fold-documents.js';
+import type { Generations } from './generations.js';
+import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
+import type { AnyProjection } from './projection.js';
+import { type FoundEach, toViewDocument, type ViewDocument, type Views, type Wanted } from './views.js';
+
+/** Makes views over the live generations. */
+export function makeViews(deps: {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+  readonly eventStore: EventStore;
+}): Views {
+  const { generations, readModelStore, eventStore } = deps;
+  return {
+    of: <Document extends JsonObject>(projection: AnyProjection) => ({
+      get: async (id: string) => {
+        const stored = await readModelStore.get(generations.liveCollection(projection), id);
+        return present<Document>(projection, id, stored);
+      },
+      getMany: async (ids) => {
+        if (ids.length === 0) return [];
+        const stored = await readModelStore.getMany(generations.liveCollection(projection), ids);
+        const byId = new Map(stored.map((document) => [document.id, document]));
+        const documents = await Promise.all(
+          [...new Set(ids)].map((id) => present<Document>(projection, id, byId.get(id) ?? null)),
+        );
+        return documents.filter((document) => document !== null);
+      },
+      find: async (query) =>
+        toViewDocuments<Document>(await readModelStore.find(generations.liveCollection(projection), query)),
+      findInOrder: async (query) =>
+        toViewDocuments<Document>(
+          await readModelStore.findInOrder(generations.liveCollection(projection), query),
+        ),
+      sum: async ({ owners: { view, ...owners }, ...query }) => {
+        const collection = generations.liveCollection(projection);
+        const whole = { ...query, owners: { ...owners, collection: generations.liveCollection(view) } };
+        let total = 0n;
+        for (let from: { readonly after?: string } = {}; ;) {
+          const { sum, after } = await readModelStore.sum(collection, { ...whole, ...from });
+          total += sum;
+          if (after === null) return total;
+          from = { after };
+        }
+      },
+      changeToken: () => {
+        const collection = generations.liveCollection(projection);
+        const token = readModelStore.changeToken(collection);
+        return token === null ? null : `${collection}/${token}`;
+      },
+    }),
+    getEach,
+  };
+
+  async function getEach<Documents extends readonly JsonObject[]>(
+    ...wanted: { readonly [Place in keyof Documents]: Wanted<Documents[Place]> }
+  ): Promise<FoundEach<Documents>> {
+    const names = wanted.map(({ projection, id }) => ({
+      collection: generations.liveCollection(projection),
+      id,
+    }));
+    const stored = await readModelStore.getEach(names);
+    const documents = await Promise.all(
+      wanted.map(({ projection, id }, place) => present(projection, id, stored[place] ?? null)),
+    );
+    // The cast is safe for the reason of `toViewDocument`. The order is that of `wanted`.
+    return documents as FoundEach<Documents>;
+  }
+
+  /** Returns the stored document, or folds the stream: without one the projector may merely lag. */
+  async function present<Document extends JsonObject>(
+    projection: AnyProjection,
+    id: string,
+    stored: StoredDocument | null,
+  ): Promise<ViewDocument<Document> | null> {
+    return toViewDocument<Document>(stored ?? (await foldWholeStream(eventStore, projection, id)));
+  }
+}
+
+function toViewDocuments<Document extends JsonObject>(
+  found: readonly StoredDocument[],
+): readonly ViewDocument<Document>[] {
+  return found.map((document) => toViewDocument<Document>(document)).filter((document) => document !== null);
+}

@@ -1,0 +1,85 @@
+import type { DomainEvent, JsonObject } from '../ports/domain-event.js';
+import type { AnyProjection, Projection } from './projection.js';
+import type {
+  DocumentQuery,
+  OrderedQuery,
+  OwnerQuery,
+  StoredDocument,
+  SumQuery,
+} from '../ports/read-model-store.js';
+
+/** A document as readers see it: never a tombstone. */
+export interface ViewDocument<Document extends JsonObject> {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly body: Document;
+}
+
+/** The live generation of one view, for readers. */
+export interface View<Document extends JsonObject> {
+  /** Returns the document or null. Without a stored document it folds the stream first. @throws StoreUnavailable */
+  get(id: string): Promise<ViewDocument<Document> | null>;
+  /** Returns the documents that exist, in any order. Without a stored one it folds the stream. @throws StoreUnavailable */
+  getMany(ids: readonly string[]): Promise<readonly ViewDocument<Document>[]>;
+  /** Returns documents in order of id. @throws StoreUnavailable */
+  find(query: DocumentQuery): Promise<readonly ViewDocument<Document>[]>;
+  /** Returns documents in order of an indexed field. @throws StoreUnavailable */
+  findInOrder(query: OrderedQuery): Promise<readonly ViewDocument<Document>[]>;
+  /**
+   * Sums a field over the documents that belong to documents of another view. All of them from before the call count.
+   * @throws StoreUnavailable
+   */
+  sum(query: ViewSum): Promise<bigint>;
+  /** Returns a token that differs after any change of the view; null where only a query can tell. */
+  changeToken(): string | null;
+}
+
+/** `SumQuery` with the view of the owners in place of its collection. */
+export interface ViewSum extends Pick<SumQuery, 'by' | 'field'> {
+  readonly owners: Omit<OwnerQuery, 'collection'> & { readonly view: AnyProjection };
+}
+
+/** One document of one view. */
+export interface Wanted<Document extends JsonObject> {
+  readonly projection: Projection<Document, DomainEvent>;
+  readonly id: string;
+}
+
+/** A document or null for each `Wanted` of a list. */
+export type FoundEach<Documents extends readonly JsonObject[]> = {
+  readonly [Place in keyof Documents]: ViewDocument<Documents[Place]> | null;
+};
+
+/** The views of this process, by projection. */
+export interface Views {
+  of<Document extends JsonObject, Event extends DomainEvent>(
+    projection: Projection<Document, Event>,
+  ): View<Document>;
+  /**
+   * Reads documents of several views in one call to the store. Returns each as `View.get` does, in the order of the
+   * list. @throws StoreUnavailable
+   */
+  getEach<Documents extends readonly JsonObject[]>(
+    ...wanted: { readonly [Place in keyof Documents]: Wanted<Documents[Place]> }
+  ): Promise<FoundEach<Documents>>;
+}
+
+/** A resource with the revision of its stream (for `ETag` and `If-Match`). */
+export interface Versioned<Resource> {
+  readonly revision: bigint;
+  readonly resource: Resource;
+}
+
+/** A page of a list: at most `limit` items after the id `after`. */
+export interface Page {
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Converts a stored document; null for a tombstone. The cast is safe: only the view's `evolve` writes bodies. */
+export function toViewDocument<Document extends JsonObject>(
+  stored: StoredDocument | null,
+): ViewDocument<Document> | null {
+  if (stored?.body == null) return null;
+  return { id: stored.id, revision: stored.revision, body: stored.body as Document };
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { ProjectionRunner, ProjectionStatus } from '../event-sourcing/views/projection-runner.js';
+import type { LogReads } from './log-reads.js';
+import type { Readiness } from './readiness.js';
+import type { StoreWatch } from './store-watch.js';
+
+export interface Health extends Readiness {
+  /** Returns the status of every projection of this process; empty before the start of the projections. */
+  readonly statuses: () => readonly ProjectionStatus[];
+  /** Sets the projections when they run. */
+  projectionsStarted(runner: ProjectionRunner): void;
+  /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */
+  settled(signal: AbortSignal): Promise<void>;
+  /** Sets the process to "not ready" before it ends, so that balancers send their requests elsewhere. */
+  stopping(): void;
+  /**
+   * Reports every change of the reasons for "not ready" until the signal aborts. The watch of the stores reports the
+   * stores that are away.
+   */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+const starting = 'starting: the views have not caught up yet';
+const reportIntervalMs = 500;
+const settleIntervalMs = 20;
+/** A live projection is too far behind when its last event was recorded this long ago and newer events wait. */
+const lagMsMax = 30_000;
+/** The process is not ready when every read of the log has failed for this long, also while the log's end answers. */
+const unreadMsMax = 30_000;
+
+export function makeHealth({
+  stores,
+  logReads,
+  clock,
+  onChange,
+}: {
+  readonly stores: Pick<StoreWatch, 'away'>;
+  readonly logReads: Pick<LogReads, 'failingSince'>;
+  readonly clock: Clock;
+  /** Receives the reasons for "not ready" after every change; an empty list when the process is ready. */
+  readonly onChange?: (reasons: readonly string[]) => void;
+}): Health {
+  let runner: ProjectionRunner | null = null;
+  let reached = false;
+  let ending = false;
+  let reported = starting;
+
+  return {
+    serving,
+    ready: () => {
+      const reasons = ending
+        ? ['shutting down']
+        : [...stores.away().map((name) => `${name} does not answer`), ...hindrances()];
+      return { ok: reasons.length === 0, reasons };
+    },
+    statuses: () => runner?.statuses() ?? [],
+    projectionsStarted: (started) => {
+      runner = started;
+    },
+    settled: async (signal) => {
+      while (!serving() && !hasStopped()) await clock.sleep(settleIntervalMs, signal);
+    },
+    stopping: () => {
+      ending = true;
+    },
+    watch: async (signal) => {
+      while (!signal.aborted) {
+        report();
+        // An aborted sleep ends the loop.
+        await clock.sleep(reportIntervalMs, signal).catch(() => undefined);
+      }
+    },
+  };
+
+  function serving(): boolean {
+    // Every request calls this, so the result `true` is cached.
+    if (!reached && runner !== null) reached = runner.live().reached;
+    return reached;
+  }
+
+  /** Returns whether a view has stopped and no other one still catches up, so that no wait leads to more. */
+  function hasStopped(): boolean {
+    const states = runner?.live().statuses.map(({ state }) => state) ?? [];
+    return states.includes('stopped') && !states.includes('catching-up');
+  }
+
+  /** Returns the reasons besides the stores. */
+  function hindrances(): readonly string[] {
+    const reasons = serving() ? [] : [starting];
+    return [...reasons, ...logProblems(), ...projectionProblems()];
+  }
+
+  /** Reports the reasons after a change. The 503 replies contain no reasons, so operators read them in the log. */
+  function report(): void {
+    const reasons = ending ? ['shutting down'] : hindrances();
+    // An age in seconds changes constantly, so the comparison ignores it.
+    const gist = reasons.join('\n').replace(/\d+ s\b/g, '');
+    if (gist === reported) return;
+    reported = gist;
+    onChange?.(reasons);
+  }
+
+  function logProblems(): readonly string[] {
+    const failingMs = ageMs(logReads.failingSince());
+    return failingMs < unreadMsMax
+      ? []
+      : [`the log could not be read for ${Math.round(failingMs / 1_000)} s`];
+  }
+
+  function projectionProblems(): readonly string[] {
+    if (runner === null) return [];
+    const problems = [...runner.problems()];
+    for (const { collection, state, atHead, lastEventAt, reason } of runner.live().statuses) {
+      const behindMs = atHead ? 0 : ageMs(lastEventAt);
+      if (state === 'stopped') problems.push(`the view ${collection} has stopped: ${reason ?? 'unknown'}`);
+      else if (reached && behindMs > lagMsMax)
+        problems.push(`the view ${collection} is ${Math.round(behindMs / 1_000)} s behind`);
+    }
+    return problems;
+  }
+
+  function ageMs(since: Date | null): number {
+    return since === null ? 0 : clock.now().getTime() - since.getTime();
+  }
+}

@@ -1,0 +1,60 @@
+import { guessing } from './guessing.js';
+import type { NamedLimit, RateLimit } from './rate-limit.js';
+
+/** The limits without `LIMITS_FILE`. `guessing.ts` has those against guessing; `limitDescriptions` describes each. */
+export const defaultLimits = {
+  register: { limit: 60, seconds: 3600, failsClosed: true },
+  login: { ...guessing.password.client.login, failsClosed: true },
+  email_code: { ...guessing.signInCode.code.mails.email_code, failsClosed: true },
+  email_code_day: { ...guessing.signInCode.code.mails.email_code_day, failsClosed: true },
+  email_change: { ...guessing.addressChangeCode.code.mails.email_change, failsClosed: true },
+  refresh: { limit: 60, seconds: 60, failsClosed: true },
+  two_factor: { ...guessing.secondFactor.client.two_factor, failsClosed: true },
+  share_verify: { ...guessing.sharePassword.client.share_verify, failsClosed: true },
+  share_media: { limit: 60, seconds: 60, failsClosed: true },
+  invitation_project: { limit: 200, seconds: 86_400 },
+  invitation_inviter: { limit: 300, seconds: 86_400 },
+  invitation_address: { limit: 10, seconds: 86_400 },
+  session: { limit: 600, seconds: 60 },
+  api_key: { limit: 600, seconds: 60 },
+} as const satisfies Record<string, NamedLimit>;
+
+export type LimitName = keyof typeof defaultLimits;
+
+/** The counts of the limits, for docs/errors-and-limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
+export const limitDescriptions: Readonly<Record<LimitName, string>> = {
+  register: 'registrations of a client that end in 201 or 409',
+  login: 'sign-ins by password or code and changes of a password, of a client, with every outcome',
+  email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
+  email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
+  email_change: 'changes of an address that a client requests: codes sent, and taken addresses (409)',
+  refresh: 'token refreshes of a client',
+  two_factor: 'attempts of a client at a second factor',
+  share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
+  share_media: 'renewals of media URLs by a visitor of a share, per client',
+  invitation_project:
+    'invitations that the service mails for one project, withdrawn ones too; in all processes',
+  invitation_inviter: 'invitations that the service mails for one inviter; in all processes',
+  invitation_address: 'invitations that the service mails to one address; in all processes',
+  session: 'requests of one session',
+  api_key: 'requests with one API key',
+};
+
+/** Returns the defaults with changes by name. @throws Error that names the unknown limits */
+export function limitsFrom(
+  changes: Readonly<Record<string, RateLimit>>,
+): Readonly<Record<LimitName, NamedLimit>> {
+  const limits: Record<LimitName, NamedLimit> = { ...defaultLimits };
+  const unknown: string[] = [];
+  for (const [name, change] of Object.entries(changes)) {
+    if (isLimitName(name)) limits[name] = { ...limits[name], ...change };
+    else unknown.push(name);
+  }
+  if (unknown.length === 0) return limits;
+  const names = Object.keys(defaultLimits).join(', ');
+  throw new Error(`LIMITS_FILE: there is no limit named ${unknown.join(', ')}; there are ${names}`);
+}
+
+function isLimitName(name: string): name is LimitName {
+  return Object.hasOwn(defaultLimits, name);
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import autocannon from 'autocannon';
+import {
+  grantStorage,
+  makeServiceClient,
+  storageRequest,
+  textOf,
+} from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { load } from './load.js';
+import { compare, type Comparison } from './measure.js';
+
+const rounds = 5;
+const seconds = 4;
+/** The service accepts 1,000 connections, so more requests in flight are pipelined. */
+const connectionsMax = 800;
+
+/** Compares a served process on MongoDB's protocol with bare Koa that asks for one document, and with itself under load. */
+export async function benchServers(): Promise<readonly Comparison[]> {
+  const server = process.env['MONGODB_URL'] || undefined;
+  if (server === undefined) {
+    process.stdout.write('SKIPPED the rows on MongoDB: no MONGODB_URL\n');
+    return [];
+  }
+  const mongoDbUrl = new URL(server);
+  mongoDbUrl.pathname = `/bench_${randomBytes(6).toString('hex')}`;
+  const directory = await makeDataDirectory();
+  const log = await startEventStoreDbServer();
+  const limits = join(directory.path, 'limits.json');
+  await writeFile(limits, JSON.stringify({ session: { limit: 100_000_000, seconds: 60 } }));
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      ...keyEnvironment,
+      EVENTSTOREDB_URL: log.url,
+      EVENTSTOREDB_ALLOW_INSECURE: 'true',
+      MONGODB_URL: mongoDbUrl.href,
+      LIMITS_FILE: limits,
+      LOG_LEVEL: 'error',
+    },
+  });
+  const bare = fork(fileURLToPath(new URL('./servers-anchor.js', import.meta.url)), [mongoDbUrl.href], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  try {
+    const [origin] = (await once(bare, 'message')) as [string];
+    const { url, headers } = await givenStorage(service.url, directory.path);
+    return [
+      await compare(
+        {
+          what: 'GET a storage on MongoDB',
+          anchor: 'Koa with one findOne',
+          unit: 'requests/s',
+          goal: { atLeast: 0.4 },
+        },
+        rounds,
+        { ours: () => load({ url, headers }), anchor: () => load({ url: origin }) },
+      ),
+      ...(await saturation({ url, headers })),
+    ];
+  } finally {
+    bare.disconnect();
+    await service.stop();
+    await log.close();
+    await directory.remove();
+  }
+}
+
+async function saturation(request: Request): Promise<readonly Comparison[]> {
+  const comparisons: Comparison[] = [];
+  for (const inFlight of [400, 800, 1_600]) {
+    comparisons.push(
+      await compare(
+        {
+          what: `GET a storage on MongoDB, ${inFlight} in flight`,
+          anchor: '100 in flight',
+          unit: 'successes/s',
+          goal: { atLeast: 0.8 },
+        },
+        3,
+        { ours: () => successes(request, inFlight), anchor: () => successes(request, 100) },
+      ),
+    );
+  }
+  return comparisons;
+}
+
+interface Request {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the replies with status 200 in a second. Others are refusals of a service that has too much to do. */
+async function successes({ url, headers }: Request, inFlight: number): Promise<number> {
+  const connections = Math.min(inFlight, connectionsMax);
+  const result = await autocannon({
+    ...{ url, headers: { ...headers }, connections, duration: seconds },
+    pipelining: inFlight / connections,
+  });
+  const { '200': answered, '503': refused, ...others } = result.statusCodeStats ?? {};
+  if (Object.keys(others).length > 0 || result.errors > 0)
+    throw new Error(`${result.errors} errors, ${JSON.stringify({ refused, ...others })}`);
+  return (answered?.count ?? 0) / result.duration;
+}
+
+async function givenStorage(origin: string, directory: string): Promise<Request> {
+  const client = makeServiceClient(origin);
+  const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
+  const project = textOf((await client.post('/api/v1/projects', { name: 'Plays' }, headers)).json(), 'id');
+  await grantStorage(directory, project);
+  const path = `/api/v1/projects/${project}/storages`;
+  const storage = await client.post(path, storageRequest('Rushes'), headers);
+  return { url: `${origin}${path}/${textOf(storage.json(), 'id')}`, headers: { ...headers } };
+}

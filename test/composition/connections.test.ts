@@ -1,0 +1,69 @@
+import test from 'ava';
+import { checkConnections } from '../../src/composition/connections.js';
+import { distinctLinks, makeStoreLinks } from '../../src/composition/store-links.js';
+import { ConfigProblem, readConfig } from '../../src/config.js';
+import { realClock } from '../support/fakes/clock.js';
+
+const check = (environment: Readonly<Record<string, string>>): readonly string[] =>
+  checkConnections(readConfig(environment));
+
+test('Connections to this machine and connections with TLS need no warning', (t) => {
+  t.deepEqual(check({}), []);
+  t.deepEqual(
+    check({
+      EVENTSTOREDB_URL: 'esdb://127.0.0.1:2113?tls=false',
+      MONGODB_URL: 'mongodb://127.0.0.1:27017/stowage',
+    }),
+    [],
+  );
+  t.deepEqual(
+    check({
+      EVENTSTOREDB_URL: 'esdb://ada:canary@log.example.org:2113',
+      MONGODB_URL: 'mongodb://ada:canary@db.example.org/stowage?tls=true',
+    }),
+    [],
+  );
+});
+
+test('The start warns of credentials without effect and of connections that others can read', (t) => {
+  const warnings = check({
+    EVENTSTOREDB_URL: 'esdb://ada:canary@127.0.0.1:2113?tls=false',
+    MONGODB_URL: 'mongodb://ada:canary@db.example.org/stowage',
+  });
+  t.is(warnings.length, 2);
+  t.regex(warnings[0] ?? '', /^EVENTSTOREDB_URL has a user and a password that protect nothing/);
+  t.regex(warnings[1] ?? '', /^MONGODB_URL leads beyond this machine without TLS/);
+  const [insecure] = check({ MONGODB_URL: 'mongodb://db.example.org/?tls=true&tlsInsecure=true' });
+  t.regex(insecure ?? '', /^MONGODB_URL has tlsInsecure=true/);
+  t.notRegex([...warnings, insecure].join(), /canary/);
+});
+
+test('The start names every problem of both connections, without a secret', (t) => {
+  const error = t.throws(
+    () =>
+      check({
+        EVENTSTOREDB_URL: 'esdb://ada:canary@log.example.org:2113?tlsCAFile=/absent/ca.pem',
+        MONGODB_URL: 'mongodb://ada:canary@db.example.org/?tls=true&tlsCAFile=/absent/ca.pem',
+      }),
+    { instanceOf: ConfigProblem },
+  );
+  const sentences = error.message.split('\n');
+  t.is(sentences.length, 2);
+  t.regex(sentences[0] ?? '', /^EVENTSTOREDB_URL has tlsCAFile, which names a file that cannot be read/);
+  t.regex(sentences[1] ?? '', /^MONGODB_URL has tlsCAFile, which names a file that cannot be read/);
+  t.notRegex(error.message, /canary/);
+});
+
+test('A link names the hosts of a store and no secret, and one MongoDB is one link', (t) => {
+  const servers = {
+    eventStoreDbUrl: 'esdb+discover://ada:canary@a:2113,b:2113?tls=true',
+    mongoDbUrl: 'mongodb://ada:canary@db.example.org:27017/stowage?authSource=admin',
+  };
+  const names = distinctLinks(makeStoreLinks(servers, realClock)).map(({ name }) => name);
+  t.deepEqual(names, ['EventStoreDB at a:2113,b:2113', 'MongoDB at db.example.org:27017']);
+  const embedded = makeStoreLinks({ eventStoreDbUrl: undefined, mongoDbUrl: undefined }, realClock);
+  t.deepEqual(
+    distinctLinks(embedded).map(({ name }) => name),
+    ['the event store', 'the read models', 'the state'],
+  );
+});

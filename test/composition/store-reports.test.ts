@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { levelOf, makeReportStore } from '../../src/composition/store-reports.js';
+import { makeAvailability } from '../../src/concurrency/availability.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { openEventStoreDb } from '../../src/stores/eventstoredb/event-store.js';
+import { makeSeededRandom, makeTestClock, realClock } from '../support/fakes/clock.js';
+
+function given() {
+  const logged: { readonly level: number; readonly msg: string; readonly reason?: string }[] = [];
+  const told: string[] = [];
+  const logger = pino(
+    { base: null },
+    { write: (line) => logged.push(JSON.parse(line) as (typeof logged)[number]) },
+  );
+  const report = makeReportStore({ logger, tell: (sentence) => told.push(sentence) });
+  return { logged, told, report };
+}
+
+test('Each change of a store is a line of the log and a sentence at the terminal', (t) => {
+  const { logged, told, report } = given();
+  const failure = new StoreUnavailable('the event store did not answer a read: refused');
+  report({ store: 'EventStoreDB at a:1', kind: 'away', awayMs: 1_000, failure });
+  report({ store: 'EventStoreDB at a:1', kind: 'still-away', awayMs: 61_000, failure: null });
+  report({ store: 'EventStoreDB at a:1', kind: 'back', awayMs: 72_400, failure: null });
+  t.deepEqual(told, [
+    'stowage: waiting for EventStoreDB at a:1: the event store did not answer a read: refused',
+    'stowage: still waiting for EventStoreDB at a:1, for 61 s: no answer',
+    'stowage: EventStoreDB at a:1 answers again after 72 s',
+  ]);
+  t.deepEqual(
+    logged.map(({ level, msg }) => [level, msg]),
+    [
+      [40, 'a store does not answer'],
+      [40, 'a store still does not answer'],
+      [30, 'a store answers again'],
+    ],
+  );
+});
+
+/** Returns the error of a read from a web server at the address of the log. */
+async function failureAt(t: ExecutionContext, urlOf: (port: number) => string): Promise<Error> {
+  const web = createServer((_request, response) => response.end('a web page')).listen(0, '127.0.0.1');
+  t.teardown(() => web.close());
+  await once(web, 'listening');
+  const url = urlOf((web.address() as AddressInfo).port);
+  const store = openEventStoreDb({ url, streamPrefix: 'x.', clock: realClock, random: makeSeededRandom(1) });
+  t.teardown(() => store.close());
+  return t.throwsAsync(store.head(), { instanceOf: StoreUnavailable });
+}
+
+test('A server that is not EventStoreDB or speaks no TLS is named in the reason', async (t) => {
+  const { logged, report } = given();
+  const away = { store: 'EventStoreDB', kind: 'away', awayMs: 1_000 } as const;
+  report({ ...away, failure: await failureAt(t, (port) => `esdb://127.0.0.1:${port}?tls=false`) });
+  report({ ...away, failure: await failureAt(t, (port) => `esdb://ada:canary@localhost:${port}`) });
+  t.regex(logged[0]?.reason ?? '', /^the server there is not EventStoreDB; check the address \(/);
+  t.regex(
+    logged[1]?.reason ?? '',
+    /^the server there does not speak TLS; check the address and the option tls \(/,
+  );
+  t.notRegex(JSON.stringify(logged), /canary/);
+});
+
+test('A failed attempt is a warning, unless the line about a store that is away covers it', (t) => {
+  const clock = makeTestClock();
+  const availability = { eventStore: makeAvailability({ clock }), state: makeAvailability({ clock }) };
+  const failure = new StoreUnavailable('away');
+  t.is(levelOf(availability, failure), 'warn');
+  availability.state.unanswered();
+  t.is(levelOf(availability, failure), 'debug');
+  t.is(levelOf(availability, new Error('a defect')), 'warn');
+  availability.state.answered();
+  t.is(levelOf(availability, failure), 'warn');
+});

@@ -1,0 +1,39 @@
+import test from 'ava';
+import { errorStatus } from '../../src/http/error-codes.js';
+import { guides, partsOf, read, regenerate } from './documents.js';
+import { generatedParts } from './tables.js';
+
+const readmeBytesMax = 8_192;
+const lineLengthMax = 140;
+
+for (const file of guides) {
+  test(`The generated parts of ${file} say what the code says`, async (t) => {
+    t.is(await regenerate(file, read(file)), read(file), 'npm run docs writes them again');
+  });
+}
+
+test('Every generated part stands in one document', (t) => {
+  t.deepEqual(guides.flatMap((file) => partsOf(read(file))).sort(), Object.keys(generatedParts).sort());
+});
+
+test('The document errors-and-limits.md lists every error code with its status, and no other', (t) => {
+  const rows = [...read('docs/errors-and-limits.md').matchAll(/^\| `([a-z_]+)` +\| (\d{3})(?! in)\b/gm)];
+  const listed = rows.map(([, code, status]) => [code, Number(status)]);
+  t.deepEqual(
+    Object.fromEntries(listed),
+    Object.fromEntries(Object.entries(errorStatus).map(([code, status]) => [code, status])),
+  );
+  t.is(listed.length, Object.keys(errorStatus).length, 'each code stands once');
+});
+
+test('README fits into 8 KB', (t) => {
+  t.true(Buffer.byteLength(read('README.md')) <= readmeBytesMax);
+});
+
+for (const file of guides) {
+  test(`No line of ${file} outside a table is longer than ${lineLengthMax} characters`, (t) => {
+    const lines = read(file).split('\n');
+    const long = lines.filter((line) => line.length > lineLengthMax && !line.startsWith('|'));
+    t.deepEqual(long, []);
+  });
+}

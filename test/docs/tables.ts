@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { program } from '../../src/cli/program.js';
+import { environmentSchema, secretNames } from '../../src/config.js';
+import {
+  paymentVariables,
+  serviceVariables,
+  type VariableDescription,
+} from '../../src/config/descriptions.js';
+import { defaultLimits, limitDescriptions } from '../../src/security/limits.js';
+
+/** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
+export const generatedParts: Readonly<Record<string, () => string>> = {
+  configuration: () => variableTable(serviceVariables),
+  'payment-configuration': () => variableTable(paymentVariables),
+  limits: () =>
+    table(
+      ['limit', 'default', 'counts'],
+      entriesOf(defaultLimits).map(([name, { limit, seconds }]) => [
+        `\`${name}\``,
+        `${limit} in ${duration(seconds)}`,
+        limitDescriptions[name],
+      ]),
+    ),
+  commands: () =>
+    table(
+      ['command', 'does'],
+      commandsOf(program, []).map(({ path, command }) => [
+        `\`${[...path, usageOf(command)].filter((word) => word !== '').join(' ')}\``,
+        command.description(),
+      ]),
+    ),
+};
+
+function variableTable(variables: Readonly<Record<string, VariableDescription>>): string {
+  return table(
+    ['variable', 'default', 'meaning'],
+    Object.entries(variables).map(([name, description]) => [
+      secretNames.some((secret) => secret === name) ? `\`${name}\`†` : `\`${name}\``,
+      description.default ?? defaultOf(name),
+      description.meaning,
+    ]),
+  );
+}
+
+/** What the schema makes of a variable that is not set. */
+function defaultOf(name: string): string {
+  const field = entriesOf(environmentSchema.shape).find(([key]) => key === name)?.[1];
+  const value: unknown = field?.safeParse(undefined).data;
+  const text = Array.isArray(value) ? value.join(',') : JSON.stringify(value ?? '').replaceAll('"', '');
+  return text === '' ? '' : `\`${text}\``;
+}
+
+/** @param seconds a whole number of minutes, hours or days */
+function duration(seconds: number): string {
+  for (const [unit, size] of [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const) {
+    if (seconds === size) return unit === 'hour' ? 'an hour' : `a ${unit}`;
+    if (seconds % size === 0) return `${seconds / size} ${unit}s`;
+  }
+  return `${seconds} s`;
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly command: Command;
+}
+
+/** The commands that do something, in the order of the help. */
+function commandsOf(command: Command, above: readonly string[]): readonly Leaf[] {
+  const path = [...above, command.name()];
+  if (command.commands.length === 0) return [{ path, command }];
+  return command.commands.flatMap((inner) => commandsOf(inner, path));
+}
+
+/** Its arguments and its mandatory options; `--help` lists the others. */
+function usageOf(command: Command): string {
+  const words = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  const options = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
+  const others = command.options.length > options.length ? ['[options]'] : [];
+  return [...words, ...options, ...others].join(' ');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
+  return Object.entries(record) as [Key, Value][];
+}

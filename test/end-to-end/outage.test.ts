@@ -1,0 +1,140 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { signStandard } from '../support/clients/sign-callbacks.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import {
+  type Environment,
+  freePort,
+  makeDataDirectory,
+  type ServiceProcess,
+  spawnService,
+  startService,
+} from '../support/servers/service-process.js';
+
+const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
+
+async function given(t: ExecutionContext, environment: Environment = {}) {
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const metricsPort = await freePort();
+  return {
+    server,
+    metricsUrl: `http://127.0.0.1:${metricsPort}`,
+    start: {
+      directory: directory.path,
+      port: await freePort(),
+      environment: {
+        ...keyEnvironment,
+        EVENTSTOREDB_URL: server.url,
+        METRICS_PORT: String(metricsPort),
+        PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+        ...environment,
+      },
+    },
+  };
+}
+
+/** Polls until the test's own time limit. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await wait(20);
+}
+
+/** Returns the messages of the log at level warn and above, without those about requests. */
+function warnings(service: ServiceProcess): readonly string[] {
+  return service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as { readonly level: number; readonly msg: string })
+    .filter(({ level, msg }) => level >= 40 && msg !== 'request failed')
+    .map(({ msg }) => msg);
+}
+
+test('A start waits for an EventStoreDB that is away, says so, and listens when it can serve', async (t) => {
+  // Given a server that is away
+  const { server, start, metricsUrl } = await given(t);
+  await server.network.refuse();
+  // When the service starts
+  const service = spawnService(start);
+  t.teardown(() => service.kill());
+  // Then the terminal says what it waits for, the process lives, and no balancer finds its port
+  await until(() => service.output().includes('stowage: waiting for'));
+  t.true(service.output().includes(`stowage: waiting for EventStoreDB at 127.0.0.1:${server.port}: `));
+  t.is((await fetch(`${metricsUrl}/healthz`)).status, 200);
+  t.is((await fetch(`${metricsUrl}/metrics`)).status, 200);
+  await t.throwsAsync(fetch(`${service.url}/healthz`));
+  await until(() => warnings(service).length > 0);
+  t.deepEqual(warnings(service), ['a store does not answer']);
+  // When the server comes, then the service says so, and is ready with its first reply
+  await server.network.accept();
+  await until(() => service.output().includes('Stowage listens on'));
+  t.is((await fetch(`${service.url}/readyz`)).status, 200);
+  await until(() =>
+    /stowage: EventStoreDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()),
+  );
+  t.is(await service.stop(), 0);
+});
+
+test('SIGTERM ends a start that waits for MongoDB', async (t) => {
+  const { start } = await given(t, {
+    MONGODB_URL: 'mongodb://user:canary@127.0.0.1:1/stowage?authSource=admin',
+  });
+  const service = spawnService(start);
+  t.teardown(() => service.kill());
+  await until(() => service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:1: '));
+  t.is(await service.stop(), 0);
+  t.false(service.output().includes('canary'));
+});
+
+test('A paid order is fulfilled after an outage, and the outage has two lines in the log', async (t) => {
+  // Given an order whose payment is settled and whose grant fails
+  const { server, start } = await given(t);
+  const service = await startService(start);
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+  const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
+  const request = { provider: 'standard', plan_id: 'capacity-100g' };
+  const order = (await client.post('/api/v1/orders', request, headers)).json();
+  const status = async (): Promise<unknown> =>
+    (await client.get(`/api/v1/orders/${textOf(order, 'id')}`, headers)).json()['status'];
+  server.faults.decideBy(({ kind, stream }) =>
+    kind === 'append' && stream?.startsWith('stowage.user-') === true
+      ? { apply: 'never', answer: 'unavailable' }
+      : undefined,
+  );
+  const data = {
+    order_number: textOf(order, 'number'),
+    transaction_id: 'tx-1',
+    amount: 999,
+    currency: 'USD',
+  };
+  const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
+  const { headers: signature, body } = signStandard(event, { id: 'msg-1', secret, at: new Date() });
+  const path = '/api/v1/payment/webhooks/standard';
+  const paid = await client.send(path, { method: 'POST', headers: { ...signature }, body });
+  t.is(paid.status, 200, paid.text);
+  await until(async () => (await status()) === 'paid');
+  const before = warnings(service).length;
+
+  // When the server goes away for a while and comes back
+  await server.network.refuse();
+  await until(() => service.output().includes('stowage: waiting for EventStoreDB'));
+  t.is((await fetch(`${service.url}/readyz`)).status, 503);
+  await wait(4_000);
+  server.faults.decideBy(null);
+  const returned = Date.now();
+  await server.network.accept();
+
+  // Then the order is fulfilled
+  await until(async () => (await status()) === 'fulfilled');
+  t.log(`fulfilled ${Date.now() - returned} ms after the server accepted connections`);
+  await until(() => service.output().includes(' answers again after '));
+  t.deepEqual(warnings(service).slice(before), ['a store does not answer'], 'no reader adds a line');
+  const me = asObject((await client.get('/api/v1/auth/me', headers)).json()['data']);
+  t.is(me['capacity_bytes'], 1_073_741_824 + 107_374_182_400);
+  t.is(await service.stop(), 0);
+});

@@ -1,0 +1,47 @@
+import test, { type ExecutionContext } from 'ava';
+import { openStores } from '../support/servers/embedded-directory.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+
+/** A data directory with a view that only another release has. */
+async function given(t: ExecutionContext): Promise<string> {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const stores = await openStores(directory.path);
+  const { readModelStore } = stores;
+  await readModelStore.ensureCollection('gone@7.1', ['name']);
+  await readModelStore.putRecord('generations/gone@7', { live: 1 }, null);
+  await stores.close();
+  return directory.path;
+}
+
+/** The names of the former release's collections and records that are left. */
+async function leftIn(directory: string): Promise<readonly string[]> {
+  const stores = await openStores(directory);
+  const { readModelStore } = stores;
+  const records = await readModelStore.listRecords('generations/');
+  const names = [...(await readModelStore.collections()), ...records.map(({ name }) => name)];
+  await stores.close();
+  return names.filter((name) => name.includes('gone'));
+}
+
+test('The command prunes and prints what it dropped', async (t) => {
+  const directory = await given(t);
+  const { code, stdout } = await runCli(directory, ['projection', 'prune']);
+  t.is(code, 0);
+  t.deepEqual(JSON.parse(stdout), {
+    dropped_collections: ['gone@7.1'],
+    dropped_records: ['generations/gone@7'],
+  });
+  t.deepEqual(await leftIn(directory), []);
+});
+
+test('A service that owns its read models prunes at start', async (t) => {
+  const directory = await given(t);
+  const service = await startService({ directory, port: await freePort() });
+  t.teardown(() => service.kill());
+  const { stdout } = await runCli(directory, ['projection', 'prune']);
+  t.deepEqual(JSON.parse(stdout), { dropped_collections: [], dropped_records: [] });
+  t.is(await service.stop(), 0);
+  t.regex(service.output(), /views that this release does not have were dropped/);
+  t.deepEqual(await leftIn(directory), []);
+});

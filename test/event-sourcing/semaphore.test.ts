@@ -1,0 +1,56 @@
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { makeSemaphore } from '../../src/concurrency/semaphore.js';
+
+test('A semaphore serves normal callers before low ones, and each kind in the order of the calls', async (t) => {
+  const semaphore = makeSemaphore(2);
+  const order: string[] = [];
+  const releases = [await semaphore.acquire({ priority: 'low' }), await semaphore.acquire()];
+  const queued = (['low', 'low', 'normal', 'low', 'normal'] as const).map(async (priority, index) => {
+    const release = await semaphore.acquire({ priority });
+    order.push(`${priority} ${index}`);
+    return release;
+  });
+  await setImmediate();
+  t.deepEqual(order, []);
+  // When one after the other ends
+  for (let ended = 0; ended < queued.length; ended += 1) {
+    releases.shift()?.();
+    await setImmediate();
+    t.is(order.length, ended + 1);
+    releases.push(
+      await Promise.race(queued.filter((_, index) => order.at(-1)?.endsWith(` ${index}`) === true)),
+    );
+  }
+  t.deepEqual(order, ['normal 2', 'normal 4', 'low 0', 'low 1', 'low 3']);
+});
+
+test('A caller that gives up takes no permit, and a permit that was given back is free', async (t) => {
+  const semaphore = makeSemaphore(1);
+  const release = await semaphore.acquire();
+  const impatient = new AbortController();
+  const gone = semaphore.acquire({ signal: impatient.signal });
+  const next = semaphore.acquire({ priority: 'low' });
+  impatient.abort(new Error('too long'));
+  await t.throwsAsync(() => gone, { message: 'too long' });
+  await t.throwsAsync(() => semaphore.acquire({ signal: impatient.signal }), { message: 'too long' });
+  release();
+  (await next)();
+  await t.notThrowsAsync(() => semaphore.acquire());
+});
+
+test('A semaphore runs as much work at once as it has permits, also after work that fails', async (t) => {
+  const semaphore = makeSemaphore(2);
+  let [running, most] = [0, 0];
+  const work = async (): Promise<void> => {
+    running += 1;
+    most = Math.max(most, running);
+    await setImmediate();
+    running -= 1;
+    throw new Error('no');
+  };
+  const all = Array.from({ length: 9 }, () => semaphore.run(work));
+  for (const one of all) await t.throwsAsync(one, { message: 'no' });
+  t.is(most, 2);
+  t.is(await semaphore.run(() => Promise.resolve('yes')), 'yes');
+});

@@ -1,0 +1,138 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Answer } from '../support/clients/http-app.js';
+import { makeTestPaymentProvider, signed } from '../support/fakes/test-payment-provider.js';
+import { agentSecret, password, startTestService } from '../support/servers/http-service.js';
+
+/** A call to one of the three stores, for example `documents.getEach`. */
+type StoreCall = `${'log' | 'documents' | 'state'}.${string}`;
+
+/** Returns the store with a note of each call. A read of one document or a write is one command on MongoDB. */
+function noting<Store extends object>(store: Store, name: string, calls: string[]): Store {
+  return new Proxy(store, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key);
+      // A change token costs no command.
+      if (typeof member !== 'function' || key === 'changeToken') return member;
+      return (...given: unknown[]): unknown => {
+        calls.push(`${name}.${String(key)}`);
+        return Reflect.apply(member, target, given);
+      };
+    },
+  });
+}
+
+async function start(t: ExecutionContext) {
+  const calls: StoreCall[] = [];
+  const service = await startTestService(t, {
+    paymentProviders: new Map([['standard', makeTestPaymentProvider()]] as const),
+    storeOptions: {
+      wrap: (store) => noting(store, 'log', calls),
+      // MongoDB detects no change of a view, so each read of it is a command.
+      wrapDocuments: (store) => noting({ ...store, changeToken: () => null }, 'documents', calls),
+      wrapState: (store) => noting(store, 'state', calls),
+    },
+  });
+  /** Returns the calls until the reply, without those to create the situation. */
+  const callsOf = async (request: () => Promise<Answer>): Promise<readonly StoreCall[]> => {
+    calls.length = 0;
+    const answer = await request();
+    const noted = [...calls];
+    t.true(answer.status < 300, answer.text);
+    return noted;
+  };
+  return { ...service, callsOf };
+}
+
+const idIn = ({ json }: Answer): string => (json as { id: string }).id;
+const gate = 'documents.getEach';
+
+test('Reads make the documented number of calls to the stores', async (t) => {
+  const { get, post, signUp, verify, makeProject, callsOf } = await start(t);
+  const owner = await signUp('owner');
+  const projects: string[] = [];
+  for (let n = 0; n < 30; n += 1) projects.push(await makeProject(owner));
+  const url = `/api/v1/projects/${projects[0] ?? ''}`;
+  for (const name of ['ada', 'bob', 'cleo']) {
+    await signUp(name);
+    await verify(name);
+    await post(`${url}/members`, { email: `${name}@example.com`, role: 'viewer' }, owner);
+  }
+  const storage = await post(
+    `${url}/storages`,
+    {
+      ...{ name: 'Originals', provider: 's3', bucket: 'originals', endpoint: 'https://s3.example.com' },
+      credentials: { access_key: 'AK', secret_key: 'SK' },
+    },
+    owner,
+  );
+  const facts = { storage_id: idIn(storage), object_key: 'a', media_type: 'video/mp4', size: 7 };
+  const asset = await post(`${url}/assets`, { ...facts, name: 'a' }, owner);
+  const issued = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);
+  const key = { 'x-api-key': (issued.json as { key: string }).key };
+  const order = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, owner);
+
+  const table: Readonly<Record<string, readonly [path: string, calls: readonly StoreCall[]]>> = {
+    'GET storage': [`${url}/storages/${idIn(storage)}`, [gate, 'documents.get']],
+    'GET storages': [`${url}/storages`, [gate, 'documents.find']],
+    'GET auth/me': ['/api/v1/auth/me', [gate, 'documents.sum']],
+    'GET sessions': ['/api/v1/auth/sessions', [gate, 'documents.find']],
+    'GET project': [url, [gate]],
+    'GET projects': ['/api/v1/projects', [gate, 'documents.find']],
+    'GET members': [`${url}/members`, [gate, 'documents.getMany']],
+    'GET api-keys': [`${url}/api-keys`, [gate]],
+    'GET asset': [`${url}/assets/${idIn(asset)}`, [gate, 'documents.get']],
+    'GET assets': [`${url}/assets`, [gate, 'documents.find']],
+    'GET shares': [`${url}/shares`, [gate, 'documents.find']],
+    'GET order': [`/api/v1/orders/${idIn(order)}`, [gate, 'documents.get']],
+    'GET orders': ['/api/v1/orders', [gate, 'documents.find']],
+  };
+  for (const [route, [path, expected]] of Object.entries(table)) {
+    t.deepEqual(await callsOf(() => get(path, owner)), expected, route);
+  }
+  const byKey = await callsOf(() => get(`${url}/storages/${idIn(storage)}`, key));
+  t.deepEqual(byKey, ['documents.find', 'documents.get'], 'GET storage by an API key');
+});
+
+test('Writes make the documented number of calls to the stores', async (t) => {
+  const { post, ask, signUp, makeProject, callsOf } = await start(t);
+  const owner = await signUp('owner');
+  const url = `/api/v1/projects/${await makeProject(owner)}`;
+  const create = await callsOf(() => post('/api/v1/projects', { name: 'Rivers' }, owner));
+  t.deepEqual(create, [gate, 'log.read', 'log.append', 'documents.write'], 'POST project');
+  const rename = await callsOf(() => ask(url, { method: 'PATCH', json: { name: 'Lakes' }, headers: owner }));
+  t.deepEqual(rename, [gate, 'log.read', 'log.append', 'documents.write'], 'PATCH project');
+  const credentials = { email: 'owner@example.com', password };
+  const login = await callsOf(() => post('/api/v1/auth/login', credentials));
+  t.is(
+    login.filter((call) => call.startsWith('documents.') && call !== 'documents.write').length,
+    2,
+    'login',
+  );
+});
+
+test('A payment callback makes at most six calls to the log until its reply', async (t) => {
+  const { ask, post, signUp, callsOf } = await start(t);
+  const owner = await signUp('owner');
+  const order = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, owner);
+  const { number } = order.json as { number: string };
+  const fact = { kind: 'paid', amount: 999, currency: 'USD' } as const;
+  const { body, headers } = signed({ key: 'm1', told: [{ number, transaction: 't1', fact }] });
+  const send = () =>
+    ask('/api/v1/payment/webhooks/standard', { method: 'POST', body, headers: { ...headers } });
+  const inLog = (calls: readonly StoreCall[]) => calls.filter((call) => call.startsWith('log.'));
+
+  // Acceptance, the order, link, report and settlement
+  const first = inLog(await callsOf(send));
+  t.deepEqual(first, ['log.append', 'log.read', 'log.append', 'log.append', 'log.append']);
+  t.deepEqual(inLog(await callsOf(send)), ['log.read'], 'a repetition');
+});
+
+test('Agents that ask within a second make one call to the stores', async (t) => {
+  const { get, callsOf, clock } = await start(t);
+  const ask = () => get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
+  const together = async () => (await Promise.all([ask(), ask(), ask(), ask()]))[0];
+  t.deepEqual(await callsOf(together), ['documents.find']);
+  t.deepEqual(await callsOf(together), []);
+  clock.advance(1_000);
+  t.deepEqual(await callsOf(together), ['documents.find']);
+});

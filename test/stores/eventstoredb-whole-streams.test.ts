@@ -1,0 +1,112 @@
+import test from 'ava';
+import { StoreDamaged, StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
+import type { EventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+
+const operations: readonly [what: string, strike: (server: EventStoreDbServer, name: string) => void][] = [
+  [
+    '$maxCount',
+    ({ log }, name) => {
+      log.setMetadata(name, { $maxCount: 1 });
+    },
+  ],
+  [
+    '$maxAge',
+    ({ log }, name) => {
+      log.setMetadata(name, { $maxAge: 0 });
+    },
+  ],
+  [
+    '$tb',
+    ({ log }, name) => {
+      log.setMetadata(name, { $tb: 2 });
+    },
+  ],
+  [
+    'a soft delete',
+    ({ log }, name) => {
+      log.softDelete(name);
+    },
+  ],
+  [
+    'a tombstone',
+    ({ log }, name) => {
+      log.tombstone(name);
+    },
+  ],
+];
+
+for (const [what, strike] of operations) {
+  test(`A read of a stream under ${what} names the damage instead of returning a shorter history`, async (t) => {
+    const { server, store } = await givenServer(t);
+    const [stream, whole] = [uniqueStream(), uniqueStream()];
+    await store.append(stream, 'no-stream', makeEvents(4));
+    await store.append(whole, 'no-stream', makeEvents(2));
+    // Records of $maxAge 0 are gone one millisecond later.
+    const struckMs = Date.now();
+    strike(server, `test.${stream}`);
+    while (Date.now() <= struckMs + 1);
+    for (const from of what === '$maxAge' || what === '$tb' || what === '$maxCount'
+      ? [0n, 1n]
+      : [0n, 1n, 4n]) {
+      if (what === '$maxAge' && from > 0n) continue;
+      const error = await t.throwsAsync(store.read(stream, { from }), { instanceOf: StreamDamaged });
+      t.is(error.stream, stream);
+      t.true(error.message.includes(`test.${stream}`));
+    }
+    t.is((await store.read(whole)).length, 2);
+    t.deepEqual(await store.read(uniqueStream()), []);
+  });
+}
+
+test('A reader of the log reports metadata that remove events, and deletions, with the name of the stream', async (t) => {
+  const damaged: Error[] = [];
+  const { server, store } = await givenServer(t, {}, { onStreamDamaged: (error) => damaged.push(error) });
+  for (const metadata of [{ $maxCount: 1 }, { $maxAge: 1 }, { $tb: 1 }]) {
+    server.log.setMetadata('test.thing-1', metadata);
+  }
+  server.log.softDelete('test.thing-2');
+  server.log.setMetadata('test.thing-3', {});
+  server.log.setMetadata('foreign-1', { $maxCount: 1 });
+  await readLog(store, null);
+  t.deepEqual(
+    damaged.map((error) => error instanceof StreamDamaged && error.stream),
+    ['thing-1', 'thing-1', 'thing-1', 'thing-2'],
+  );
+});
+
+test('An append to a soft-deleted stream reports the events that it hides', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream('email');
+  await store.append(stream, 'no-stream', makeEvents(2));
+  server.log.softDelete(`test.${stream}`);
+  // The server accepts the event that begins a stream, at revision 2.
+  const error = await t.throwsAsync(store.append(stream, 'no-stream', makeEvents(1)), {
+    instanceOf: StreamDamaged,
+  });
+  t.is(error.stream, stream);
+  t.is(server.log.stream(`test.${stream}`)?.length, 3);
+  // The stream is back without its first events.
+  await t.throwsAsync(store.read(stream), { instanceOf: StreamDamaged });
+});
+
+test('An append to a stream with a tombstone is damage of that stream, and others go on', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(2));
+  server.log.tombstone(`test.${stream}`);
+  const error = await t.throwsAsync(store.append(stream, 1n, makeEvents(1)), { instanceOf: StoreDamaged });
+  t.true(error instanceof StreamDamaged);
+  t.is((await store.append(uniqueStream(), 'no-stream', makeEvents(1)))?.revision, 0n);
+});
+
+test('A stream that was truncated and scavenged lacks its first events too', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(3));
+  server.log.setMetadata(`test.${stream}`, { $tb: 3 });
+  // An existing stream without any visible event is no absent stream.
+  await t.throwsAsync(store.read(stream), { instanceOf: StreamDamaged, message: /revision 0/ });
+  t.deepEqual(await store.read(stream, { from: 3n }), []);
+});

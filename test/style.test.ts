@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Words that docs/style.md#sentences forbids, as patterns. */
+const forbidden = [
+  /\bwho(m)?ever\b/i,
+  /\bwh(at|ich)ever\b/i,
+  /\banew\b/i,
+  /\bof (its|their) own\b/i,
+  /\b(is|are|was|were) told\b/i,
+  /\bnobody\b/i,
+  /\b(some|any)body\b/i,
+];
+
+/** The customer's words and the guide itself, which names the forbidden words. */
+const exempt = new Set(['docs/api.md', 'docs/style.md', 'test/style.test.ts']);
+
+interface Sentence {
+  readonly line: number;
+  readonly text: string;
+}
+
+function forbiddenIn(sentences: readonly Sentence[]): readonly string[] {
+  return sentences.flatMap(({ line, text }) =>
+    forbidden.flatMap((pattern) => {
+      const found = pattern.exec(text);
+      return found === null ? [] : [`${String(line)}: ${found[0]}`];
+    }),
+  );
+}
+
+/** Returns the comments of a TypeScript or JavaScript text, line by line. */
+function commentsOf(text: string): readonly Sentence[] {
+  const file = ts.createSourceFile('any.ts', text, ts.ScriptTarget.Latest, true);
+  // The comments that stand before a token; the end of the file is a token too.
+  const found = new Map<number, Sentence[]>();
+  const visit = (node: ts.Node): void => {
+    const children = node.getChildren(file);
+    if (children.length > 0) {
+      children.forEach(visit);
+      return;
+    }
+    const ranges = [
+      ...(ts.getLeadingCommentRanges(text, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(text, node.pos) ?? []),
+    ];
+    for (const { pos, end } of ranges) {
+      const first = file.getLineAndCharacterOfPosition(pos).line + 1;
+      const lines = text.slice(pos, end).split('\n');
+      found.set(
+        pos,
+        lines.map((comment, index) => ({ line: first + index, text: comment })),
+      );
+    }
+  };
+  visit(file);
+  return [...found.values()].flat();
+}
+
+/** Returns the first argument of each `test(…)` call where it is a literal. */
+function titlesOf(text: string): readonly Sentence[] {
+  const file = ts.createSourceFile('any.ts', text, ts.ScriptTarget.Latest, true);
+  const found: Sentence[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^test(\.\w+)*$/.test(node.expression.getText(file))) {
+      const [title] = node.arguments;
+      if (title !== undefined && (ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) {
+        const { line } = file.getLineAndCharacterOfPosition(title.getStart(file));
+        found.push({ line: line + 1, text: title.getText(file).slice(1, -1) });
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** Returns what is wrong with the form of a title, or null. A title is one sentence: docs/style.md#tests. */
+function titleProblem(title: string): string | null {
+  if (!/^[A-Z0-9`$]/.test(title)) return 'begins without a capital letter';
+  if (/^Given\b/.test(title)) return 'begins with Given';
+  if (/[^.]\.$/.test(title)) return 'ends with a full stop';
+  if (!/\s/.test(title)) return 'is no sentence';
+  return null;
+}
+
+const files = ['src', 'projections', 'test', 'docs', 'scripts', '.']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: folder !== '.' }).map((file) =>
+      join(folder, String(file)).replaceAll('\\', '/'),
+    ),
+  )
+  .filter((file) => !exempt.has(file));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const code = files.filter((file) =>
+  /^(src|projections|test)\/.*\.ts$|^scripts\/.*\.mjs$|^[^/]+\.c?js$/.test(file),
+);
+const documents = files.filter((file) => /\.md$/.test(file));
+
+test('No comment uses a word that the style guide forbids', (t) => {
+  const problems = code
+    // To parse a file takes long; most files contain no such word at all.
+    .filter((file) => forbidden.some((pattern) => pattern.test(read(file))))
+    .flatMap((file) => forbiddenIn(commentsOf(read(file))).map((problem) => `${file}:${problem}`));
+  t.deepEqual(problems, []);
+});
+
+test('No document uses a word that the style guide forbids', (t) => {
+  const problems = documents.flatMap((file) =>
+    forbiddenIn(
+      read(file)
+        .split('\n')
+        .map((text, index) => ({ line: index + 1, text })),
+    ).map((problem) => `${file}:${problem}`),
+  );
+  t.deepEqual(problems, []);
+});
+
+test('Every test title is a sentence in the form of the style guide', (t) => {
+  const problems = code
+    .filter((file) => file.endsWith('.test.ts'))
+    .flatMap((file) =>
+      titlesOf(read(file)).flatMap(({ line, text }) => {
+        const problem = titleProblem(text) ?? forbiddenIn([{ line, text }])[0] ?? null;
+        return problem === null ? [] : [`${file}:${String(line)} ${problem}: ${text}`];
+      }),
+    );
+  t.deepEqual(problems, []);
+});
+
+test('The checks find a forbidden word in a comment and a title in another form', (t) => {
+  const text = [
+    '// Whoever asks is answered.',
+    'const address = `${`http://${host}`}/whatever`; /** Built anew. */',
+    "test('the projector skips', () => {});",
+  ].join('\n');
+  t.deepEqual(forbiddenIn(commentsOf(text)), ['1: Whoever', '2: anew']);
+  t.deepEqual(
+    titlesOf(text).map(({ text: title }) => titleProblem(title)),
+    ['begins without a capital letter'],
+  );
+  t.is(titleProblem('The projector skips an event.'), 'ends with a full stop');
+  t.is(titleProblem('The projector skips an event'), null);
+});

@@ -1,0 +1,194 @@
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { ProjectAccess } from '../../../projections/projects/reader.js';
+import { composeHttp, type HttpDeps } from '../../../src/http/compose.js';
+import type { Role } from '../../../src/domain/role.js';
+import { makeOpenApi, type OpenApiDocument } from '../../../src/http/openapi.js';
+import type { Route } from '../../../src/http/route.js';
+import { startHttpServer, type HttpServer, type ServerLimits } from '../../../src/http/server.js';
+import { makeTestClock, type TestClock } from '../fakes/clock.js';
+import { partial } from '../fakes/partial.js';
+import { contractBreaches } from './http-contract.js';
+import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; null when the reply has no JSON body. */
+  readonly json: unknown;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A body that is sent as JSON. */
+  readonly json?: unknown;
+  /** A body that is sent unchanged. */
+  readonly body?: string | Uint8Array;
+}
+
+export interface TestHttp {
+  readonly clock: TestClock;
+  readonly origin: string;
+  readonly server: HttpServer;
+  readonly registry: Registry;
+  /** All routes that are served. */
+  readonly routes: readonly Route[];
+  /** Every logged line. */
+  readonly logLines: readonly string[];
+  /** Sends a request. Fails the test when the reply breaks the published document. */
+  readonly ask: (path: string, options?: AskOptions) => Promise<Answer>;
+}
+
+/** Client and server share one thread. On a busy machine a request may arrive late although the client is not slow. */
+export const patientLimits: Partial<ServerLimits> = { headersTimeout: 60_000, requestTimeout: 60_000 };
+
+/** Starts the shell around routes, with harmless defaults for the other parts; it ends with the test. */
+export async function startTestHttp(
+  t: ExecutionContext,
+  {
+    routes,
+    limits,
+    ...deps
+  }: {
+    readonly routes: readonly Route[];
+    readonly limits?: Partial<ServerLimits>;
+  } & Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
+      readonly clock?: TestClock;
+      readonly rates?: HttpDeps['limits'];
+    },
+): Promise<TestHttp> {
+  const clock = deps.clock ?? makeTestClock();
+  const registry = new Registry();
+  const logLines: string[] = [];
+  const http = composeHttp({
+    routes,
+    readiness: { serving: () => true, ready: () => ({ ok: true, reasons: [] }) },
+    readers: noReaders,
+    accessTokens: {
+      verify: () => Promise.resolve({ valid: false, code: 'invalid_token' }),
+      jwks: () => Promise.resolve({ keys: [] }),
+    },
+    stateStore: makeMemoryStateStore({ clock }),
+    digests: { of: (purpose, value) => `digest(${purpose}:${value})`, ip: (ip) => `digest(${ip})` },
+    replySealer: plainSealer,
+    logger: pino({ level: 'debug' }, { write: (line) => logLines.push(line) }),
+    registry,
+    trustedProxies: [],
+    agentSecrets: [],
+    version: '0.0.0',
+    publicUrl: 'http://localhost',
+    limits: deps.rates ?? {},
+    ...deps,
+    clock,
+  });
+  const server = await startHttpServer({
+    ...http,
+    host: '127.0.0.1',
+    port: 0,
+    limits: { ...patientLimits, ...limits },
+  });
+  t.teardown(() => server.close());
+  const origin = `http://127.0.0.1:${server.port}`;
+  const documentOf = makeDocumentOf(http.routes);
+  return {
+    clock,
+    origin,
+    server,
+    registry,
+    routes: http.routes,
+    logLines,
+    ask: async (path, { method = 'GET', headers = {}, json, body } = {}) => {
+      const content = json === undefined ? body : JSON.stringify(json);
+      const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' };
+      const response = await fetch(`${origin}${path}`, {
+        method,
+        headers: { ...type, ...headers },
+        redirect: 'manual',
+        ...(content === undefined ? {} : { body: content }),
+      });
+      const text = await response.text();
+      const reply = {
+        method,
+        path: new URL(path, origin).pathname,
+        status: response.status,
+        headers: response.headers,
+        text,
+      };
+      t.deepEqual(
+        contractBreaches(documentOf(reply.path), reply),
+        [],
+        `${method} ${path} → ${response.status}`,
+      );
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      return { ...reply, json: isJson && text !== '' ? (JSON.parse(text) as unknown) : null };
+    },
+  };
+}
+
+/**
+ * Makes the function that returns the published document of a path. The whole document of a service costs more than
+ * most tests. The part of each route is the same by itself, which the tests of the document prove.
+ */
+function makeDocumentOf(routes: readonly Route[]): (path: string) => OpenApiDocument {
+  const known = new Map<string, OpenApiDocument>();
+  return (path) => {
+    const here = routes.filter((route) => pathPattern(route.path).test(path));
+    const key = here.map(({ method, path: template }) => `${method} ${template}`).join(' ');
+    const document = known.get(key) ?? published(here);
+    known.set(key, document);
+    return document;
+  };
+}
+
+function pathPattern(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+const documents = new Map<string, OpenApiDocument>();
+
+/**
+ * Returns the same object for the same text, so that the checks of a document are built once for all services of a
+ * process.
+ */
+function published(routes: readonly Route[]): OpenApiDocument {
+  const text = JSON.stringify(makeOpenApi(routes, { version: '0.0.0', publicUrl: 'http://localhost' }));
+  const document = documents.get(text) ?? (JSON.parse(text) as OpenApiDocument);
+  documents.set(text, document);
+  return document;
+}
+
+/** Readers that find no account, session or project. */
+export const noReaders: HttpDeps['readers'] = {
+  access: {
+    session: () => Promise.resolve({ session: null, user: null, project: null }),
+    apiKey: () => Promise.resolve(null),
+  },
+};
+
+/** A sealer that shows the claim of a sealed reply, and refuses to open it for another claim. */
+export const plainSealer: HttpDeps['replySealer'] = {
+  seal: (claim, plaintext) => Promise.resolve(`${claim}|${plaintext}`),
+  open: (claim, sealed) =>
+    sealed.startsWith(`${claim}|`)
+      ? Promise.resolve(sealed.slice(claim.length + 1))
+      : Promise.reject(new Error('sealed for another claim')),
+};
+
+/** Makes a project for the gate, with the roles of its members by user id. */
+export function exampleProject(
+  members: Readonly<Record<string, Role>>,
+  overrides: Partial<ProjectAccess> = {},
+): ProjectAccess {
+  return {
+    id: '0196a000-0000-7000-8000-000000000001',
+    requireTwoFactor: false,
+    entitlements: { allow_s3: true },
+    defaultStorageId: null,
+    roleOf: (userId) => members[userId] ?? null,
+    document: partial({}),
+    ...overrides,
+  };
+}

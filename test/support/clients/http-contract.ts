@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { Json, OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
+
+/** A reply that a test received. */
+export interface ReceivedReply {
+  readonly method: string;
+  /** The path without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const errorBody = z.strictObject({ code: z.string(), message: z.string() });
+
+/**
+ * Checks a reply against the published document: its status and headers are documented, and its body fits the schema,
+ * which is read from the document itself.
+ * @returns the problems; empty when the reply is correct
+ */
+export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply): readonly string[] {
+  const breaches = [
+    ...(reply.headers.has('x-request-id') ? [] : ['X-Request-Id is missing']),
+    ...errorBreaches(reply),
+  ];
+  const operation = operationFor(document, reply);
+  if (operation === null) return [...breaches, ...breachesOfUnrouted(reply)];
+  const response = operation.responses[String(reply.status)];
+  if (response === undefined) return [...breaches, `status ${reply.status} is not documented`];
+  return [
+    ...breaches,
+    ...breachesOfHeaders(document, response, reply),
+    ...(reply.method === 'HEAD' ? [] : breachesOfBody(document, response, reply)),
+  ];
+}
+
+/**
+ * Checks the rules that hold for error replies of all routes: the body is exactly `{code, message}`, and 429 and 503
+ * have Retry-After.
+ */
+export function errorBreaches({
+  method,
+  status,
+  headers,
+  text,
+}: Pick<ReceivedReply, 'method' | 'status' | 'headers' | 'text'>): readonly string[] {
+  if (status < 400) return [];
+  const waits = status === 429 || status === 503;
+  const isError = method === 'HEAD' || errorBody.safeParse(asJson(text)).success;
+  return [
+    ...(waits && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')
+      ? [`${status} without Retry-After`]
+      : []),
+    ...(isError ? [] : [`${status} whose body is no error: ${text.slice(0, 200)}`]),
+  ];
+}
+
+/** Parses JSON; undefined for any other text. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checks the reply to a path or method that no route serves: it is a usual error reply. */
+function breachesOfUnrouted({ status }: ReceivedReply): readonly string[] {
+  return [400, 404, 405, 414].includes(status) ? [] : [`an unknown route answered ${status}`];
+}
+
+function operationFor(document: OpenApiDocument, { method, path }: ReceivedReply): OpenApiOperation | null {
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  for (const [template, operations] of Object.entries(document.paths)) {
+    const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    const operation = pattern.test(path) ? operations[verb] : undefined;
+    if (operation !== undefined) return operation;
+  }
+  return null;
+}
+
+function breachesOfHeaders(document: OpenApiDocument, response: Json, { headers }: ReceivedReply): string[] {
+  return Object.entries((response['headers'] ?? {}) as Json).flatMap(([name, ref]) => {
+    const header = resolve(document, ref as Json);
+    const value = headers.get(name);
+    if (value === null) return header['required'] === true ? [`header ${name} is missing`] : [];
+    const fits = madeOnce(header['schema'] as Json, z.fromJSONSchema).safeParse(value).success;
+    return fits ? [] : [`header ${name} does not fit its schema: ${value}`];
+  });
+}
+
+function breachesOfBody(document: OpenApiDocument, response: Json, reply: ReceivedReply): string[] {
+  const content = (response['content'] ?? {}) as Record<string, Json>;
+  if (Object.keys(content).length === 0) {
+    return reply.text === '' ? [] : ['a body where none is documented'];
+  }
+  const type = reply.headers.get('content-type') ?? '';
+  const mediaType = type.split(';')[0] ?? '';
+  if (content[mediaType] === undefined) return [`content type ${type} is not documented`];
+  const schema = content[mediaType]['schema'] as Json;
+  const value: unknown = mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
+  const result = madeOnce(schema, (found) => makeJsonSchema(document, found)).safeParse(value);
+  return result.success ? [] : [`the body does not fit its schema: ${z.prettifyError(result.error)}`];
+}
+
+const made = new WeakMap<Json, z.ZodType>();
+
+function madeOnce(schema: Json, make: (schema: Json) => z.ZodType): z.ZodType {
+  const known = made.get(schema) ?? make(schema);
+  made.set(schema, known);
+  return known;
+}
+
+/**
+ * Makes a parser from a schema of the document. References of the document point into components; those of JSON Schema
+ * point into `$defs`.
+ */
+function makeJsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
+  const whole = { ...schema, $defs: document.components.schemas };
+  return z.fromJSONSchema(
+    JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')) as Json,
+  );
+}
+
+function resolve(document: OpenApiDocument, value: Json): Json {
+  if (typeof value['$ref'] !== 'string') return value;
+  const found = value['$ref']
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, key) => (at as Json)[key], document);
+  return found as Json;
+}

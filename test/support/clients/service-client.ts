@@ -1,0 +1,141 @@
+import { callControl } from '../../../src/control/control-client.js';
+import { controlSocketPath } from '../../../src/control/protocol.js';
+import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import { errorBreaches } from './http-contract.js';
+
+export interface ServiceReply {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+  /** Returns the body, which must be an object. */
+  json(): JsonObject;
+}
+
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** A signed-in user and the header that authenticates it. */
+export interface SignedIn {
+  readonly userId: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly headers: HeaderFields;
+}
+
+/**
+ * A client of a served process. Every call has a time limit. Rejects when there is no answer, and when an error reply
+ * breaks the rules of error replies.
+ */
+export interface ServiceClient {
+  get(path: string, headers?: HeaderFields): Promise<ServiceReply>;
+  post(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
+  /** Sends any request, for malformed ones. */
+  send(path: string, init: RequestInit): Promise<ServiceReply>;
+  register(email: string, password: string, more?: JsonObject): Promise<SignedIn>;
+  login(email: string, password: string): Promise<SignedIn>;
+}
+
+const answerMsMax = 60_000;
+
+/** Makes a client. @param url the URL of the service without a path; paths of calls begin with a slash */
+export function makeServiceClient(url: string): ServiceClient {
+  const send = async (path: string, init: RequestInit): Promise<ServiceReply> => {
+    const reply = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(answerMsMax), ...init });
+    const text = await reply.text();
+    const { status, headers } = reply;
+    const breaches = errorBreaches({ method: init.method ?? 'GET', status, headers, text });
+    if (breaches.length > 0) throw new Error(`${path}: ${breaches.join('; ')}`);
+    return { status, text, headers, json: () => asObject(JSON.parse(text)) };
+  };
+  const post: ServiceClient['post'] = (path, body, headers = {}) =>
+    send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  return {
+    send,
+    get: (path, headers = {}) => send(path, { headers: { ...headers } }),
+    post,
+    register: async (email, password, more = {}) => {
+      const reply = await post('/api/v1/auth/register', { email, password, ...more });
+      if (reply.status !== 201) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
+      return signedIn(reply.json());
+    },
+    login: async (email, password) => {
+      const reply = await post('/api/v1/auth/login', { email, password });
+      if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
+      return signedIn(reply.json());
+    },
+  };
+}
+
+/** Returns the user that the reply of a registration or login signs in. */
+export function signedIn(reply: JsonObject): SignedIn {
+  const data = asObject(reply['data']);
+  const [user, tokens] = [asObject(data['user']), asObject(data['tokens'])];
+  const accessToken = textOf(tokens, 'access_token');
+  return {
+    userId: textOf(user, 'id'),
+    accessToken,
+    refreshToken: textOf(tokens, 'refresh_token'),
+    headers: { authorization: `Bearer ${accessToken}` },
+  };
+}
+
+/** Makes the request for a storage that any project may bind. */
+export function storageRequest(name: string): JsonObject {
+  return {
+    name,
+    provider: 's3',
+    bucket: 'rushes',
+    region: 'eu-central-1',
+    credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
+  };
+}
+
+/**
+ * Runs an operator's command over the control socket of a running service.
+ * @throws Error when it was refused or unanswered
+ */
+export async function operate(directory: string, operation: string, input: JsonObject): Promise<JsonValue> {
+  const reply = await callControl(controlSocketPath(directory), { operation, input });
+  if (reply?.ok !== true) throw new Error(reply === null ? 'no service listens' : reply.message);
+  return reply.result;
+}
+
+/** Grants `allow_s3` to a project. */
+export async function grantStorage(directory: string, projectId: string): Promise<void> {
+  await operate(directory, 'project grant', { project_id: projectId, entitlement: 'allow_s3' });
+}
+
+/** Adds a node and returns it. */
+export async function addNode(directory: string, name: string, address: string): Promise<JsonObject> {
+  return asObject(
+    await operate(directory, 'node add', {
+      name,
+      ip_address: address,
+      node_type: 'normal',
+      lb_weight: 100,
+      lb_enabled: true,
+      dnsprovider_record_id: '',
+      max_capacity_hint: null,
+      note: '',
+    }),
+  );
+}
+
+/** Returns a field that must be a string. @throws Error */
+export function textOf(object: JsonObject, field: string): string {
+  const value = object[field];
+  if (typeof value !== 'string') throw new Error(`${field} is not a string`);
+  return value;
+}
+
+export function asObject(value: unknown): JsonObject {
+  if (!isObject(value)) throw new Error(`not an object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

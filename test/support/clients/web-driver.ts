@@ -1,0 +1,142 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+
+/** A headless browser, controlled by the WebDriver protocol (W3C). Every call has a time limit. */
+export interface Browser {
+  open(url: string): Promise<void>;
+  /** Runs the body of a function in the page and returns its result. */
+  run(script: string, ...parts: readonly (string | number)[]): Promise<unknown>;
+  /** Types into the element like a person. */
+  type(selector: string, text: string): Promise<void>;
+  click(selector: string): Promise<void>;
+  /** Resolves when the function returns true. */
+  until(script: string): Promise<void>;
+  resize(width: number, height: number): Promise<void>;
+  /** Returns the browser's error messages since the last call: script errors and refused loads. */
+  complaints(): Promise<readonly string[]>;
+}
+
+const callMsMax = 60_000;
+const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** Returns the missing programs as a sentence; null when a browser can run. */
+export function missingBrowser(): string | null {
+  const missing = ['chromium', 'chromedriver'].filter((name) => find(name) === null);
+  return missing.length === 0 ? null : `there is no ${missing.join(' and no ')} in PATH`;
+}
+
+/** Starts a browser; it ends with the test. */
+export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
+  const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => driver.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${await portOf(driver)}`;
+  const { sessionId } = sessionSchema.parse(
+    await call(`${url}/session`, {
+      capabilities: {
+        alwaysMatch: {
+          browserName: 'chrome',
+          'goog:loggingPrefs': { browser: 'ALL' },
+          'goog:chromeOptions': {
+            binary: find('chromium') ?? 'chromium',
+            // Containers offer neither the rights of the sandbox nor shared memory.
+            args: [
+              '--headless=new',
+              '--no-sandbox',
+              '--disable-dev-shm-usage',
+              '--disable-gpu',
+              '--mute-audio',
+            ],
+          },
+        },
+      },
+    }),
+  );
+  const session = `${url}/session/${sessionId}`;
+  t.teardown(() => call(session, null, 'DELETE').catch(() => undefined));
+
+  const run: Browser['run'] = (script, ...parts) => call(`${session}/execute/sync`, { script, args: parts });
+  const element = async (selector: string): Promise<string> => {
+    const found = await call(`${session}/element`, { using: 'css selector', value: selector });
+    return `${session}/element/${elementSchema.parse(found)[elementKey]}`;
+  };
+  return {
+    run,
+    open: async (page) => {
+      await call(`${session}/url`, { url: page });
+    },
+    type: async (selector, text) => {
+      await call(`${await element(selector)}/value`, { text });
+    },
+    click: async (selector) => {
+      await call(`${await element(selector)}/click`, {});
+    },
+    until: async (script) => {
+      const endMs = performance.now() + callMsMax;
+      while ((await run(script)) !== true) {
+        if (performance.now() > endMs) throw new Error(`did not become true: ${script}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    resize: async (width, height) => {
+      // A real window is never as narrow as a phone.
+      const params = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
+      await call(`${session}/goog/cdp/execute`, { cmd: 'Emulation.setDeviceMetricsOverride', params });
+    },
+    complaints: async () => {
+      const entries = logSchema.parse(await call(`${session}/se/log`, { type: 'browser' }));
+      return entries.filter(({ level }) => level === 'SEVERE').map(({ message }) => message);
+    },
+  };
+}
+
+const sessionSchema = z.object({ sessionId: z.string() });
+const elementSchema = z.object({ [elementKey]: z.string() });
+const logSchema = z.array(z.object({ level: z.string(), message: z.string() }));
+const replySchema = z.object({ value: z.unknown() });
+
+async function call(url: string, body: object | null, method = 'POST'): Promise<unknown> {
+  const response = await fetch(url, {
+    method,
+    signal: AbortSignal.timeout(callMsMax),
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  });
+  const { value } = replySchema.parse(await response.json());
+  if (!response.ok) throw new Error(`the browser refused: ${JSON.stringify(value).slice(0, 500)}`);
+  return value;
+}
+
+/** Returns the port that the driver reports. */
+function portOf(driver: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => driver.kill('SIGKILL'), callMsMax);
+    createInterface({ input: driver.stdout }).on('line', (line) => {
+      const port = /successfully on port (\d+)/.exec(line)?.[1];
+      if (port !== undefined) resolve(port);
+    });
+    driver.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error('the driver ended before it listened'));
+    });
+    driver.stdout.once('data', () => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+function find(program: string): string | null {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, program);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // The program is not in this directory.
+    }
+  }
+  return null;
+}

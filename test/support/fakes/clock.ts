@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock, Random } from '../../../src/event-sourcing/ports/clock.js';
+
+/** The real clock, for tests that wait for real events. */
+export const realClock: Clock = {
+  now: () => new Date(),
+  sleep: async (ms, signal) => {
+    await wait(ms, undefined, signal === undefined ? {} : { signal });
+  },
+};
+
+/** A clock that stands still until a test moves it. `sleep` moves it and returns at once. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function makeTestClock(start = '2026-01-02T03:04:05.000Z'): TestClock {
+  let nowMs = Date.parse(start);
+  return {
+    now: () => new Date(nowMs),
+    sleep: (ms, signal) => {
+      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+      nowMs += ms;
+      return Promise.resolve();
+    },
+    advance: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+/** Makes seeded random numbers in [0, 1): mulberry32 (Tommy Ettinger, public domain). */
+export function makeSeededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,227 @@
+import { assertDocumentFits } from '../../../src/event-sourcing/ports/document-size.js';
+import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import type {
+  Checkpoint,
+  DocumentQuery,
+  DocumentWrite,
+  OwnerQuery,
+  ReadModelStore,
+  StoredDocument,
+  VersionedRecord,
+  WriteOutcome,
+} from '../../../src/event-sourcing/ports/read-model-store.js';
+
+interface Collection {
+  readonly indexes: Set<string>;
+  readonly documents: Map<string, StoredDocument>;
+  changes: number;
+}
+
+/** Makes a model of the read-model store in memory, for simulations and as the reference of the contract suite. */
+export function makeMemoryReadModelStore(): ReadModelStore {
+  const collections = new Map<string, Collection>();
+  const checkpoints = new Map<string, Checkpoint>();
+  const records = new Map<string, VersionedRecord>();
+  let versions = 0;
+
+  /**
+   * Returns the collection. An absent one reads as empty, and the first write creates it, so a drop may happen while
+   * other callers write.
+   */
+  function collection(name: string): Collection {
+    return collections.get(name) ?? { indexes: new Set(), documents: new Map(), changes: 0 };
+  }
+
+  function inOrder(name: string, descending = false): StoredDocument[] {
+    const sign = descending ? -1 : 1;
+    return [...collection(name).documents.values()].sort((a, b) => sign * compareIds(a.id, b.id));
+  }
+
+  function assertIndexed(name: string, field: string): void {
+    if (collections.get(name)?.indexes.has(field) === false) throw new Error(`${name} has no index ${field}`);
+  }
+
+  function apply(target: Collection, { document, foldedFrom }: DocumentWrite): WriteOutcome {
+    const stored = target.documents.get(document.id);
+    const allowed =
+      foldedFrom === 'whole-stream'
+        ? stored === undefined || stored.revision < document.revision
+        : stored?.revision === foldedFrom;
+    if (!allowed) return 'refused';
+    target.documents.set(document.id, frozen(structuredClone(document)));
+    target.changes += 1;
+    return 'applied';
+  }
+
+  return {
+    ensureCollection: async (name, indexes) => {
+      const existing = collections.get(name);
+      if (existing === undefined)
+        collections.set(name, { indexes: new Set(indexes), documents: new Map(), changes: 0 });
+      else for (const index of indexes) existing.indexes.add(index);
+      return Promise.resolve();
+    },
+    dropCollection: async (name) => {
+      checkpoints.delete(name);
+      collections.delete(name);
+      return Promise.resolve();
+    },
+    collections: async () => Promise.resolve([...collections.keys()]),
+    get: async (name, id) => Promise.resolve(collection(name).documents.get(id) ?? null),
+    getEach: async (names) =>
+      Promise.resolve(names.map(({ collection: name, id }) => collection(name).documents.get(id) ?? null)),
+    getMany: async (name, ids) => {
+      const { documents } = collection(name);
+      return Promise.resolve([...new Set(ids)].flatMap((id) => documents.get(id) ?? []));
+    },
+    find: async (name, query) => {
+      if (query.where !== undefined) assertIndexed(name, query.where.field);
+      return Promise.resolve(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit));
+    },
+    findInOrder: async (name, { orderBy, after, limit }) => {
+      assertIndexed(name, orderBy);
+      return Promise.resolve(
+        inOrder(name)
+          .map((document) => ({
+            document,
+            place: { value: stringAt(document.body, orderBy), id: document.id },
+          }))
+          .filter(
+            ({ place }) => place.value !== null && (after === undefined || comparePlaces(place, after) > 0),
+          )
+          .sort((a, b) => comparePlaces(a.place, b.place))
+          .slice(0, limit)
+          .map(({ document }) => document),
+      );
+    },
+    sum: async (name, { by, field, owners }) => {
+      assertIndexed(owners.collection, `${owners.list}.${owners.indexed.field}`);
+      assertIndexed(name, by);
+      const ids = new Set(
+        inOrder(owners.collection)
+          .filter(({ body }) => hasElement(body?.[owners.list], owners))
+          .map(({ id }) => id),
+      );
+      const numbers = inOrder(name)
+        .filter(({ body }) => ids.has(stringAt(body, by) ?? ''))
+        .map(({ body }) => body?.[field]);
+      const sum = numbers.reduce<bigint>(
+        (total, value) => (Number.isSafeInteger(value) ? total + BigInt(Number(value)) : total),
+        0n,
+      );
+      return Promise.resolve({ sum, after: null });
+    },
+    scan: async (name, { after, limit }) =>
+      Promise.resolve(
+        inOrder(name)
+          .filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+          .slice(0, limit),
+      ),
+    write: async (name, writes) => {
+      if (new Set(writes.map((write) => write.document.id)).size < writes.length)
+        throw new Error('a document appears more than once in one write');
+      for (const { document } of writes) assertDocumentFits(document);
+      const target = collection(name);
+      if (writes.length > 0) collections.set(name, target);
+      return Promise.resolve(writes.map((write) => apply(target, write)));
+    },
+    changeToken: (name) => String(collection(name).changes),
+    loadCheckpoint: async (name) => Promise.resolve(checkpoints.get(name) ?? null),
+    loadCheckpoints: async (names) =>
+      Promise.resolve(new Map([...checkpoints].filter(([name]) => names.includes(name)))),
+    saveCheckpoint: async (name, checkpoint) => {
+      const stored = checkpoints.get(name);
+      if (stored?.logId !== checkpoint.logId || stored.position < checkpoint.position)
+        checkpoints.set(name, { ...checkpoint });
+      return Promise.resolve();
+    },
+    getRecord: async (name) => Promise.resolve(structuredClone(records.get(name) ?? null)),
+    getRecords: async (names) =>
+      Promise.resolve(structuredClone(new Map([...records].filter(([name]) => names.includes(name))))),
+    putRecord: async (name, value, expected) => {
+      if ((records.get(name)?.version ?? null) !== expected) return Promise.resolve(null);
+      versions += 1;
+      records.set(name, { value: structuredClone(value), version: String(versions) });
+      return Promise.resolve(String(versions));
+    },
+    removeRecord: async (name, expected) =>
+      Promise.resolve(records.get(name)?.version === expected && records.delete(name)),
+    listRecords: async (prefix) =>
+      Promise.resolve(
+        [...records]
+          .filter(([name]) => name.startsWith(prefix))
+          .map(([name, record]) => ({ name, ...structuredClone(record) }))
+          .sort((a, b) => compareIds(a.name, b.name)),
+      ),
+    ping: async () => Promise.resolve(),
+    close: async () => Promise.resolve(),
+  };
+}
+
+function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
+  return ({ id, body }) => {
+    if (body === null) return false;
+    if (query.after !== undefined) {
+      const order = compareIds(id, query.after);
+      if (query.descending === true ? order >= 0 : order <= 0) return false;
+    }
+    return query.where === undefined || holds(body, query.where.field.split('.'), query.where.equals);
+  };
+}
+
+function hasElement(list: JsonValue | undefined, { indexed, and }: OwnerQuery): boolean {
+  return (
+    isList(list) &&
+    list.some(
+      (one) => isObject(one) && one[indexed.field] === indexed.equals && one[and.field] === and.equals,
+    )
+  );
+}
+
+/** Tells whether the dotted path leads to the string. For a list on the path or at its end, every element counts. */
+function holds(value: JsonValue | undefined, path: readonly string[], equals: string): boolean {
+  if (isList(value)) return value.some((element) => holds(element, path, equals));
+  const [field, ...rest] = path;
+  if (field === undefined) return value === equals;
+  return isObject(value) && Object.hasOwn(value, field) && holds(value[field], rest, equals);
+}
+
+/** Returns the string at the dotted path; null when there is none. */
+function stringAt(body: JsonObject | null, path: string): string | null {
+  let value: JsonValue | undefined = body;
+  for (const field of path.split('.'))
+    value = isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+  return typeof value === 'string' ? value : null;
+}
+
+// `Array.isArray` does not narrow a union with readonly arrays.
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+interface Place {
+  readonly value: string | null;
+  readonly id: string;
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return compareIds(a.value ?? '', b.value ?? '') || compareIds(a.id, b.id);
+}
+
+/** Compares ids by their UTF-8 bytes. */
+function compareIds(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Freezes a value. Callers receive the stored documents themselves, so a caller that changes one fails. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) frozen(part);
+  }
+  return value;
+}

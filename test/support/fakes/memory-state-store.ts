@@ -1,0 +1,46 @@
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import type { StateRecord, StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+
+/** Makes a model of the state store in memory, for simulations and as the reference of the contract suite. */
+export function makeMemoryStateStore({ clock }: { readonly clock: Clock }): StateStore {
+  const records = new Map<string, StateRecord>();
+  let versions = 0;
+
+  function live(key: string): StateRecord | null {
+    const record = records.get(key);
+    if (record === undefined) return null;
+    return record.expiresAt === null || record.expiresAt > clock.now() ? record : null;
+  }
+
+  return {
+    get: async (key) => Promise.resolve(structuredClone(live(key))),
+    compareAndSet: async (key, expected, value, { expiresAt } = {}) => {
+      if ((live(key)?.version ?? null) !== expected) return Promise.resolve(null);
+      if (value === null) {
+        records.delete(key);
+        return Promise.resolve('removed');
+      }
+      versions += 1;
+      const version = String(versions);
+      records.set(key, structuredClone({ key, value, version, expiresAt: expiresAt ?? null }));
+      return Promise.resolve(version);
+    },
+    list: async (prefix, { after, limit }) =>
+      Promise.resolve(
+        structuredClone(
+          [...records.keys()]
+            .filter((key) => key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0))
+            .sort(compareKeys)
+            .flatMap((key) => live(key) ?? [])
+            .slice(0, limit),
+        ),
+      ),
+    ping: async () => Promise.resolve(),
+    close: async () => Promise.resolve(),
+  };
+}
+
+/** Compares keys by their UTF-8 bytes. */
+function compareKeys(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  isDue,
+  orderAggregate,
+  type OrderCommand,
+  type OrderState,
+  orderStatus,
+  refundedAmount,
+  type ReportedFact,
+} from '../../../src/domain/order/order.js';
+import { evolve } from '../../../src/domain/order/state.js';
+import { ledgerOf } from '../simulation/reactions/payment-ledger.js';
+import { drawScene, receivedAt } from '../simulation/reactions/payment-scene.js';
+import { userId } from '../examples/ids.js';
+
+/**
+ * Reports the facts of a scene's messages to one order in every possible sequence, as if all were about that order.
+ * After each report the grant is marked when it is due and revoked when it is not. Returns the problem of one of the
+ * results, or null.
+ * @param tally counts the tried sequences
+ */
+export function problemOfFolds(seed: number, size: number, tally: Record<string, number>): string | null {
+  const { orders, messages } = drawScene(seed, { messages: size });
+  const [order] = orders;
+  if (order === undefined) throw new Error('a scene has an order');
+  const reports = messages.flatMap(({ key, told }) =>
+    told.map(({ transaction = null, fact, at = null }): ReportedFact => ({
+      ...{ callback: `${order.provider}-${key}`, transactionId: transaction, fact },
+      at: at === null ? receivedAt : new Date(at),
+    })),
+  );
+  const placed = after(orderAggregate.decider.initialState, {
+    ...({ type: 'Place', userId, planId: 'p', currency: 'USD', expiresAt: receivedAt } as const),
+    ...order,
+  });
+  const priced = reports.filter(({ fact }) => {
+    const isOfCurrency = !('currency' in fact) || fact.currency === 'USD';
+    return isOfCurrency && (fact.kind !== 'paid' || fact.amount === order.amount);
+  });
+  const ledger = ledgerOf(
+    priced.map(({ callback, transactionId, fact, at }) => {
+      return { transaction: transactionId ?? callback, fact, atMs: at.getTime() };
+    }),
+    { price: order.amount, ends: [] },
+  );
+  const waiting = reports.filter((report) => !priced.includes(report)).map(({ callback }) => callback);
+  const expected = {
+    ...ledger,
+    status: waiting.length > 0 ? 'review' : ledger.status,
+    isGranted: ledger.isDue,
+    mismatches: waiting.sort(),
+  };
+  return fold(placed, reports, []);
+
+  function fold(state: OrderState, left: readonly ReportedFact[], path: readonly string[]): string | null {
+    if (left.length === 0) return judge(state, path);
+    for (const [index, report] of left.entries()) {
+      const told = after(after(state, { type: 'Report', report }), { type: 'Report', report });
+      const marked = after(after(told, { type: 'MarkFulfilled' }), { type: 'MarkRevoked' });
+      const problem = fold(marked, left.toSpliced(index, 1), [...path, report.callback]);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+
+  function judge(state: OrderState, path: readonly string[]): string | null {
+    tally['sequences'] = (tally['sequences'] ?? 0) + 1;
+    if (state.status === 'absent') throw new Error('the order was placed');
+    const is = {
+      ...{ status: orderStatus(state), refunded: refundedAmount(state), isDue: isDue(state) },
+      ...{ isGranted: state.is_granted, mismatches: state.mismatches.map(({ id }) => id).sort() },
+    };
+    if (isDeepStrictEqual(is, expected)) return null;
+    return `${JSON.stringify(is)} instead of ${JSON.stringify(expected)} after ${path.join(', ')}`;
+  }
+}
+
+function after(state: OrderState, command: OrderCommand): OrderState {
+  return orderAggregate.decider.decide(command, state).reduce<OrderState>(evolve, state);
+}

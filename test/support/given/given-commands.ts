@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { makeBackground } from '../../../src/concurrency/background.js';
+import { makeFindAccount } from '../../../src/commands/shared/find-account.js';
+import type { SessionIds } from '../../../projections/access/reader.js';
+import { makeReaders, type Readers } from '../../../projections/readers.js';
+import { makeCommands } from '../../../src/commands/index.js';
+import { makeOrderCommands } from '../../../src/commands/orders/index.js';
+import { builtInPlans } from '../../../src/domain/order/plans.js';
+import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
+import type { Limits } from '../../../src/config.js';
+import { limitsFrom } from '../../../src/security/limits.js';
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { makeKeyring } from '../../../src/keys/keyring.js';
+import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/login-codes.js';
+import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
+import { makeShareSessions } from '../../../src/keys/share-sessions.js';
+import { makeAccessTokens } from '../../../src/security/access-tokens.js';
+import { makePasswords } from '../../../src/security/passwords.js';
+import { makeCheckPassword } from '../../../src/security/password-rules.js';
+import { makeSharePasswords } from '../../../src/security/share-passwords.js';
+import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../../src/security/scrypt.js';
+import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
+import type { GivenStores } from './given-stores.js';
+import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
+
+export const defaultCapacityBytes = 1_073_741_824;
+
+export interface PasswordOptions {
+  /** Default: the cheapest parameters. */
+  readonly parameters?: ScryptParameters;
+  /** Key ids; the active one comes first. */
+  readonly peppers?: readonly string[];
+  readonly onHash?: (input: ScryptInput) => void;
+  /** Tells whether the pool has room for a hash; default: always. */
+  readonly hasRoom?: () => boolean;
+}
+
+/** Makes every command and reader over the given stores. All are real, with cheap password hashes. */
+export function givenCommands(
+  stores: GivenStores,
+  {
+    mailConfigured = true,
+    limits = {},
+    paymentProviders = allTestPaymentProviders(),
+    callbackSleep = () => new Promise(() => undefined),
+    ...passwordOptions
+  }: PasswordOptions & {
+    readonly mailConfigured?: boolean;
+    readonly paymentProviders?: PaymentProviders;
+    /** Default: the service's limits. */
+    readonly limits?: Limits;
+    /** Waits for the limits of payment callbacks; the default never ends. */
+    readonly callbackSleep?: Clock['sleep'];
+  } = {},
+) {
+  const { clock, sealer } = stores;
+  const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
+  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate }));
+  const {
+    parameters = { N: 2, r: 1, p: 1 },
+    peppers = ['p1'],
+    onHash,
+    hasRoom = () => true,
+  } = passwordOptions;
+  const hashing = {
+    peppers: makeKeyring(peppers.map((kid) => ({ kid, key: Buffer.alloc(32, kid) }))),
+    pool: {
+      hash: (input: ScryptInput) => {
+        onHash?.(input);
+        return Promise.resolve(Buffer.from(nativeScrypt(input)));
+      },
+      hasRoom,
+      close: () => Promise.resolve(),
+    },
+    randomBytes: (size: number) => Buffer.alloc(size, 4),
+    parameters,
+  };
+  const passwords = makePasswords(hashing);
+  const refreshKeys = makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]);
+  const refreshTokens = makeRefreshTokens(refreshKeys);
+  const accessTokens = makeAccessTokens({
+    keys: makeKeyring([{ kid: 'j1', key: Buffer.alloc(32, 6) }]),
+    issuer: 'http://127.0.0.1:8080',
+    clock,
+    makeId: () => 'a token id',
+  });
+  const findAccount = makeFindAccount(stores);
+  const checkPassword = makeCheckPassword(['local-part', 'common']);
+  const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
+  const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
+  const failures: unknown[] = [];
+  /** The notices about payment callbacks. */
+  const notices: string[] = [];
+  const onFailure = (_: string, error: unknown): void => void failures.push(error);
+  const background = makeBackground({ onFailure });
+  const deps = {
+    ...{ ...stores, ...readers, randomBytes, onFailure, background },
+    ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
+    ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
+    sharePasswords: makeSharePasswords(hashing),
+    shareSessions: makeShareSessions(refreshKeys),
+    makeUrls: makeStorageUrls,
+    probe: () => Promise.resolve(null),
+    invitationLimits: limitsFrom(limits),
+    storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
+    onRefused: (provider: string, reason: string) => void notices.push(`refused ${provider} ${reason}`),
+    onConflict: (callback: string) => void notices.push(`conflict ${callback}`),
+  };
+  return {
+    ...deps,
+    /** The reported failures of work beside an answer. */
+    failures,
+    notices,
+    findAccount,
+    ...makeCommands(deps),
+    // The limits of callbacks are real time. The test's clock would let them pass at once.
+    ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
+  };
+}
+
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** Adds the questions that tests ask of one document. The service asks them of documents that its gate has read. */
+function askable(readers: Readers) {
+  const { access, sessions, users, projects } = readers;
+  const read = (ids: Partial<SessionIds>) =>
+    access.session({ sessionId: nobody, userId: nobody, projectId: null, ...ids });
+  return {
+    ...readers,
+    sessions: {
+      ...sessions,
+      access: async (sessionId: string) => (await read({ sessionId })).session,
+    },
+    users: { ...users, access: async (userId: string) => (await read({ userId })).user },
+    projects: {
+      ...projects,
+      find: async (projectId: string, userId: string) => {
+        const { project } = await read({ projectId });
+        return project === null ? null : projects.present(project, userId);
+      },
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { ExecutionContext } from 'ava';
+import type { Fault } from '../../../src/stores/embedded/faults.js';
+import type { EmbeddedStoresOptions } from '../../../src/stores/embedded/open-embedded-stores.js';
+import { makeDirectory, openDocuments, openLog, openStores } from '../servers/embedded-directory.js';
+
+type Overrides = Partial<EmbeddedStoresOptions>;
+
+/** Opens stores in a new directory, with the faults and limits of the test. */
+async function givenOpen<Opened extends { close(): Promise<void> }>(
+  t: ExecutionContext,
+  open: (directory: string, overrides: Overrides) => Promise<Opened>,
+  overrides: Overrides = {},
+) {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const fatal: Error[] = [];
+  const opened = await open(directory, { onFatal: (error) => fatal.push(error), ...overrides });
+  t.teardown(() => opened.close());
+  return { directory, fatal, ...opened };
+}
+
+export const givenStores = (t: ExecutionContext, overrides?: Overrides) =>
+  givenOpen(t, openStores, overrides);
+export const givenLog = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openLog, overrides);
+export const givenDocuments = (t: ExecutionContext, overrides?: Overrides) =>
+  givenOpen(t, openDocuments, overrides);
+
+/** Makes a fault: by default the log's first commit fails before its effect. */
+export const commitFails = (overrides: Partial<Fault>): Fault => ({
+  file: 'events',
+  step: 'commit',
+  n: 1,
+  when: 'before',
+  ...overrides,
+});

@@ -1,0 +1,38 @@
+import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
+import type { DomainEvent, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
+import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
+
+const commandId = '018f0000-0000-7000-8000-00000000c0de';
+
+/**
+ * The time of the first given event. Each further event is a second later, and each is recorded 5 ms after its time.
+ */
+export const firstEventAt = '2026-01-02T03:04:05.000Z';
+
+export function eventTime(index: number): string {
+  return new Date(Date.parse(firstEventAt) + index * 1_000).toISOString();
+}
+
+/** Records events as a store would return them: through the codec and through JSON. */
+export function recordEvents<Event extends DomainEvent>(
+  { category, codec }: { readonly category: string; readonly codec: EventCodec<Event> },
+  id: string,
+  events: readonly Event[],
+): readonly StoredEvent[] {
+  const stream = streamName(category, id);
+  return events.map((event, index) => ({
+    ...(JSON.parse(JSON.stringify(codec.encode(event))) as ReturnType<typeof codec.encode>),
+    id: eventId(commandId, stream, index, codec.encode(event)),
+    metadata: {
+      command_id: commandId,
+      causation_id: commandId,
+      correlation_id: commandId,
+      actor: 'anonymous',
+      time: eventTime(index),
+    },
+    stream,
+    revision: BigInt(index),
+    recordedAt: new Date(Date.parse(eventTime(index)) + 5),
+  }));
+}

@@ -1,0 +1,94 @@
+import { callbackIdOf } from '../../../src/commands/orders/payment-ids.js';
+import type { ResolvePaymentInput } from '../../../src/commands/orders/resolve-payment.js';
+import { orderNumber } from '../../../src/domain/order/number.js';
+import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
+import { paymentCallbackAggregate } from '../../../src/domain/payment-callback/payment-callback.js';
+import type { PaymentFact } from '../../../src/domain/payment.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/reacting/reaction.js';
+import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
+import { userId } from '../examples/ids.js';
+import { givenCommands } from './given-commands.js';
+import { givenContext, givenStores, type GivenStores } from './given-stores.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const later = new Date('2026-01-03T03:04:05.000Z');
+export const orderIds = [
+  '019b7d00-0000-7000-8000-00000000a001',
+  '019b7d00-0000-7000-8000-00000000a002',
+] as const;
+export const numbers = [orderNumber(orderIds[0]), orderNumber(orderIds[1])] as const;
+export const paid = (amount = 999, currency = 'USD'): PaymentFact => ({ kind: 'paid', amount, currency });
+export const refunded = (amount = 999, currency = 'USD'): PaymentFact => ({
+  ...({ kind: 'refund', refund_id: 'r1', status: 'succeeded' } as const),
+  ...{ amount, currency },
+});
+
+/** Makes one notification about an order (by number), a transaction, or both. */
+export const told = (
+  fact: PaymentFact,
+  { number = null, transaction = 't1' }: { number?: string | null; transaction?: string | null } = {},
+): TestMessage['told'][number] => ({ fact, number, transaction });
+
+/** Makes two orders of 999 USD with `standard`, and the actions of platforms and operators. */
+export async function givenPayments({ wrap }: { readonly wrap?: (store: EventStore) => EventStore } = {}) {
+  const stores = await givenStores({ ...(wrap === undefined ? {} : { wrap }), mayLag: true });
+  const platform = makeTestPaymentProvider();
+  const paymentProviders = new Map([
+    ['standard', platform],
+    ['alipay', platform],
+  ] as const);
+  let commands = 0;
+  const context = (actor?: string) => givenContext((commands += 1), at, actor);
+  const processOf = (of: GivenStores) => {
+    const world = givenCommands(of, { paymentProviders });
+    const reaction: AnyReaction = makeSettlePayments(world);
+    return {
+      world,
+      send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
+        const callback = { method: 'POST', query: '', receivedAt: at, ...signed(message) } as const;
+        return (await world.receivePaymentCallback({ name, callback }, context())).kind;
+      },
+      resolve: (input: Partial<ResolvePaymentInput> & Pick<ResolvePaymentInput, 'id' | 'action'>) =>
+        world.resolvePayment({ orderId: null, note: 'asked the buyer', ...input }, context('op')),
+      settle: (key: string) => world.settlePayment.settle(callbackIdOf('standard', key), context()),
+      /** Runs the reaction on all events that it has to handle. */
+      react: async () => {
+        const { events } = await of.eventStore.readAll({ after: null, limit: 10_000 });
+        for (const stored of events) {
+          const event = eventFor(reaction, stored);
+          if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+          await reaction.conclude(event, contextFor(reaction, event), undefined);
+        }
+      },
+    };
+  };
+  for (const id of orderIds) {
+    await stores.handler.handle(
+      { aggregate: orderAggregate, id },
+      {
+        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'standard' } as const),
+        ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expiresAt: later },
+      },
+      context(),
+    );
+  }
+  return {
+    stores,
+    ...processOf(stores),
+    another: () => processOf(stores.anotherProcess()),
+    callback: async (key: string, provider: 'standard' | 'alipay' = 'standard') => {
+      const { state } = await stores.handler.load(paymentCallbackAggregate, callbackIdOf(provider, key));
+      if (state.status === 'absent') throw new Error(`there is no callback ${key}`);
+      const { held, disposition, orderId, resolution } = state;
+      return { held, disposition, orderId, action: resolution?.action ?? null };
+    },
+    order: async (n: 0 | 1 = 0) => {
+      const { state } = await stores.handler.load(orderAggregate, orderIds[n]);
+      if (state.status === 'absent') throw new Error('both orders were placed');
+      return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
+    },
+    events: async () => (await stores.eventStore.readAll({ after: null, limit: 10_000 })).events,
+  };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
+import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import { makeGenerations } from '../../../src/event-sourcing/views/generations.js';
+import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-command-handler.js';
+import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import type { Views } from '../../../src/event-sourcing/views/views.js';
+import { makeDigests } from '../../../src/keys/digests.js';
+import { makeKeyring } from '../../../src/keys/keyring.js';
+import type { RandomBytes } from '../../../src/keys/random-bytes.js';
+import { makeSealer, type Sealer } from '../../../src/keys/sealer.js';
+import { projections } from '../../../projections/index.js';
+import { makeSeededRandom, makeTestClock, type TestClock } from '../fakes/clock.js';
+import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
+import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
+
+/** The kernel over stores in memory. All other parts are real. */
+export interface GivenStores {
+  readonly clock: TestClock;
+  readonly eventStore: EventStore;
+  readonly stateStore: StateStore;
+  readonly handler: CommandHandler;
+  readonly views: Views;
+  readonly sealer: Sealer;
+  readonly digests: ReturnType<typeof makeDigests>;
+  /** Seeded bytes that never repeat. */
+  readonly randomBytes: RandomBytes;
+  /** Returns the same stores as another process sees them, with separate queues and caches. */
+  readonly anotherProcess: () => GivenStores;
+}
+
+/**
+ * Makes the stores.
+ * @param options.wrap puts faults between the handler and the event store
+ * @param options.wrapDocuments does the same for the read models
+ * @param options.wrapState does the same for the state store
+ * @param options.mayLag whether documents may stay behind the appended events; a test fails otherwise
+ */
+export async function givenStores({
+  clock = makeTestClock(),
+  wrap = (store) => store,
+  wrapDocuments = (store) => store,
+  wrapState = (store) => store,
+  mayLag = false,
+}: {
+  clock?: TestClock;
+  wrap?: (store: EventStore) => EventStore;
+  wrapDocuments?: (store: ReadModelStore) => ReadModelStore;
+  wrapState?: (store: StateStore) => StateStore;
+  mayLag?: boolean;
+} = {}): Promise<GivenStores> {
+  const random = makeSeededRandom(1);
+  const eventStore = wrap(makeMemoryEventStore({ clock, random }));
+  const readModelStore = wrapDocuments(makeMemoryReadModelStore());
+  const stateStore = wrapState(makeMemoryStateStore({ clock }));
+  // The registry counts as stale after 3 s. Here no other process changes it, and the test's clock jumps.
+  const still: Clock = { ...clock, now: () => new Date(0) };
+  const generations = makeGenerations({ projections, readModelStore, clock: still });
+  await generations.start();
+  const onFailure = (error: unknown): void => {
+    if (!mayLag) throw error;
+  };
+  // The limit of 2 s is real time. The test's clock would let it pass at once.
+  const waiting: Clock = { ...clock, sleep: () => new Promise(() => undefined) };
+  const documentWriter = makeDocumentWriter({ generations, readModelStore, clock: waiting, onFailure });
+  const masterKeys = makeKeyring([{ kid: 'm1', key: Buffer.alloc(32, 1) }]);
+  const views = makeViews({ generations, readModelStore, eventStore });
+  const digests = makeDigests(Buffer.alloc(32, 2));
+  const secrets = makeSeededRandom(2);
+  const randomBytes: RandomBytes = (size) =>
+    Buffer.from(Array.from({ length: size }, () => Math.floor(secrets() * 256)));
+  let drawn = 0;
+  return startProcess();
+
+  function startProcess(): GivenStores {
+    return {
+      ...{ clock, eventStore, stateStore, views, digests, randomBytes },
+      handler: makeCommandHandler({ eventStore, documentWriter, clock, random }),
+      sealer: makeSealer({
+        masterKeys,
+        stateStore,
+        clock,
+        randomBytes: (size) => Buffer.alloc(size, (drawn += 1)),
+      }),
+      anotherProcess: startProcess,
+    };
+  }
+}
+
+/** Makes a command's context. `n` determines its id, so the same number is the same command. */
+export function givenContext(n: number, time: Date, actor = 'anonymous'): CommandContext {
+  const commandId = `018f0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+  return { commandId, causationId: commandId, correlationId: commandId, actor, time };
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EmbeddedContext } from '../../../src/stores/embedded/context.js';
+import {
+  type EmbeddedDocuments,
+  type EmbeddedLog,
+  type EmbeddedStores,
+  type EmbeddedStoresOptions,
+  openEmbeddedDocuments,
+  openEmbeddedLog,
+  openEmbeddedStores,
+} from '../../../src/stores/embedded/open-embedded-stores.js';
+import { makeSeededRandom, realClock } from '../fakes/clock.js';
+
+/** Makes a new directory for a test's files, and returns the function that removes it. */
+export function makeDirectory(): { readonly directory: string; readonly remove: () => void } {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-embedded-'));
+  return {
+    directory,
+    remove: () => {
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Makes the options of the stores of a directory. A fatal error fails the test. */
+export function makeContext(directory: string, overrides: Partial<EmbeddedContext> = {}): EmbeddedContext {
+  return {
+    directory,
+    clock: realClock,
+    random: makeSeededRandom(1),
+    onFatal: (error) => {
+      throw error;
+    },
+    // The tests do not measure time, and the machine may be busy.
+    writeLimitMs: 60_000,
+    faults: [],
+    ...overrides,
+  };
+}
+
+type Overrides = Partial<EmbeddedStoresOptions>;
+
+/** Opens the stores of a directory as the service does. */
+export function openStores(directory: string, overrides: Overrides = {}): Promise<EmbeddedStores> {
+  return openEmbeddedStores(makeOptions(directory, overrides));
+}
+
+/** Opens only the log, which starts a third of the threads. */
+export function openLog(directory: string, overrides: Overrides = {}): Promise<EmbeddedLog> {
+  return openEmbeddedLog(makeOptions(directory, overrides));
+}
+
+/** Opens only read models and state. */
+export function openDocuments(directory: string, overrides: Overrides = {}): Promise<EmbeddedDocuments> {
+  return openEmbeddedDocuments(makeOptions(directory, overrides));
+}
+
+function makeOptions(directory: string, overrides: Overrides): EmbeddedStoresOptions {
+  return { ...makeContext(directory), streamPrefix: 'stowage.', ...overrides };
+}

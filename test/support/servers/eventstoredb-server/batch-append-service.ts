@@ -1,0 +1,177 @@
+import codes from '@eventstore/db-client/generated/code_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import statuses from '@eventstore/db-client/generated/status_pb.js';
+import type { Status } from '@eventstore/db-client/generated/status_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import protobufAny from 'google-protobuf/google/protobuf/any_pb.js';
+import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { performUnder, refusalOf, type ServerContext } from './context.js';
+import { maxAppendSize, type Expected, type ProposedEvent, type Verdict } from './log.js';
+import { expectedOfBatch, identifierOf, proposedOf, streamOf } from './messages.js';
+import type { StatusError } from './statuses.js';
+
+interface Batch {
+  readonly stream: string;
+  readonly expected: Expected;
+  readonly events: ProposedEvent[];
+}
+
+/**
+ * Makes the service `BatchAppend`: one call for the life of a client, with many appends that each have a correlation
+ * id.
+ */
+export function makeBatchAppend(
+  context: ServerContext,
+): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> {
+  return (call) => {
+    const batches = new Map<string, Batch>();
+    const refusal = refusalOf(context, call.metadata);
+    if (refusal !== null) {
+      call.emit('error', refusal);
+      return;
+    }
+    call.on('end', () => {
+      call.end();
+    });
+    call.on('data', (request: BatchAppendReq) => {
+      const id = request.getCorrelationId()?.getString() ?? '';
+      const batch = batches.get(id) ?? begin(request);
+      batches.set(id, batch);
+      batch.events.push(...request.getProposedMessagesList().map(proposedOf));
+      if (!request.getIsFinal()) return;
+      batches.delete(id);
+      performUnder(
+        context,
+        { kind: isProbe(batch) ? 'probe' : 'append', stream: batch.stream },
+        () => write(batch),
+        (outcome) => {
+          if ('error' in outcome) fail(id, batch, outcome.error);
+          else {
+            const { afterMs, verdict } = outcome.result;
+            context.later(afterMs, () => call.write(reply(id, batch, verdict)));
+          }
+        },
+      );
+    });
+
+    /** Most statuses concern one append. Those of the connection and of the leader end the call (Streams.BatchAppend.cs). */
+    function fail(id: string, batch: Batch, error: StatusError): void {
+      const name = statusNames.get(error.details);
+      if (name === undefined) call.emit('error', error);
+      else call.write(replyTo(id, batch).setError(name()));
+    }
+  };
+
+  function write(batch: Batch): {
+    readonly verdict: Verdict | { readonly kind: 'dropped' };
+    readonly afterMs: number;
+  } {
+    const { indexingMs, commitTimeoutMs } = context.options;
+    const verdict = context.log.append(batch.stream, batch.expected, batch.events);
+    if (verdict.kind !== 'written') return { verdict, afterMs: 0 };
+    if (verdict.repeated) {
+      // `IdempotentNotReady` in StorageWriterService.cs.
+      if (context.indexing.has(batch.stream))
+        return { verdict: { kind: 'dropped' }, afterMs: commitTimeoutMs };
+      return { verdict, afterMs: 0 };
+    }
+    context.indexing.add(batch.stream);
+    context.later(indexingMs, () => {
+      context.indexing.delete(batch.stream);
+    });
+    return { verdict, afterMs: indexingMs };
+  }
+}
+
+function isProbe({ expected }: Batch): boolean {
+  return typeof expected === 'bigint' && expected >= 2n ** 62n;
+}
+
+/** The statuses of single appends, by the text that the fault has as a status of a call. */
+const statusNames: ReadonlyMap<string, () => Status> = new Map([
+  ['Operation timed out: CommitTimeout', timedOut],
+  [
+    'Server Is Not Ready',
+    () => rpcStatus(new protobufEmpty.Empty(), 'google.protobuf.Empty', 'Server Is Not Ready'),
+  ],
+  [
+    'Exception was thrown by handler.',
+    () => rpcStatus(new shared.Unknown(), 'event_store.client.Unknown', ''),
+  ],
+  [
+    'Access Denied',
+    () => rpcStatus(new shared.AccessDenied(), 'event_store.client.AccessDenied', 'Access Denied'),
+  ],
+]);
+
+function timedOut(): Status {
+  return rpcStatus(new shared.Timeout(), 'event_store.client.Timeout', 'Timeout');
+}
+
+function begin(request: BatchAppendReq): Batch {
+  const options = request.getOptions() ?? new streams.BatchAppendReq.Options();
+  return { stream: streamOf(options.getStreamIdentifier()), expected: expectedOfBatch(options), events: [] };
+}
+
+function replyTo(correlationId: string, batch: Batch): BatchAppendResp {
+  return new streams.BatchAppendResp()
+    .setCorrelationId(new shared.UUID().setString(correlationId))
+    .setStreamIdentifier(identifierOf(batch.stream));
+}
+
+function reply(
+  correlationId: string,
+  batch: Batch,
+  verdict: Verdict | { readonly kind: 'dropped' },
+): BatchAppendResp {
+  const response = replyTo(correlationId, batch);
+  switch (verdict.kind) {
+    case 'dropped':
+      return response.setError(timedOut());
+    case 'written':
+      return response.setSuccess(
+        new streams.BatchAppendResp.Success()
+          .setCurrentRevision(String(verdict.revision))
+          .setPosition(
+            new shared.AllStreamPosition()
+              .setCommitPosition(String(verdict.position))
+              .setPreparePosition(String(verdict.position)),
+          ),
+      );
+    case 'wrong-expected-version':
+      return response.setError(wrongExpectedVersion(batch.expected, verdict.current));
+    case 'too-large':
+      return response.setError(
+        rpcStatus(
+          new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize),
+          'event_store.client.MaximumAppendSizeExceeded',
+          'Maximum Append Size Exceeded',
+        ),
+      );
+    case 'deleted':
+      return response.setError(
+        rpcStatus(
+          new shared.StreamDeleted().setStreamIdentifier(identifierOf(batch.stream)),
+          'event_store.client.StreamDeleted',
+          'Stream deleted',
+        ),
+      );
+  }
+}
+
+function wrongExpectedVersion(expected: Expected, current: bigint | null): Status {
+  const details = new shared.WrongExpectedVersion();
+  if (current === null) details.setCurrentNoStream(new protobufEmpty.Empty());
+  else details.setCurrentStreamRevision(String(current));
+  if (typeof expected === 'bigint') details.setExpectedStreamPosition(String(expected));
+  else details.setExpectedNoStream(new protobufEmpty.Empty());
+  return rpcStatus(details, 'event_store.client.WrongExpectedVersion', 'WrongExpectedVersion');
+}
+
+function rpcStatus(details: { serializeBinary(): Uint8Array }, type: string, message: string): Status {
+  const any = new protobufAny.Any();
+  any.pack(details.serializeBinary(), type);
+  return new statuses.Status().setCode(codes.Code.UNKNOWN).setMessage(message).setDetails(any);
+}

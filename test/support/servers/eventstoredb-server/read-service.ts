@@ -1,0 +1,128 @@
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import { isBroken, leaderOf, refusalOf, type ServerContext } from './context.js';
+import type { Fault } from './faults.js';
+import { serveSubscription } from './live-subscription.js';
+import type { LogRecord } from './log.js';
+import { eventMessage, streamNotFoundMessage, streamOf } from './messages.js';
+import { faultStatus, insideRecord, streamDeleted } from './statuses.js';
+
+const { BACKWARDS } = streams.ReadReq.Options.ReadDirection;
+
+/** Makes the service `Read`: a stream or the whole log, forwards or backwards, or a subscription to the whole log. */
+export function makeRead(context: ServerContext): handleServerStreamingCall<ReadReq, ReadResp> {
+  return (call) => {
+    const options = call.request.getOptions();
+    if (options === undefined) {
+      call.end();
+      return;
+    }
+    const refusal = refusalOf(context, call.metadata);
+    if (refusal !== null) {
+      call.emit('error', refusal);
+      return;
+    }
+    const name = options.getStream()?.getStreamIdentifier();
+    const stream = name === undefined ? null : streamOf(name);
+    const kind = options.hasSubscription() ? 'subscribe' : 'read';
+    const fault = context.faults.take({ kind, stream });
+    if (fault.delayMs === undefined) answer(call, options, stream, fault);
+    else {
+      context.later(fault.delayMs, () => {
+        answer(call, options, stream, fault);
+      });
+    }
+  };
+
+  function answer(
+    call: ServerWritableStream<ReadReq, ReadResp>,
+    options: ReadReq.Options,
+    stream: string | null,
+    fault: Fault,
+  ): void {
+    // A stalled subscription is opened and stays silent.
+    if (options.hasSubscription() && (!isBroken(fault) || fault.answer === 'nothing')) {
+      serveSubscription(context, call, options, fault);
+    } else if (stream !== null && context.log.isTombstoned(stream)) {
+      call.emit('error', streamDeleted(stream));
+    } else if (stream === null && isInsideRecord(context, options)) {
+      call.emit('error', insideRecord(context.options.insideRecord));
+    } else {
+      for (const message of messagesOf(options, stream, fault)) call.write(message);
+      finish(call, fault);
+    }
+  }
+
+  function messagesOf(options: ReadReq.Options, stream: string | null, fault: Fault): readonly ReadResp[] {
+    const found =
+      stream === null ? recordsOfAll(context, options) : recordsOfStream(context, options, stream);
+    if (found === null) return isBroken(fault) ? [] : [streamNotFoundMessage(stream ?? '')];
+    const sent = isBroken(fault) ? found.slice(0, fault.afterEvents ?? 0) : found;
+    const withPosition = stream === null || context.options.streamReadPositions;
+    return sent.map((record) => eventMessage(record, withPosition));
+  }
+
+  function finish(call: ServerWritableStream<ReadReq, ReadResp>, fault: Fault): void {
+    if (!isBroken(fault)) call.end();
+    else if (fault.answer === 'cut') context.cut();
+    else if (fault.answer !== 'nothing') {
+      call.emit('error', faultStatus(fault.answer, leaderOf(context)));
+    }
+  }
+}
+
+function recordsOfStream(
+  { log }: ServerContext,
+  options: ReadReq.Options,
+  stream: string,
+): readonly LogRecord[] | null {
+  const records = log.visible(stream);
+  if (records === null) return null;
+  const from = options.getStream();
+  const count = Number(options.getCount());
+  const revision = from?.hasRevision() === true ? BigInt(from.getRevision()) : null;
+  if (options.getReadDirection() === BACKWARDS) {
+    return records
+      .filter((record) => revision === null || record.revision <= revision)
+      .toReversed()
+      .slice(0, count);
+  }
+  // A read that begins among removed events begins with the first one that is left.
+  return records.filter((record) => record.revision >= (revision ?? 0n)).slice(0, count);
+}
+
+/** Returns the records of a read. A forward read includes the record at its position; a backward read does not. */
+function recordsOfAll({ log }: ServerContext, options: ReadReq.Options): readonly LogRecord[] {
+  const { records } = log;
+  const from = options.getAll();
+  const count = Number(options.getCount());
+  const position = BigInt(from?.getPosition()?.getCommitPosition() ?? '0');
+  const index = lowerBound(records, position);
+  if (options.getReadDirection() === BACKWARDS) {
+    const end = from?.hasEnd() === true ? records.length : index;
+    return records.slice(Math.max(0, end - count), end).toReversed();
+  }
+  if (from?.hasEnd() === true) return [];
+  const start = from?.hasStart() === true ? 0 : index;
+  return records.slice(start, start + count);
+}
+
+/** Tells whether a read of the whole log begins where no record begins, as with a position of another log. */
+function isInsideRecord({ log }: ServerContext, options: ReadReq.Options): boolean {
+  const position = BigInt(options.getAll()?.getPosition()?.getCommitPosition() ?? '0');
+  const next = log.records[lowerBound(log.records, position)];
+  return next !== undefined && next.position !== position && !log.isScavenged(position);
+}
+
+/** Returns the index of the first record at or after the position. */
+function lowerBound(records: readonly LogRecord[], position: bigint): number {
+  let low = 0;
+  let high = records.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((records[middle]?.position ?? 0n) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

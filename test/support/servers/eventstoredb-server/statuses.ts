@@ -1,0 +1,70 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import type { FaultStatus } from './faults.js';
+
+export type StatusError = Pick<ServiceError, 'code' | 'details' | 'metadata'>;
+
+/** The address that a follower sends its clients to. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Makes the statuses of EventStoreDB with the metadata by which its clients distinguish them (`RpcExceptions.cs` and
+ * `Constants.cs` of EventStore.Core, 21.10).
+ */
+export function faultStatus(fault: FaultStatus, leader: Endpoint): StatusError {
+  switch (fault) {
+    case 'unavailable':
+      return statusError(status.UNAVAILABLE, 'The server is going away');
+    case 'not-ready':
+      return statusError(status.UNAVAILABLE, 'Server Is Not Ready');
+    case 'timeout':
+      return statusError(status.ABORTED, 'Operation timed out: CommitTimeout');
+    case 'cancelled':
+      return statusError(status.CANCELLED, 'The server cancelled the call');
+    case 'unknown':
+      return statusError(status.UNKNOWN, 'Exception was thrown by handler.');
+    case 'access-denied':
+      return statusError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+    case 'not-leader':
+      return statusError(status.NOT_FOUND, 'Leader info available', {
+        exception: 'not-leader',
+        'leader-endpoint-host': leader.host,
+        'leader-endpoint-port': String(leader.port),
+      });
+  }
+}
+
+export function streamDeleted(stream: string): StatusError {
+  return statusError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  });
+}
+
+/** The answer to a read of the log at a position inside a record: the texts up to 23.10, and from 24.2 on. */
+export function insideRecord(since: '21.10' | '24.2'): StatusError {
+  return statusError(
+    status.UNKNOWN,
+    since === '21.10' ? 'Unexpected ReadAllResult: Error' : 'Trying to read from an invalid position.',
+  );
+}
+
+export function notAuthenticated(): StatusError {
+  return statusError(status.UNAUTHENTICATED, 'Bad credentials');
+}
+
+export function consumerTooSlow(): StatusError {
+  return statusError(status.ABORTED, 'Operation timed out: Consumer too slow to handle event while live.');
+}
+
+function statusError(
+  code: status,
+  details: string,
+  metadata: Readonly<Record<string, string>> = {},
+): StatusError {
+  const trailer = new Metadata();
+  for (const [key, value] of Object.entries(metadata)) trailer.set(key, value);
+  return { code, details, metadata: trailer };
+}

@@ -1,0 +1,168 @@
+import type { ExecutionContext } from 'ava';
+import { builtInPlans } from '../../../src/domain/order/plans.js';
+import { userAggregate } from '../../../src/domain/user/user.js';
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
+import type { HttpDeps } from '../../../src/http/compose.js';
+import { makeAccountRoutes } from '../../../src/http/routes/account.js';
+import { makeEmailChangeRoutes } from '../../../src/http/routes/account-email.js';
+import { makeTwoFactorRoutes } from '../../../src/http/routes/account-two-factor.js';
+import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
+import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
+import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
+import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
+import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
+import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
+import { makeSessionRoutes } from '../../../src/http/routes/auth-sessions.js';
+import { makeMemberRoutes } from '../../../src/http/routes/members.js';
+import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
+import { makePaymentRoutes } from '../../../src/http/routes/payments.js';
+import { makePaymentWebhookRoutes } from '../../../src/http/routes/payment-webhooks.js';
+import { makeNodeRoutes } from '../../../src/http/routes/nodes.js';
+import { makeProjectRoutes } from '../../../src/http/routes/projects.js';
+import { makePublicShareRoutes } from '../../../src/http/routes/shares-public.js';
+import { makeSharePageRoutes } from '../../../src/http/routes/share-page.js';
+import { makeShareRoutes } from '../../../src/http/routes/shares.js';
+import { makeStorageChangeRoutes } from '../../../src/http/routes/storage-changes.js';
+import { makeStorageRoutes } from '../../../src/http/routes/storages.js';
+import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
+import type { Route } from '../../../src/http/route.js';
+import type { Sealer } from '../../../src/keys/sealer.js';
+import { givenCommands, type PasswordOptions } from '../given/given-commands.js';
+import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
+import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
+
+export const password = 'Correct-Horse-7';
+export const agentSecret = 'agent-canary-secret';
+
+export interface TestService extends TestHttp {
+  readonly stores: GivenStores;
+  readonly commands: ReturnType<typeof givenCommands>;
+  /** Registers `name@example.com` and returns the header that authenticates the account. */
+  readonly signUp: (name: string) => Promise<{ readonly authorization: string }>;
+  /** Verifies the address `name@example.com` for its account, and returns the account's id. */
+  readonly verify: (name: string) => Promise<string>;
+  /** Creates a project with the entitlement `allow_s3`, and returns its id. */
+  readonly makeProject: (headers: { readonly authorization: string }) => Promise<string>;
+  readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+}
+
+/** Starts every route over every command and reader, on stores in memory. */
+export async function startTestService(
+  t: ExecutionContext,
+  overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
+    readonly rates?: HttpDeps['limits'];
+    readonly passwords?: PasswordOptions;
+    /** Default true. */
+    readonly mailConfigured?: boolean;
+    /** Default: all providers, with a scheme for tests. */
+    readonly paymentProviders?: PaymentProviders;
+    readonly callbackSleep?: Clock['sleep'];
+    readonly storeOptions?: Parameters<typeof givenStores>[0];
+  } = {},
+): Promise<TestService> {
+  const {
+    passwords,
+    mailConfigured = true,
+    paymentProviders,
+    callbackSleep,
+    storeOptions,
+    ...shell
+  } = overrides;
+  const stores = await givenStores(storeOptions);
+  const commands = givenCommands(stores, {
+    ...passwords,
+    mailConfigured,
+    ...(paymentProviders && { paymentProviders }),
+    ...(callbackSleep && { callbackSleep }),
+  });
+  const http = await startTestHttp(t, {
+    routes: areaRoutes(commands, mailConfigured),
+    readers: commands,
+    accessTokens: commands.accessTokens,
+    stateStore: stores.stateStore,
+    digests: stores.digests,
+    replySealer: makeReplySealer(stores.sealer),
+    clock: stores.clock,
+    agentSecrets: [agentSecret],
+    ...shell,
+  });
+  const post = (path: string, json: unknown, headers: AskOptions['headers'] = {}): Promise<Answer> =>
+    http.ask(path, { method: 'POST', json, headers });
+  let granted = 0;
+  let verified = 0;
+  return {
+    ...http,
+    stores,
+    commands,
+    post,
+    get: (path, headers = {}) => http.ask(path, { headers }),
+    signUp: async (name) => {
+      const answer = await post('/api/v1/auth/register', { email: `${name}@example.com`, password });
+      t.is(answer.status, 201, answer.text);
+      const { data } = answer.json as { data: { tokens: { access_token: string } } };
+      return { authorization: `Bearer ${data.tokens.access_token}` };
+    },
+    verify: async (name) => {
+      const emailDigest = stores.digests.email(`${name}@example.com`);
+      const userId = (await commands.findAccount(emailDigest))?.userId ?? '';
+      verified += 1;
+      await stores.handler.handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'VerifyEmail', emailDigest },
+        givenContext(8_000 + verified, stores.clock.now()),
+      );
+      return userId;
+    },
+    makeProject: async (headers) => {
+      const { id } = (await post('/api/v1/projects', { name: 'Launch' }, headers)).json as { id: string };
+      granted += 1;
+      const context = givenContext(9_000 + granted, stores.clock.now(), 'operator');
+      await commands.grantEntitlement(
+        { projectId: id, entitlement: 'allow_s3', source: 'operator' },
+        context,
+      );
+      return id;
+    },
+  };
+}
+
+/** Returns the routes of all areas. */
+export function areaRoutes(
+  commands: ReturnType<typeof givenCommands>,
+  mailConfigured = true,
+): readonly Route[] {
+  return [
+    ...makeAuthRoutes(commands),
+    ...makeLoginRoutes(commands),
+    ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
+    ...makeSessionRoutes(commands),
+    ...makeAccountRoutes(commands),
+    ...makeEmailChangeRoutes(commands),
+    ...makeTwoFactorRoutes(commands),
+    ...makeProjectRoutes(commands),
+    ...makeMemberRoutes(commands),
+    ...makeApiKeyRoutes(commands),
+    ...makeStorageRoutes(commands),
+    ...makeStorageChangeRoutes(commands),
+    ...makeAssetRoutes(commands),
+    ...makeAssetMediaRoutes(commands),
+    ...makeShareRoutes(commands),
+    ...makePublicShareRoutes(commands),
+    ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
+    ...makeSharePageRoutes({ allowsHttp: false }),
+    ...makePaymentWebhookRoutes(commands),
+    ...makePaymentRoutes(commands),
+    ...makeNodeRoutes(commands),
+  ];
+}
+
+/** Makes the sealer of replies in claims from the real sealer. */
+export function makeReplySealer(sealer: Sealer): HttpDeps['replySealer'] {
+  return {
+    seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
+    open: async (claim, sealed) =>
+      String(await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed))),
+  };
+}

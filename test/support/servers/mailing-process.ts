@@ -1,0 +1,89 @@
+import { createInterface } from 'node:readline';
+import { bringUpReactions } from '../../../src/composition/reactions.js';
+import { openServices } from '../../../src/composition/services.js';
+import { readConfig } from '../../../src/config.js';
+import { loginCodeAggregate } from '../../../src/domain/login-code/login-code.js';
+import { userAggregate } from '../../../src/domain/user/user.js';
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { derivedId, stepContext } from '../../../src/event-sourcing/deciding/ids.js';
+import { realClock } from '../fakes/clock.js';
+
+/**
+ * A process that registers people over a data directory, changes their passwords and issues login codes for them. The
+ * service's own reactions mail these until the process is killed or reads `settle`. Then it waits until no reaction is
+ * open, prints the log, and ends. Its clock is ahead by the given milliseconds, so that a test need not wait for claims
+ * to expire.
+ */
+const [aheadMs = '0', firstCode = '0', codes = '0', expiresInMs = '0'] = process.argv.slice(2);
+const clock: Clock = {
+  now: () => new Date(Date.now() + Number(aheadMs)),
+  sleep: (ms, signal) => realClock.sleep(ms, signal),
+};
+const services = await openServices(readConfig(), { clock, passwordScrypt: { N: 2, r: 1, p: 1 } });
+await services.generations.start();
+// No view runs here, and no mail needs one.
+const noViews = { shows: () => false };
+const reactions = bringUpReactions(services, noViews, (error) => {
+  throw error;
+});
+for (let n = Number(firstCode); n < Number(firstCode) + Number(codes); n += 1) await issue(n);
+process.stdout.write('issued\n');
+createInterface({ input: process.stdin }).on('line', () => {
+  void settle();
+});
+
+async function issue(n: number): Promise<void> {
+  const { handler, sealer, digests, keyRings } = services;
+  const context = {
+    commandId: `018f0000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+    causationId: 'a request',
+    correlationId: 'a request',
+    actor: 'anonymous',
+    time: clock.now(),
+  };
+  const address = `ada${n}@example.org`;
+  const userId = derivedId(context, 'user');
+  const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
+  const [email, passwordHash] = [await seal('email', address), await seal('password_hash', 'a hash')];
+  const user = { aggregate: userAggregate, id: userId };
+  const emailDigest = digests.email(address);
+  const nickname = await seal('nickname', 'Ada');
+  const register = {
+    type: 'Register',
+    email,
+    emailDigest,
+    nickname,
+    passwordHash,
+    capacityBytes: 1,
+  } as const;
+  await handler.handle(user, register, context);
+  const session = { id: derivedId(context, 'session'), epoch: 0 };
+  const changePassword = { type: 'ChangePassword', passwordHash, checkedAgainst: null, session } as const;
+  await handler.handle(user, changePassword, stepContext(context, 'change the password'));
+  const issueCode = {
+    type: 'Issue',
+    issueId: derivedId(context, 'login code'),
+    userId,
+    email,
+    codeKeyId: keyRings.code.active().kid,
+    expiresAt: new Date(context.time.getTime() + Number(expiresInMs)),
+    now: context.time,
+  } as const;
+  await handler.handle({ aggregate: loginCodeAggregate, id: emailDigest }, issueCode, context);
+}
+
+async function settle(): Promise<void> {
+  const { eventStore } = services;
+  for (;;) {
+    const head = await eventStore.head();
+    if (reactions.statuses().every(({ open, position }) => open === 0 && position === head)) break;
+    await realClock.sleep(20);
+  }
+  await reactions.stop();
+  const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
+  process.stdout.write(
+    `${JSON.stringify(events.map(({ id, stream, type, data }) => ({ id, stream, type, data })))}\n`,
+  );
+  await services.close();
+  process.exit(0);
+}

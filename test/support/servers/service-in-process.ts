@@ -1,0 +1,97 @@
+import { makeHttp } from '../../../src/composition/http.js';
+import { bringUpReactions } from '../../../src/composition/reactions.js';
+import type { Stores } from '../../../src/composition/open-stores.js';
+import { openServices, type Services } from '../../../src/composition/services.js';
+import { type Limits, readConfig } from '../../../src/config.js';
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import {
+  type ProjectionRunner,
+  startProjections,
+} from '../../../src/event-sourcing/views/projection-runner.js';
+import { defaultLimits } from '../../../src/security/limits.js';
+import type { Route } from '../../../src/http/route.js';
+import { startHttpServer } from '../../../src/http/server.js';
+import type { Log } from '../../../src/log.js';
+import type { HashPool } from '../../../src/security/hash-pool.js';
+import type { ScryptParameters } from '../../../src/security/scrypt.js';
+import { patientLimits } from '../clients/http-app.js';
+
+/** The whole service in the test's process, with cheap password hashes and limits that no test reaches. */
+export interface ServiceInProcess {
+  readonly services: Services;
+  readonly url: string;
+  /** All routes that are served. */
+  readonly routes: readonly Route[];
+  readonly projections: ProjectionRunner;
+  /** Returns the text that `/metrics` would serve on its listener. */
+  readonly metrics: () => Promise<string>;
+  /** Stops the service. Stores that the caller passed stay open. */
+  close(): Promise<void>;
+}
+
+/** A busy machine may pause a process for more than the 3 s after which a service distrusts the registry. */
+const registry = { staleAfterMs: 60_000 };
+
+/** The cheapest parameters that scrypt allows. */
+const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
+
+const unlimited = Object.fromEntries(
+  Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000, seconds: 1 }]),
+);
+
+/**
+ * Starts the service.
+ * @param options.stores stores to share with other services in this process; default: those of `directory`
+ */
+export async function startInProcess(options: {
+  readonly directory: string;
+  readonly stores?: Stores;
+  /** Default: a silent log. */
+  readonly log?: Log;
+  readonly onFatal?: (error: Error) => void;
+  /** The limits to apply; default: none. */
+  readonly limits?: Limits;
+  readonly clock?: Clock;
+  /** Default: cheap parameters. */
+  readonly passwordScrypt?: ScryptParameters;
+  /** Default: the pool that all services share. */
+  readonly hashPool?: HashPool;
+  /** Further variables of the configuration. */
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<ServiceInProcess> {
+  const { directory, limits = {}, environment = {}, ...serviceOptions } = options;
+  const config = {
+    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
+    limits: { ...unlimited, ...limits },
+  };
+  const services = await openServices(config, {
+    passwordScrypt: cheapScrypt,
+    registry,
+    ...serviceOptions,
+  });
+  await services.generations.start();
+  const ignore = (): void => undefined;
+  const projections = await startProjections(services, {
+    onRetry: ignore,
+    onStopped: ignore,
+    onRebuilt: ignore,
+  });
+  const reactions = bringUpReactions(services, projections, (error) => {
+    options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
+  });
+  const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
+  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
+  return {
+    services,
+    url: `http://127.0.0.1:${server.port}`,
+    routes: http.routes,
+    projections,
+    metrics: () => http.registry.metrics(),
+    close: async () => {
+      await server.close();
+      await reactions.stop();
+      await projections.stop();
+      await services.close();
+    },
+  };
+}

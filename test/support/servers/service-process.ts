@@ -1,0 +1,147 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../../src/cli.js', import.meta.url));
+
+/** The real service in a separate process, over a data directory that outlives it. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly directory: string;
+  readonly pid: number;
+  /** Returns the text that the service has written to standard output and standard error so far. */
+  output(): string;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Sends SIGKILL and waits for the end of the process. */
+  kill(): Promise<void>;
+  /** Sends SIGTERM and returns the exit code. */
+  stop(): Promise<number | null>;
+  /** Resolves with the exit code when the process ends by itself. */
+  readonly exited: Promise<number | null>;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface StartOptions {
+  readonly directory: string;
+  readonly port: number;
+  readonly environment?: Environment;
+  /** The limit for each file of the process in KiB. A write beyond it fails, as on a bad disk (needs bash). */
+  readonly fileKibibytesMax?: number;
+}
+
+export async function makeDataDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'stowage-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/**
+ * Returns a port that was free a moment ago. It avoids the ports that systems give to outgoing connections (Linux: from
+ * 32768 on), because one of these could take the port first.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
+
+/** Starts `serve` and waits until it is ready, for at most a minute by default. */
+export async function startService(
+  options: StartOptions & { readonly readyWithinMs?: number; readonly pollMs?: number },
+): Promise<ServiceProcess> {
+  const { directory, port, readyWithinMs = 60_000, pollMs = 25 } = options;
+  const service = spawnService(options);
+  const deadline = Date.now() + readyWithinMs;
+  while (Date.now() < deadline) {
+    const ready = await fetch(`${service.url}/readyz`).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (ready) return service;
+    const ended = await Promise.race([
+      service.exited,
+      new Promise((resolve) => setTimeout(resolve, pollMs, 'running')),
+    ]);
+    if (ended !== 'running') break;
+  }
+  await service.kill();
+  throw new Error(`the service on ${directory}:${port} did not become ready:\n${service.output()}`);
+}
+
+/** Starts `serve` without waiting, for starts that fail. */
+export function spawnService(options: StartOptions): ServiceProcess {
+  const { directory, port, environment = {}, fileKibibytesMax } = options;
+  const command = [process.execPath, cli, 'serve'];
+  const limited =
+    fileKibibytesMax === undefined
+      ? command
+      : ['/bin/bash', '-c', `ulimit -f ${fileKibibytesMax} && exec "$@"`, 'bash', ...command];
+  const [program = '', ...args] = limited;
+  const child = spawn(program, args, {
+    env: { ...baseEnvironment(), DATA_DIR: directory, PORT: String(port), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const exited = exitOf(child);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    directory,
+    pid: child.pid ?? 0,
+    output: () => Buffer.concat(chunks).toString('utf8'),
+    exited,
+    signal: (name) => {
+      child.kill(name);
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+/** Runs one command of the CLI to its end. */
+export function runCli(
+  directory: string,
+  args: readonly string[],
+  environment: Environment = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { ...baseEnvironment(), DATA_DIR: directory, ...environment };
+    execFile(process.execPath, [cli, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+    });
+  });
+}
+
+/**
+ * Returns the environment of the service: only the variables that a shell needs, and none of the caller's
+ * configuration.
+ */
+function baseEnvironment(): Environment {
+  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir() };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code;
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/**
+ * The fate of a request. It passes. Or its connection is reset before (`lose-request`) or after (`lose-reply`) the
+ * server has received it. Or its connection becomes silent before (`hold-request`) or after (`hold-reply`) that. Or it
+ * reaches the server late, after its sender has gone (`late-request`).
+ */
+export type Fate = 'pass' | 'lose-request' | 'lose-reply' | 'hold-request' | 'hold-reply' | 'late-request';
+
+/** A proxy on loopback between a client and a server; a test controls its faults. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Decides the fate of each request. The argument is one chunk of the client's bytes. */
+  decide: (request: Buffer) => Fate;
+  /** The delay before each chunk is forwarded, in milliseconds. */
+  delayMs: number;
+  /** The bytes that each direction of a connection forwards in a second; 0 for no bound. */
+  bytesPerSecond: number;
+  /** While true, the proxy resets new connections at once. */
+  refusing: boolean;
+  /** Forwards nothing in either direction from now on, on old and new connections; `thaw` forwards the kept bytes. */
+  freeze: () => void;
+  thaw: () => void;
+  /** Ends all connections: `cut` in good order, `reset` by a reset (RST). */
+  cut: () => void;
+  reset: () => void;
+  /** Sends the late requests to the server. */
+  deliverLate: () => void;
+  close: () => Promise<void>;
+}
+
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Replies are forwarded, end the connection, or are dropped. */
+  replies: 'pass' | 'lose' | 'hold';
+  late: Buffer | undefined;
+}
+
+export async function makeTcpProxy(target: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<TcpProxy> {
+  const links = new Set<Link>();
+  const late = new Set<Link>();
+  let frozen = false;
+  let thawed = () => {};
+  let untilThawed = Promise.resolve();
+
+  const listener = createServer((client) => {
+    if (proxy.refusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    const link: Link = { client, server: connect(target), replies: 'pass', late: undefined };
+    links.add(link);
+    for (const socket of [link.client, link.server]) {
+      // The proxy ignores errors, because tests break connections on purpose.
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        links.delete(link);
+        link.client.destroy();
+        if (link.late === undefined) link.server.destroy();
+      });
+      socket.setNoDelay(true);
+    }
+    void forward(link.client, (chunk) => {
+      request(link, chunk);
+    });
+    void forward(link.server, (chunk) => {
+      reply(link, chunk);
+    });
+  });
+
+  /** Forwards one chunk after another, each after its delay. A frozen proxy stops reading. */
+  async function forward(from: Socket, pass: (chunk: Buffer) => void): Promise<void> {
+    try {
+      for await (const chunk of from) {
+        const bytes = Buffer.isBuffer(chunk) ? chunk.length : 0;
+        const slowMs = proxy.bytesPerSecond > 0 ? (1_000 * bytes) / proxy.bytesPerSecond : 0;
+        const waitMs = Math.max(proxy.delayMs, slowMs);
+        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+        while (frozen) await untilThawed;
+        if (Buffer.isBuffer(chunk)) pass(chunk);
+      }
+    } catch {
+      from.destroy();
+    }
+  }
+
+  function request(link: Link, chunk: Buffer): void {
+    if (link.replies === 'hold') return;
+    const fate = proxy.decide(chunk);
+    if (fate === 'lose-request') {
+      link.client.resetAndDestroy();
+      return;
+    }
+    if (fate === 'lose-reply') link.replies = 'lose';
+    if (fate === 'late-request') {
+      link.late = chunk;
+      late.add(link);
+    }
+    if (fate === 'hold-reply' || fate === 'hold-request' || fate === 'late-request') link.replies = 'hold';
+    if (fate !== 'hold-request' && fate !== 'late-request') link.server.write(chunk);
+  }
+
+  function reply(link: Link, chunk: Buffer): void {
+    if (link.replies === 'lose') link.client.resetAndDestroy();
+    else if (link.replies === 'pass') link.client.write(chunk);
+  }
+
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+
+  const proxy: TcpProxy = {
+    port: portOf(listener.address()),
+    decide: () => 'pass',
+    delayMs: 0,
+    bytesPerSecond: 0,
+    refusing: false,
+    freeze: () => {
+      if (frozen) return;
+      frozen = true;
+      untilThawed = new Promise((resolve) => {
+        thawed = resolve;
+      });
+    },
+    thaw: () => {
+      frozen = false;
+      thawed();
+    },
+    cut: () => {
+      for (const { client } of links) client.end();
+    },
+    reset: () => {
+      for (const { client } of links) client.resetAndDestroy();
+    },
+    deliverLate: () => {
+      for (const link of late) {
+        if (link.late !== undefined) link.server.end(link.late);
+        link.late = undefined;
+      }
+      late.clear();
+    },
+    close: async () => {
+      const closed = once(listener, 'close');
+      listener.close();
+      proxy.thaw();
+      proxy.reset();
+      for (const { server } of late) server.destroy();
+      await closed;
+    },
+  };
+  return proxy;
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the listener has no port');
+  return address.port;
+}

@@ -1,0 +1,122 @@
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { z } from 'zod';
+import type { Route } from '../../../../src/http/route.js';
+import { makeSeededRandom } from '../../fakes/clock.js';
+import { askInPipeline, type PipelinedRequest } from '../../clients/http-pipeline.js';
+import type { RawReply } from '../../clients/http-replies.js';
+import { startTestService } from '../../servers/http-service.js';
+import { rules, verdictOf, type Rule, type Verdict } from './access-rules.js';
+import { situationsFor, type Situation } from './access-situations.js';
+import { makeAccessWorld, type AccessWorld } from './access-world.js';
+
+interface Case {
+  readonly route: Route;
+  readonly situation: Situation;
+  readonly request: PipelinedRequest;
+  readonly expected: Verdict;
+}
+
+const unlimited = { limit: 1_000_000, seconds: 1 };
+
+/**
+ * Calls every route in every situation, or in a share of them that the seed selects, over HTTP and on stores in memory.
+ * It compares the replies with the rules.
+ * @returns the number of calls
+ */
+export async function runAccessMatrix(
+  t: ExecutionContext,
+  { share, seed }: { readonly share: number; readonly seed: number },
+): Promise<number> {
+  const service = await startTestService(t, {
+    rates: { session: unlimited, api_key: unlimited },
+    logger: pino({ level: 'silent' }),
+  });
+  const world = await makeAccessWorld(service);
+  const random = makeSeededRandom(seed);
+  const cases = service.routes.flatMap((route) => {
+    const rule = rules[ruleName(route)];
+    if (rule === undefined) throw new Error(`no rule for ${ruleName(route)}`);
+    return situationsFor(route.path)
+      .filter(() => share === 1 || random() < share)
+      .map((situation): Case => ({ route, situation, ...caseFor(world, route, rule, situation) }));
+  });
+  const problems: string[] = [];
+  for (let from = 0; from < cases.length; from += batch) {
+    const some = cases.slice(from, from + batch);
+    const replies = await askInPipeline(
+      service.server.port,
+      some.map(({ request }) => request),
+    );
+    some.forEach((one, index) => {
+      problems.push(...problemsOf(one, replies[index]));
+    });
+  }
+  t.deepEqual(problems.slice(0, 20), [], `${problems.length} of ${cases.length} calls`);
+  return cases.length;
+}
+
+/** Requests in one pipeline: enough to be fast, and few enough to fit any buffer. */
+const batch = 250;
+
+/** Returns method and path in the spelling of `rules`. */
+export function ruleName({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return `${method} ${path.replace(/^\/api\/v1/, '').replaceAll(/:\w+/g, '{}')}`;
+}
+
+/** A repeated parameter. Every route refuses it with 400 after the access checks, which this test is about. */
+const doubled = '?twice=1&twice=1';
+
+/**
+ * Makes a request that changes nothing even if it is admitted. A GET of an existing resource is answered. Every other
+ * request is refused after the access checks, because of its body's type or its query.
+ */
+function caseFor(
+  world: AccessWorld,
+  route: Route,
+  rule: Rule,
+  situation: Situation,
+): Pick<Case, 'request' | 'expected'> {
+  const { path, known } = world.pathFor(route.path, situation);
+  const expected = verdictOf(rule, situation);
+  const headers = world.headersFor(situation);
+  const { method } = route;
+  if (takesBody(route)) {
+    const text = { ...headers, 'content-type': 'text/plain' };
+    return { expected, request: { method, path, headers: text, body: 'x' } };
+  }
+  const harmless = method === 'GET' && known;
+  return { expected, request: { method, path: harmless ? path : path + doubled, headers } };
+}
+
+function takesBody({ request }: Route): boolean {
+  return !(request.body instanceof z.ZodUndefined);
+}
+
+const errorBody = z.strictObject({ code: z.string(), message: z.string() });
+
+function problemsOf({ route, situation, request, expected }: Case, reply: RawReply | undefined): string[] {
+  if (reply === undefined) return ['no reply'];
+  const { status, text } = reply;
+  const error = status < 400 ? null : errorBody.safeParse(JSON.parse(text));
+  if (error?.success === false) return [`${ruleName(route)}: ${status} with the body ${text}`];
+  const got = isAdmitted(route, request, status, error?.data)
+    ? 'admitted'
+    : `${status} ${error?.data.code ?? ''}`;
+  return got === expected
+    ? []
+    : [`${ruleName(route)} ${JSON.stringify(situation)}: ${got}, expected ${expected}`];
+}
+
+function isAdmitted(
+  route: Route,
+  { path }: PipelinedRequest,
+  status: number,
+  error: z.infer<typeof errorBody> | undefined,
+): boolean {
+  // A route that accepts any bytes can refuse only its path.
+  if (route.raw !== undefined) return error?.code === 'not_found';
+  if (takesBody(route)) return error?.code === 'unsupported_media_type';
+  if (path.endsWith(doubled)) return error?.message === 'query: a parameter is given twice';
+  return status === 200;
+}

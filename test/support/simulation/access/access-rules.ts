@@ -1,0 +1,213 @@
+import type { Place, Situation } from './access-situations.js';
+
+/**
+ * The access rule of a route, and the error of a refused caller (docs/design.md#order-of-checks). The rules are written
+ * from the document alone and share nothing with the service's matrix and gate, which they judge.
+ */
+export interface Rule {
+  /**
+   * `agent`: a caller with the agent secret. `user`: a signed-in user. A role: members of the project from that role
+   * on.
+   */
+  readonly who: 'everyone' | 'agent' | 'user' | 'operator' | 'viewer' | 'editor' | 'admin' | 'owner';
+  /** The scope that a key needs. Without one, keys are refused. */
+  readonly keys?: string;
+  /** Whether platform auditors may GET in every project. */
+  readonly auditors?: true;
+  /**
+   * The second factor (docs/design.md#second-factor): calls that a session may make before it passes it, and calls that
+   * need it passed within the last 15 minutes.
+   */
+  readonly secondFactor?: 'not yet needed' | 'within 15 minutes';
+  readonly entitlement?: true;
+  /** Only create storage: a malformed id is 400, no membership 403. */
+  readonly isCreateStorage?: true;
+}
+
+const everyone: Rule = { who: 'everyone' };
+const user: Rule = { who: 'user' };
+const halfSignedIn: Rule = { who: 'user', secondFactor: 'not yet needed' };
+const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes' };
+const viewerReads: Rule = { who: 'viewer', auditors: true };
+const editorShares: Rule = { who: 'editor', keys: 'share:write' };
+const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
+const editorWrites: Rule = { who: 'editor', keys: 'asset:write' };
+
+/**
+ * The rules by method and path. `{}` stands for a parameter of any name. Paths are under `/api/v1`, except those at the
+ * root.
+ */
+export const rules: Readonly<Record<string, Rule>> = {
+  'GET /healthz': everyone,
+  'GET /readyz': everyone,
+  'GET /.well-known/jwks.json': everyone,
+  'GET /openapi.json': everyone,
+  'GET /docs': everyone,
+
+  'POST /auth/register': everyone,
+  'POST /auth/login': everyone,
+  'POST /auth/email-code/send': everyone,
+  'POST /auth/email-code/login': everyone,
+  'POST /auth/refresh': everyone,
+  'POST /auth/logout': halfSignedIn,
+  'GET /auth/me': halfSignedIn,
+  'PATCH /auth/me': user,
+  // It deletes projects too, so it needs the same second factor.
+  'DELETE /auth/me': userAgain,
+  'GET /auth/sessions': user,
+  'DELETE /auth/sessions/{}': user,
+  'POST /auth/password': userAgain,
+  'POST /auth/email': userAgain,
+  'POST /auth/email/confirm': userAgain,
+  'POST /auth/2fa/totp': user,
+  'POST /auth/2fa/totp/confirm': user,
+  'POST /auth/2fa/totp/remove': user,
+  'POST /auth/2fa/recovery-codes': user,
+  'POST /auth/2fa/verify': halfSignedIn,
+
+  'POST /projects': user,
+  'GET /projects': user,
+  'GET /projects/{}': viewerReads,
+  'PATCH /projects/{}': { who: 'owner' },
+  'DELETE /projects/{}': { who: 'owner', secondFactor: 'within 15 minutes' },
+  'GET /projects/{}/members': viewerReads,
+  'POST /projects/{}/members': adminAgain,
+  'PATCH /projects/{}/members/{}': adminAgain,
+  // Every member may leave, so every member may call it.
+  'DELETE /projects/{}/members/{}': { who: 'viewer', secondFactor: 'within 15 minutes' },
+  'GET /projects/{}/api-keys': { who: 'admin', auditors: true },
+  'POST /projects/{}/api-keys': adminAgain,
+  'DELETE /projects/{}/api-keys/{}': { who: 'admin' },
+
+  'POST /projects/{}/storages': { ...adminAgain, entitlement: true, isCreateStorage: true },
+  'GET /projects/{}/storages': { ...viewerReads, keys: 'storage:read' },
+  'GET /projects/{}/storages/{}': { ...viewerReads, keys: 'storage:read' },
+  'PATCH /projects/{}/storages/{}': adminAgain,
+  'DELETE /projects/{}/storages/{}': adminAgain,
+  'PUT /projects/{}/storages/{}/credentials': adminAgain,
+  'POST /projects/{}/storages/{}/test': { ...adminAgain, keys: 'storage:test' },
+  'POST /projects/{}/storages/{}/default': adminAgain,
+  'POST /projects/{}/storages/{}/disable': adminAgain,
+  'POST /projects/{}/storages/{}/enable': adminAgain,
+  'GET /projects/{}/storages/{}/delivery': { ...viewerReads, keys: 'storage:read' },
+  'PUT /projects/{}/storages/{}/delivery': adminAgain,
+
+  'POST /projects/{}/assets': editorWrites,
+  'GET /projects/{}/assets': { ...viewerReads, keys: 'asset:read' },
+  'GET /projects/{}/assets/{}': { ...viewerReads, keys: 'asset:read' },
+  'PATCH /projects/{}/assets/{}': editorWrites,
+  'DELETE /projects/{}/assets/{}': editorWrites,
+  'POST /projects/{}/assets/{}/upload-url': editorWrites,
+  // It is no GET, so auditors may not call it.
+  'POST /projects/{}/assets/{}/media': { who: 'viewer', keys: 'asset:read' },
+
+  'POST /projects/{}/shares': editorShares,
+  'GET /projects/{}/shares': { ...viewerReads, keys: 'share:read' },
+  'GET /projects/{}/shares/{}': { ...viewerReads, keys: 'share:read' },
+  'PATCH /projects/{}/shares/{}': editorShares,
+  'DELETE /projects/{}/shares/{}': editorShares,
+  'GET /projects/{}/shares/{}/accesses': { ...viewerReads, keys: 'share:read' },
+  'POST /shares/{}/verify': everyone,
+  'POST /shares/{}/media': everyone,
+  'GET /s/{}': everyone,
+
+  'GET /plans': everyone,
+  'POST /orders': user,
+  'GET /orders': user,
+  'GET /orders/{}': user,
+  'POST /orders/{}/cancel': user,
+  'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
+
+  'POST /payment/webhooks/{}': everyone,
+  'GET /payment/webhooks/{}': everyone,
+
+  'GET /admin/payments/unmatched': { who: 'operator' },
+  'GET /admin/payments/review': { who: 'operator' },
+  'POST /admin/payments/{}/resolve': { who: 'operator' },
+  'POST /admin/payments/unmatched/dismiss': { who: 'operator' },
+  'GET /admin/payments/{}': { who: 'operator' },
+  'GET /admin/orders/{}': { who: 'operator' },
+
+  'GET /internal/peer-list': { who: 'agent' },
+};
+
+/** Admitted, or refused with a status and a code. */
+export type Verdict = 'admitted' | `${number} ${string}`;
+
+/** Returns the verdict of a rule for a situation. */
+export function verdictOf(rule: Rule, situation: Situation): Verdict {
+  if (rule.who === 'everyone') return 'admitted';
+  const { credential, place } = situation;
+  if (rule.who === 'agent') return credential === 'agent secret' ? 'admitted' : '401 unauthorized';
+
+  // Authentication.
+  const refusal = unauthenticated[credential];
+  if (refusal !== undefined) return refusal;
+  // The id in the path.
+  if (place === 'malformed id') return rule.isCreateStorage ? '400 invalid_request' : '404 not_found';
+  return credential === 'session' ? sessionVerdict(rule, situation) : keyVerdict(rule, situation);
+}
+
+/** The refusals of credentials. An invalid `X-API-Key` is 401 even beside a valid JWT. */
+const unauthenticated: Partial<Record<Situation['credential'], Verdict>> = {
+  none: '401 unauthorized',
+  'agent secret': '401 unauthorized',
+  'wrong agent secret': '401 unauthorized',
+  'bad token': '401 invalid_token',
+  'expired token': '401 token_expired',
+  'token of a revoked session': '401 invalid_token',
+  'token of an older epoch': '401 invalid_token',
+  'token of an expired session': '401 invalid_token',
+  'malformed key': '401 unauthorized',
+  'revoked key': '401 unauthorized',
+  'expired key': '401 unauthorized',
+  'session beside a bad key': '401 unauthorized',
+};
+
+const isProjectRule = ({ who }: Rule): boolean => roles.includes(who);
+const roles = ['none', 'viewer', 'editor', 'admin', 'owner'];
+
+function keyVerdict(rule: Rule, { credential, place }: Situation): Verdict {
+  if (rule.keys === undefined) return '403 api_key_not_allowed';
+  const ownKey =
+    credential !== 'key of another project' && typeof place === 'object' && place.whose === 'own';
+  if (!ownKey) return notMember(rule);
+  const scope = credential === 'session beside a key' ? 'storage:read' : credential.replace('key for ', '');
+  // A key needs no second factor, even if the project requires two-factor authentication.
+  return scope === rule.keys ? 'admitted' : '403 insufficient_scope';
+}
+
+function sessionVerdict(rule: Rule, situation: Situation): Verdict {
+  const { platform, place } = situation;
+  if (!isProjectRule(rule)) {
+    const mayOperate = rule.who !== 'operator' || platform === 'operator' || platform === 'both';
+    return mayOperate ? (secondFactorVerdict(rule, situation) ?? 'admitted') : '403 insufficient_role';
+  }
+  // Membership (an unknown project has no members), then the role, the second factor, and the entitlement.
+  if (typeof place !== 'object') return notMember(rule);
+  return (
+    membershipVerdict(rule, situation, place) ??
+    secondFactorVerdict(rule, situation, place) ??
+    (rule.entitlement === true && !place.entitled ? '403 entitlement_required' : 'admitted')
+  );
+}
+
+function membershipVerdict(rule: Rule, { role, platform }: Situation, { whose }: Place): Verdict | null {
+  const auditor = platform === 'auditor' || platform === 'both';
+  if (rule.auditors === true && auditor) return null;
+  if (whose === 'foreign' || role === 'none') return notMember(rule);
+  return roles.indexOf(role) < roles.indexOf(rule.who) ? '403 insufficient_role' : null;
+}
+
+function notMember(rule: Rule): Verdict {
+  return rule.isCreateStorage ? '403 forbidden' : '404 not_found';
+}
+
+function secondFactorVerdict(rule: Rule, { totp }: Situation, place?: Place): Verdict | null {
+  const required = '403 two_factor_required';
+  if (totp === 'off') return place?.requires2fa === true ? required : null;
+  if (rule.secondFactor === 'not yet needed') return null;
+  if (totp === 'on, never passed') return required;
+  if (totp === 'on, passed 15:01 ago' && rule.secondFactor === 'within 15 minutes') return required;
+  return null;
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { callbackIdOf, notificationName } from '../../../../src/commands/orders/payment-ids.js';
+import { orderNumber } from '../../../../src/domain/order/number.js';
+import { orderAggregate } from '../../../../src/domain/order/order.js';
+import { paymentCallbackAggregate } from '../../../../src/domain/payment-callback/payment-callback.js';
+import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { digest } from '../../examples/ids.js';
+import type { ServiceInProcess } from '../../servers/service-in-process.js';
+
+/** Makes an order, and payments that wait for an operator: some without an order, some that differ from the order. */
+export async function makeWaitingPayments(
+  { services }: Pick<ServiceInProcess, 'services'>,
+  userId: string,
+  context: () => CommandContext,
+): Promise<{ readonly orderId: string; readonly ids: readonly string[] }> {
+  const { handler, commands, clock } = services;
+  const placing = context();
+  const orderId = derivedId(placing, 'order');
+  await handler.handle(
+    { aggregate: orderAggregate, id: orderId },
+    {
+      ...({ type: 'Place', userId, projectId: null, planId: 'capacity-100g', provider: 'standard' } as const),
+      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
+      expiresAt: new Date(clock.now().getTime() + 86_400_000),
+    },
+    placing,
+  );
+  const notification = (number: string | null, amount: number) => ({
+    ...{ order_number: number, transaction_id: randomUUID(), at: null },
+    fact: { kind: 'paid', amount, currency: 'USD' } as const,
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n += 1) {
+    const isHeld = n % 2 === 0;
+    const id = callbackIdOf('standard', randomUUID());
+    const callback = {
+      ...{ provider: 'standard' as const, fields_digest: digest, is_ours: true },
+      notifications: [isHeld ? notification(null, 999) : notification(orderNumber(orderId), n)],
+      received_at: clock.now().toISOString(),
+    };
+    const target = { aggregate: paymentCallbackAggregate, id };
+    await handler.handle(target, { type: 'Receive', callback }, context());
+    await commands.settlePayment.settle(id, context(), 'written');
+    ids.push(isHeld ? id : notificationName(id, 0));
+  }
+  return { orderId, ids };
+}

@@ -1,0 +1,79 @@
+import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
+
+/** Checks the invariants of the log in every history. Returns the violations as sentences. */
+export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
+  const providers = new Map(
+    events
+      .filter(({ type }) => type === 'OrderPlaced')
+      .map(({ stream, data }) => [stream, textAt(data, 'provider')]),
+  );
+  return [
+    ...repeated(events, 'PaymentCallbackReceived', ({ stream }) => stream),
+    ...repeated(events, 'PaymentCallbackSettled', ({ stream }) => stream),
+    ...repeated(events, 'TransactionLinked', ({ stream }) => stream),
+    ...repeated(
+      events,
+      'PaymentCaptured',
+      ({ stream, data }) => `${providers.get(stream)} ${textAt(data, 'transaction_id')}`,
+    ),
+    ...repeated(
+      events.filter(({ data }) => 'callback' in data),
+      null,
+      ({ stream, type, data }) => `${stream} ${type} ${textAt(data, 'callback')}`,
+    ),
+    ...repeated(events, null, ({ id }) => id),
+    ...notAlternating(events, 'OrderFulfilled', 'FulfilmentRevoked'),
+    ...endedTooLate(events),
+    ...notAlternating(
+      events.filter(({ data }) => data['source'] !== 'registration'),
+      'CapacityGranted',
+      'CapacityRevoked',
+    ),
+  ];
+}
+
+/** Returns a field as text. A string stays as it is. */
+export function textAt(data: LogEvent['data'], field: string): string {
+  const value = data[field] ?? null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Checks that neither time nor the buyer ends an order that was paid or has ended. */
+function endedTooLate(events: readonly LogEvent[]): readonly string[] {
+  const over = new Set<string>();
+  for (const { stream, type, data } of events) {
+    const isEnd = type === 'OrderExpired' || type === 'OrderCanceled';
+    if (isEnd && over.has(stream)) return [`${type} of ${stream}, which was over`];
+    const isApplied = type === 'ReviewResolved' && data['action'] === 'apply';
+    if (isEnd || isApplied || type === 'PaymentCaptured' || type === 'PaymentFailed') over.add(stream);
+  }
+  return [];
+}
+
+function repeated(
+  events: readonly LogEvent[],
+  type: string | null,
+  nameOf: (event: LogEvent) => string,
+): readonly string[] {
+  const seen = new Set<string>();
+  for (const event of events) {
+    if (type !== null && event.type !== type) continue;
+    const name = nameOf(event);
+    if (seen.has(name)) return [`${type ?? 'an event'} twice: ${name}`];
+    seen.add(name);
+  }
+  return [];
+}
+
+/** Checks by stream and source that the first type comes first, and then both alternate. */
+function notAlternating(events: readonly LogEvent[], first: string, second: string): readonly string[] {
+  const last = new Map<string, string>();
+  for (const { stream, type, data } of events) {
+    if (type !== first && type !== second) continue;
+    const name = `${stream} ${textAt(data, 'source')}`;
+    const expected = last.get(name) === first ? second : first;
+    if (type !== expected) return [`${type} out of turn in ${name}`];
+    last.set(name, type);
+  }
+  return [];
+}

@@ -1,0 +1,117 @@
+import type { OrderStatus } from '../../../../src/domain/order/order.js';
+import type { PaymentFact } from '../../../../src/domain/payment.js';
+
+/** A fact of an order that a platform reported on it. */
+export interface LedgerEntry {
+  /** The stream of the transaction, because two platforms may name their payments alike. */
+  readonly transaction: string;
+  readonly fact: PaymentFact;
+  readonly atMs: number;
+}
+
+/** The state of an order that needs no review, once its grant is made. */
+export interface Ledger {
+  readonly status: OrderStatus;
+  readonly refunded: number;
+  readonly isDue: boolean;
+}
+
+type Refund = Extract<PaymentFact, { kind: 'refund' }>;
+type Dispute = Extract<PaymentFact, { kind: 'dispute' }>;
+type Total = Extract<PaymentFact, { kind: 'refunded-in-total' }>;
+type Dated<Fact> = Fact & { readonly atMs: number };
+
+/**
+ * Computes an order by docs/design.md#orders from all reports on it, in any order. A payment counts in its own
+ * currency: in that of the order, unless an operator has applied it.
+ */
+export function ledgerOf(
+  entries: readonly LedgerEntry[],
+  { price, ends }: { readonly price: number; readonly ends: readonly ('expired' | 'canceled')[] },
+): Ledger {
+  const paid = grouped(entries, ({ transaction }) => transaction).flatMap((about) =>
+    paymentsOf(about, price),
+  );
+  const refunded = paid.reduce((sum, payment) => sum + payment.inPrice, 0);
+  const isDue = paid.some(({ isGivenBack, disputes }) => !isGivenBack && !disputes.includes('lost'));
+  const has = (kind: PaymentFact['kind']): boolean => entries.some(({ fact }) => fact.kind === kind);
+  return { status: statusOf(), refunded, isDue };
+
+  function statusOf(): OrderStatus {
+    if (paid.length > 0) {
+      if (paid.every(({ isGivenBack }) => isGivenBack)) return 'refunded';
+      if (paid.some(({ disputes }) => disputes.some((end) => end !== 'won'))) return 'disputed';
+      return paid.some((payment) => payment.refunded > 0) ? 'partially_refunded' : 'fulfilled';
+    }
+    if (has('canceled') || ends.includes('canceled')) return 'canceled';
+    if (has('expired') || ends.includes('expired')) return 'expired';
+    if (has('failed')) return 'failed';
+    return has('pending') ? 'pending' : 'created';
+  }
+}
+
+/** Returns the payments of a transaction, one for each currency. */
+function paymentsOf(about: readonly LedgerEntry[], price: number) {
+  const disputes = disputesOf(about);
+  return ['USD', 'EUR'].flatMap((currency) => {
+    const own = about.filter(({ fact }) => 'currency' in fact && fact.currency === currency);
+    const amounts = own.flatMap(({ fact }) => (fact.kind === 'paid' ? fact.amount : []));
+    if (amounts.length === 0) return [];
+    const captured = Math.max(...amounts);
+    const refunded = Math.min(captured, refundedOf(own));
+    // A refund in another currency counts as the same share of the price.
+    const inPrice = currency === 'USD' ? refunded : Math.round((price * refunded) / captured);
+    return [{ refunded, inPrice, isGivenBack: refunded === captured, disputes }];
+  });
+}
+
+function refundedOf(about: readonly LedgerEntry[]): number {
+  const totals: Dated<Total>[] = [];
+  const refunds: Dated<Refund>[] = [];
+  for (const { fact, atMs } of about) {
+    if (fact.kind === 'refunded-in-total') totals.push({ ...fact, atMs });
+    if (fact.kind === 'refund') refunds.push({ ...fact, atMs });
+  }
+  const latest = grouped(refunds, ({ refund_id }) => refund_id).map((of) =>
+    last(of, ({ atMs, status, amount }) => [
+      atMs,
+      ['pending', 'succeeded', 'failed'].indexOf(status),
+      amount,
+    ]),
+  );
+  const sumOf = (some: readonly Refund[]): number => some.reduce((sum, { amount }) => sum + amount, 0);
+  const succeeded = sumOf(latest.filter(({ status }) => status === 'succeeded'));
+  if (totals.length === 0) return succeeded;
+  const total = last(totals, ({ atMs, amount }) => [atMs, amount]);
+  const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs > total.atMs);
+  return Math.max(succeeded, total.amount - sumOf(failedSince));
+}
+
+/** Returns the state of each dispute. An end holds, and of two ends the later one, or the lost one at equal times. */
+function disputesOf(about: readonly LedgerEntry[]): readonly Dispute['status'][] {
+  const disputes: Dated<Dispute>[] = [];
+  for (const { fact, atMs } of about) if (fact.kind === 'dispute') disputes.push({ ...fact, atMs });
+  return grouped(disputes, ({ dispute_id }) => dispute_id).map(
+    (of) =>
+      last(of, ({ status, atMs }) => [
+        status === 'open' ? 0 : 1,
+        atMs,
+        ['open', 'won', 'lost'].indexOf(status),
+      ]).status,
+  );
+}
+
+/** Returns the item that sorts last by its keys, the first key first. */
+function last<Item>(items: readonly Item[], keysOf: (item: Item) => readonly number[]): Item {
+  return items.reduce((one, other) => (comesAfter(keysOf(other), keysOf(one)) ? other : one));
+}
+
+function comesAfter(one: readonly number[], other: readonly number[]): boolean {
+  const index = one.findIndex((key, n) => key !== other[n]);
+  return index !== -1 && (one[index] ?? 0) > (other[index] ?? 0);
+}
+
+function grouped<Item>(items: readonly Item[], nameOf: (item: Item) => string): readonly (readonly Item[])[] {
+  const names = [...new Set(items.map(nameOf))];
+  return names.map((name) => items.filter((item) => nameOf(item) === name));
+}
