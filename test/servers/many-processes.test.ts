@@ -16,7 +16,9 @@ import {
 
 const writes = 400;
 const writersPerRun = 8;
-const idleSeconds = 10;
+const idleSeconds = 20;
+/** A window of whole seconds can hold one more poll of each process than it has seconds. */
+const boundary = 1.5 / idleSeconds;
 /** The server's ticks of CPU time a second (`getconf CLK_TCK` on Linux). */
 const ticksPerSecond = 100;
 
@@ -130,8 +132,12 @@ if (mongoDbUrl === undefined) {
       const { services, cost, byName } = await givenProcesses(t, count);
       // When nothing happens
       const beforeIdle = await cost();
+      const startedMs = performance.now();
       await wait(idleSeconds * 1_000);
-      const idle = minus(await cost(), beforeIdle, idleSeconds * count);
+      const afterIdle = await cost();
+      // A busy machine may wait longer than it is asked to, so the time is measured.
+      const seconds = (performance.now() - startedMs) / 1_000;
+      const idle = minus(afterIdle, beforeIdle, seconds * count);
       t.log(`${count} idle: ${inWords(idle)} a process and second; ${byName()}`);
       idles.push(idle);
       // When clients write
@@ -143,8 +149,8 @@ if (mongoDbUrl === undefined) {
     }
     // Then an idle process asks the servers little, and a write costs as much as with one process
     for (const { commands, calls } of idles) {
-      t.true(commands <= 2.05, `${commands} commands a second`);
-      t.true(calls <= 1.05, `${calls} calls a second`);
+      t.true(commands <= 2 + boundary, `${commands} commands a second`);
+      t.true(calls <= 1 + boundary, `${calls} calls a second`);
     }
     const one = perWrite.get(1);
     const eight = perWrite.get(8);
