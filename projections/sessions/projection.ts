@@ -15,7 +15,7 @@ export type SessionDocument = {
   readonly epoch: number;
   readonly amr: readonly AuthenticationMethod[];
   readonly auth_time: string;
-  /** When the session last passed a second factor. */
+  /** When the session last passed a second factor, or a passkey. */
   readonly strengthened_at: string | null;
   /** The end of the session unless it is used again. */
   readonly idle_expires_at: string;
@@ -36,7 +36,8 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
       epoch,
       amr,
       auth_time,
-      strengthened_at: null,
+      // A passkey with user verification counts as both factors.
+      strengthened_at: amr.includes('passkey') ? auth_time : null,
       idle_expires_at,
       expires_at,
       user_agent,
@@ -67,7 +68,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
 
 export const sessionsProjection: Projection<SessionDocument, SessionEvent> = {
   name: 'sessions',
-  version: 2,
+  version: 3,
   category: sessionCategory,
   codec: sessionCodec,
   indexes: ['user_id'],

@@ -6,6 +6,7 @@ import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { capacityOf, makeUsageReader } from '../usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
+import { passkeyResource, type PasskeyResource } from './passkey-resource.js';
 import { userResource, type UserResource } from './resource.js';
 
 export type { UserResource } from './resource.js';
@@ -13,6 +14,7 @@ export type { UserResource } from './resource.js';
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {
   readonly twoFactorEnabled: boolean;
+  readonly hasPasskey: boolean;
   readonly platformRoles: readonly string[];
   readonly document: ViewDocument<UserDocument>;
 }
@@ -26,6 +28,10 @@ export interface UserReader {
   people(userIds: readonly string[]): Promise<ReadonlyMap<string, Pick<UserResource, 'email' | 'nickname'>>>;
   /** Returns the user after the registration, without any project yet. */
   registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
+  /** Returns the user's passkeys, in order of registration. */
+  passkeys(document: ViewDocument<UserDocument>): Promise<readonly PasskeyResource[]>;
+  /** Returns a passkey after a command on its user; null where the user has it no more. */
+  passkeyAfter(documents: DocumentsAfter, passkeyId: string): Promise<PasskeyResource | null>;
   /** Returns the user after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
@@ -54,11 +60,25 @@ export function makeUserReader({
       );
     },
     registered: (documents) => present(documentAfter(usersProjection, documents), 0),
+    passkeys: (document) => presentPasskeys(document),
+    passkeyAfter: async (documents, passkeyId) => {
+      const passkeys = await presentPasskeys(documentAfter(usersProjection, documents));
+      return passkeys.find(({ id }) => id === passkeyId) ?? null;
+    },
     after: (documents) => presentNow(documentAfter(usersProjection, documents)),
   };
 
   async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
     return present(document, await usage.usedBytes(document.id));
+  }
+
+  function presentPasskeys({ id: userId, body }: ViewDocument<UserDocument>): Promise<PasskeyResource[]> {
+    return Promise.all(
+      body.passkeys.map(async (entry) => {
+        const name = await sealer.open({ kind: 'person', userId }, 'passkey_name', entry.name);
+        return resourceOf(passkeyResource, { ...entry, name: name === erased ? 'erased' : name });
+      }),
+    );
   }
 
   /** Opens the personal data. After the erasure each text is `erased`. */
@@ -87,5 +107,6 @@ export function makeUserReader({
 export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
   const { epoch, kept_session_id, two_factor_enabled, platform_roles } = document.body;
   const twoFactorEnabled = two_factor_enabled;
-  return { epoch, kept_session_id, twoFactorEnabled, platformRoles: platform_roles, document };
+  const hasPasskey = document.body.passkeys.length > 0;
+  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles: platform_roles, document };
 }

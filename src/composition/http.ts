@@ -19,6 +19,8 @@ import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makePaymentRoutes } from '../http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
+import { makePasskeyLoginRoutes } from '../http/routes/passkey-login.js';
+import { makePasskeyRoutes } from '../http/routes/passkeys.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../http/routes/share-page.js';
@@ -62,6 +64,8 @@ export function makeHttp(
       ...makeAccountRoutes(commands),
       ...makeEmailChangeRoutes(commands),
       ...makeTwoFactorRoutes(commands),
+      ...makePasskeyRoutes({ ...commands, ...readers, passkeys: config.passkeys }),
+      ...makePasskeyLoginRoutes({ ...commands, passkeys: config.passkeys }),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeMemberRoutes({ ...commands, ...readers }),
       ...makeApiKeyRoutes({ ...commands, ...readers }),

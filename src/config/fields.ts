@@ -8,13 +8,12 @@ export const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
 
-export const cidrList = z
-  .string()
-  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-  .refine(
-    (items) => items.every(isCidr),
-    'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
-  );
+export const textList = z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''));
+
+export const cidrList = textList.refine(
+  (items) => items.every(isCidr),
+  'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
+);
 
 export const origin = z
   .string()

@@ -25,6 +25,9 @@ export const securityNoticeKind = z.enum([
   'two_factor_off',
   'recovery_code_used',
   'recovery_codes_replaced',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 

@@ -30,6 +30,8 @@ const matrix = {
   login: publicAccess,
   sendEmailCode: publicAccess,
   loginByEmailCode: publicAccess,
+  getPasskeyLoginOptions: publicAccess,
+  loginByPasskey: publicAccess,
   refresh: publicAccess,
   logout: sessionAccess('not-yet'),
   passSecondFactor: sessionAccess('not-yet'),
@@ -49,6 +51,13 @@ const matrix = {
   // These two take a second factor in their body.
   removeTotp: sessionAccess('passed'),
   replaceRecoveryCodes: sessionAccess('passed'),
+
+  // Passkeys (docs/design.md#passkeys).
+  getPasskeyOptions: sessionAccess('fresh'),
+  registerPasskey: sessionAccess('fresh'),
+  listPasskeys: sessionAccess('passed'),
+  renamePasskey: sessionAccess('passed'),
+  removePasskey: sessionAccess('fresh'),
 
   // Projects (docs/design.md#projects).
   createProject: sessionAccess('passed'),

@@ -63,6 +63,7 @@ export function makeAuthenticator({
         authenticatedAt: session.authenticatedAt,
         platformRoles: user.platformRoles,
         twoFactorEnabled: user.twoFactorEnabled,
+        meetsTwoFactor: user.twoFactorEnabled || (user.hasPasskey && session.methods.includes('passkey')),
         strengthenedAt: session.strengthenedAt,
         user,
       };

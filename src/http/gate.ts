@@ -80,7 +80,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     caller: SessionCaller,
     project: ProjectAccess | null,
   ): void => {
-    if (project?.requireTwoFactor === true && !caller.twoFactorEnabled) {
+    if (project?.requireTwoFactor === true && !caller.meetsTwoFactor) {
       throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
     }
     if (twoFactor === 'not-yet' || !caller.twoFactorEnabled) return;

@@ -11,6 +11,7 @@ import { makeFinishEmailChange } from './finish-email-change.js';
 import { makeFinishErasure } from './finish-erasure.js';
 import { makeIssueRecoveryCodes } from './issue-recovery-codes.js';
 import { makePassSecondFactor } from './pass-second-factor.js';
+import { makePasskeyCommands } from './passkey-commands.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
@@ -65,6 +66,7 @@ export function makeAccountCommands(
     confirmTotp: makeConfirmTotp({ ...common, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...common, secondFactors }),
     replaceRecoveryCodes: makeReplaceRecoveryCodes({ ...common, secondFactors, issueRecoveryCodes }),
+    ...makePasskeyCommands(common),
     passSecondFactor: makePassSecondFactor({ ...common, secondFactors, sessionTokens }),
   };
 }

@@ -20,6 +20,10 @@ export type UseCaseRejection =
   | 'credentials_refused'
   /** The command needs to send mail, and no mail server is configured. */
   | 'mail_not_configured'
+  /** The passkey's response was refused; a sign-in by passkey is refused by `credentials_refused`. */
+  | 'passkey_refused'
+  /** Browsers accept no passkey of this service: see `readPasskeys`. */
+  | 'passkeys_not_configured'
   /** The key that hashed or sealed the password is missing: see `refuseUncheckable`. */
   | 'password_not_checkable'
   /** The payment platform is not configured, so it could not report a payment. */

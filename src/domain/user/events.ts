@@ -14,6 +14,12 @@ export type PlatformRole = z.infer<typeof platformRole>;
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
 
+/** The signature counter of an authenticator (WebAuthn Level 3, section 6.1.1). */
+const signatureCounter = z.int().nonnegative().max(0xffff_ffff);
+
+/** The name of a transport; browsers may know others than this service. */
+export const transport = z.string().regex(/^[a-z0-9-]{1,32}$/);
+
 /** Personal data is sealed for the person under the name of its field. */
 const schemas = {
   UserRegistered: z.strictObject({
@@ -37,7 +43,7 @@ const schemas = {
   EmailVerified: z.strictObject({ email_digest: hexDigest }),
   /**
    * A mailed code proved the address for the first time. Password, sessions and second factor are older than the proof,
-   * so they may belong to a stranger who registered this address.
+   * so they may belong to a stranger who registered this address. So may passkeys.
    */
   CredentialsVoided: z.strictObject({}),
   EmailChangeRequested: z.strictObject({
@@ -73,6 +79,34 @@ const schemas = {
   /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
+
+  PasskeyRegistered: z.strictObject({
+    passkey_id: entityId,
+    /** Keyed digest of the credential's id. */
+    credential_digest: hexDigest,
+    /** The credential's id and public key: JSON of `storedCredential`. */
+    credential: sealedSchema,
+    counter: signatureCounter,
+    /** How browsers reach the authenticator, for example `internal` or `usb`. */
+    transports: z.array(transport).max(8),
+    /** Whether the authenticator may copy the passkey to other devices (flag BE). */
+    synced: z.boolean(),
+    /** Whether a copy exists (flag BS). */
+    backed_up: z.boolean(),
+    /** The model of the authenticator; zeros where it does not say. */
+    aaguid: z.uuid(),
+    name: sealedSchema,
+  }),
+  /** A sign-in or a reauthentication. */
+  PasskeyUsed: z.strictObject({
+    passkey_id: entityId,
+    counter: signatureCounter,
+    backed_up: z.boolean(),
+  }),
+  /** A valid signature with a counter that did not rise: the passkey may have been copied. It was refused. */
+  PasskeyCounterRegressed: z.strictObject({ passkey_id: entityId, counter: signatureCounter }),
+  PasskeyRenamed: z.strictObject({ passkey_id: entityId, name: sealedSchema }),
+  PasskeyRemoved: z.strictObject({ passkey_id: entityId }),
 
   /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),

@@ -12,6 +12,9 @@ export const securityNoticeKinds = {
   CredentialsVoided: 'two_factor_off',
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
+  PasskeyRegistered: 'passkey_added',
+  PasskeyRemoved: 'passkey_removed',
+  PasskeyCounterRegressed: 'passkey_refused',
 } as const satisfies Partial<Record<UserEvent['type'], SecurityNoticeKind>>;
 
 export type NoticedEvent = Extract<UserEvent, { type: keyof typeof securityNoticeKinds }>;

@@ -1,6 +1,7 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from './events.js';
+import { type Passkey, passkeysAfter } from './passkeys.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, newUser, type UserFields } from './status.js';
 import { mailedCode } from '../mailed-code.js';
@@ -21,6 +22,8 @@ export interface RegisteredUser extends UserFields {
   readonly totp: Totp;
   /** Keyed digests of the unused codes. */
   readonly recoveryCodes: ReadonlySet<string>;
+  /** In order of registration. */
+  readonly passkeys: readonly Passkey[];
   readonly notices: SecurityNotices;
 }
 
@@ -55,6 +58,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       passwordHash: event.data.password_hash,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
+      passkeys: [],
       notices: noNotices,
     };
   }
@@ -62,7 +66,8 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   if (state.status !== 'registered') return state;
   if (event.type === 'UserErased') return { status: 'erased', emailDigest: state.email_digest };
   const notices = noticesAfter(state, event);
-  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), notices };
+  const passkeys = passkeysAfter(state.passkeys, event);
+  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
 }
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
@@ -122,6 +127,11 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'ProfileChanged':
     case 'EmailVerified':
     case 'SessionsRevoked':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
       return {};
   }
 }

@@ -63,6 +63,11 @@ export function applyEvent(
     case 'TotpRemoved':
     case 'RecoveryCodesIssued':
     case 'RecoveryCodeUsed':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
     case 'UserErased':
       return {};
   }

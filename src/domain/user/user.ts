@@ -4,6 +4,7 @@ import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { decidePasskey, type PasskeyCommand } from './passkeys.js';
 import { rejectUser } from './rejections.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
@@ -42,7 +43,8 @@ export type UserCommand =
   | { readonly type: 'RevokeSessions' }
   | { readonly type: 'Erase' }
   | EmailChangeCommand
-  | TotpCommand;
+  | TotpCommand
+  | PasskeyCommand;
 
 const initialState: UserState = { status: 'absent' };
 const registration: GrantSource = 'registration';
@@ -99,6 +101,11 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'ReplaceRecoveryCodes':
     case 'RemoveTotp':
       return decideTotp(command, registered(state));
+    case 'RegisterPasskey':
+    case 'UsePasskey':
+    case 'RenamePasskey':
+    case 'RemovePasskey':
+      return decidePasskey(command, registered(state));
   }
 }
 

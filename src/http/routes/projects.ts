@@ -99,7 +99,7 @@ export function makeProjectRoutes({
       entityTag: true,
       ifMatch: true,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
-        const { userId: id, twoFactorEnabled } = refuseKey(caller);
+        const { userId: id, meetsTwoFactor: twoFactorEnabled } = refuseKey(caller);
         const { resource, revision } = await changeProject(
           {
             projectId,

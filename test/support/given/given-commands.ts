@@ -12,6 +12,7 @@ import { limitsFrom } from '../../../src/security/limits.js';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import { makeKeyring } from '../../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/login-codes.js';
+import { makePasskeyChallenges } from '../../../src/keys/passkey-challenges.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/access-tokens.js';
@@ -97,6 +98,8 @@ export function givenCommands(
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
+    passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
+    passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),
     sharePasswords: makeSharePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),
     makeUrls: makeStorageUrls,

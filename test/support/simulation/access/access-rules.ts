@@ -64,6 +64,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /auth/2fa/totp/remove': user,
   'POST /auth/2fa/recovery-codes': user,
   'POST /auth/2fa/verify': halfSignedIn,
+  'POST /auth/passkeys/login/options': everyone,
+  'POST /auth/passkeys/login': everyone,
+  'POST /auth/passkeys/options': userAgain,
+  'POST /auth/passkeys': userAgain,
+  'GET /auth/passkeys': user,
+  'PATCH /auth/passkeys/{}': user,
+  'DELETE /auth/passkeys/{}': userAgain,
 
   'POST /projects': user,
   'GET /projects': user,
