@@ -143,6 +143,7 @@ test('A session is in the view until it is revoked, without its refresh token', 
 const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
+  billed_to: userId,
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
   entitlements: [],
