@@ -23,6 +23,7 @@ import type { KeyRings } from '../keys/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
@@ -193,6 +194,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+      addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
