@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { projections } from '../../projections/index.js';
+import { allViews } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../concurrency/background.js';
 import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
@@ -119,7 +119,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       makeId: randomUUID,
     });
-    const generations = makeGenerations({ projections, readModelStore, clock, ...options.registry });
+    const generations = makeGenerations({
+      projections: allViews,
+      readModelStore,
+      clock,
+      ...options.registry,
+    });
     const documentWriter = makeDocumentWriter({
       generations,
       readModelStore,
@@ -144,7 +149,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+      ...config,
+      clock,
+    });
     const scryptParameters = parametersOf(options);
     const pool = hashPoolOf(options);
     const passwords = makePasswords({
