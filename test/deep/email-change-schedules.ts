@@ -54,7 +54,8 @@ const sealer = partial<Sealer>({
   open: () => Promise.resolve('opened'),
 });
 const noViews = partial<Views>({
-  of: () => partial({ get: () => Promise.resolve(null), sum: () => Promise.resolve(0n) }),
+  of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
+  totalsOf: () => partial({ getMany: () => Promise.resolve(new Map()) }),
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
@@ -90,7 +91,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
-      users: makeUserReader({ views: noViews, sealer }),
+      users: makeUserReader({ views: noViews, sealer, clock }),
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),

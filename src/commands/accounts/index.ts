@@ -20,6 +20,7 @@ import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeLimitSessions } from './limit-sessions.js';
 import { makeStartSession } from './start-session.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
@@ -31,7 +32,7 @@ export function makeAccountCommands(
     readonly findAccount: FindAccount;
   },
 ) {
-  const startSession = makeStartSession(deps);
+  const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const common = {
     ...deps,
     startSession,
