@@ -1,4 +1,5 @@
 import type { UserEvent } from '../../src/domain/user/events.js';
+import { voidsPasskeys } from '../../src/domain/user/passkeys.js';
 import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 
@@ -19,7 +20,7 @@ export function entriesAfter(
   entries: readonly PasskeyEntry[],
   event: Recorded<UserEvent>,
 ): readonly PasskeyEntry[] {
-  if (event.type === 'CredentialsVoided') return [];
+  if (voidsPasskeys(event)) return [];
   if (event.type === 'PasskeyRegistered') {
     const { passkey_id: id, name, transports, synced, backed_up, aaguid } = event.data;
     const times = { created_at: event.time, last_used_at: null };

@@ -44,6 +44,7 @@ export interface Deps extends Readers {
   readonly passkeyChallenges: PasskeyChallenges;
   /** Null: browsers accept no passkey of this service. */
   readonly passkeys: PasskeySettings | null;
+  readonly addressRevertCodes: MailedCodes;
   readonly background: Background;
   readonly makeUrls: MakeStorageUrls;
   readonly probe: ProbeBucket;

@@ -267,6 +267,32 @@ for (const [what, deviations] of refusedAtRegistration) {
   });
 }
 
+test('A passkey makes a session fresh again, once for each challenge of this session', async (t) => {
+  // Given a session by password that is no longer fresh, and its renewed access token
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  const device = makeSoftwareAuthenticator();
+  t.is((await registerPasskey(service, device, ada)).status, 201);
+  const verdict = await service.commands.accessTokens.verify(ada.authorization.slice('Bearer '.length));
+  if (!verdict.valid) return t.fail();
+  const { userId, sessionId } = verdict.claims;
+  service.clock.advance(15 * 60_000 + 1);
+  const claims = { userId, sessionId, authenticatedAt: service.clock.now(), methods: ['pwd'] };
+  const { token } = await service.commands.accessTokens.sign(claims);
+  const session = { authorization: `Bearer ${token}` };
+  t.like((await service.post(`${path}/options`, {}, session)).json, { code: 'reauthentication_required' });
+  // When the passkey answers a challenge of a sign-in, then the session stays as it is
+  const prove = async (options: Awaited<ReturnType<typeof optionsOf>>) =>
+    service.post('/api/v1/auth/reauthenticate', { passkey: device.get(options) }, session);
+  t.is((await prove(await optionsOf(service, 'login'))).status, 401);
+  // When it answers a challenge of the session, then the session is fresh
+  const options = await optionsOf(service, 'reauthenticate', session);
+  t.is((await prove(options)).status, 204);
+  t.is((await prove(options)).status, 401);
+  t.is((await service.post(`${path}/options`, {}, session)).status, 200);
+  t.is((await service.post('/api/v1/auth/reauthenticate', { passkey: 1 }, session)).status, 400);
+});
+
 test('A malformed body is refused before anything is read', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');

@@ -11,15 +11,18 @@ import { makeFinishEmailChange } from './finish-email-change.js';
 import { makeFinishErasure } from './finish-erasure.js';
 import { makeIssueRecoveryCodes } from './issue-recovery-codes.js';
 import { makePassSecondFactor } from './pass-second-factor.js';
+import { makePassPasskey } from './pass-passkey.js';
 import { makePasskeyCommands } from './passkey-commands.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
+import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeLimitSessions } from './limit-sessions.js';
 import { makeStartSession } from './start-session.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
@@ -31,10 +34,11 @@ export function makeAccountCommands(
     readonly findAccount: FindAccount;
   },
 ) {
-  const startSession = makeStartSession(deps);
+  const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const common = {
     ...deps,
     startSession,
+    passPasskey: makePassPasskey(deps),
     reservations: makeAddressReservations(deps),
     accountByAddress: makeAccountByAddress(deps),
   };
@@ -60,6 +64,8 @@ export function makeAccountCommands(
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
+    revertEmailChange: makeRevertEmailChange(common),
+    restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
     enrolTotp: makeEnrolTotp(common),

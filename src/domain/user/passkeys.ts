@@ -1,3 +1,4 @@
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { sessionHolds } from '../session-epoch.js';
 import { checkName } from '../text.js';
@@ -44,6 +45,8 @@ export interface Passkey {
   /** The highest signature counter that was accepted; 0 where the authenticator counts nothing. */
   readonly counter: number;
   readonly name: Sealed;
+  /** The store's recorded time. */
+  readonly registeredAt: Date;
 }
 
 /** A user has at most this many passkeys. */
@@ -116,11 +119,15 @@ function owned({ passkeys }: RegisteredUser, id: string): Passkey {
 }
 
 /** Returns the passkeys after an event. */
-export function passkeysAfter(passkeys: readonly Passkey[], event: UserEvent): readonly Passkey[] {
-  if (event.type === 'CredentialsVoided') return [];
+export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<UserEvent>): readonly Passkey[] {
+  if (voidsPasskeys(event)) return [];
   if (event.type === 'PasskeyRegistered') {
     const { passkey_id: passkeyId, credential_digest, credential, counter, name } = event.data;
-    return [...passkeys, { passkeyId, credentialDigest: credential_digest, credential, counter, name }];
+    const registeredAt = event.recordedAt;
+    return [
+      ...passkeys,
+      { passkeyId, credentialDigest: credential_digest, credential, counter, name, registeredAt },
+    ];
   }
   if (event.type === 'PasskeyUsed') {
     return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });
@@ -132,6 +139,12 @@ export function passkeysAfter(passkeys: readonly Passkey[], event: UserEvent): r
     return passkeys.filter(({ passkeyId }) => passkeyId !== event.data.passkey_id);
   }
   return passkeys;
+}
+
+/** Returns whether all passkeys of the user end with the event. The aggregate and the view both fold with it. */
+export function voidsPasskeys(event: UserEvent): boolean {
+  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('passkeys');
+  return event.type === 'CredentialsVoided';
 }
 
 function changed(passkeys: readonly Passkey[], id: string, change: Partial<Passkey>): readonly Passkey[] {

@@ -5,6 +5,8 @@ import type { TestService } from '../servers/http-service.js';
 
 const path = '/api/v1/auth/passkeys';
 
+const places = { register: 'passkeys', login: 'passkeys/login', reauthenticate: 'reauthenticate' } as const;
+
 type Headers = Readonly<Record<string, string>>;
 
 /** Returns `data` of a wrapped reply. */
@@ -15,15 +17,15 @@ export function answered({ json }: Pick<Answer, 'json'>) {
 /** The options that the service gives for `navigator.credentials`. */
 export async function optionsOf(
   service: Pick<TestService, 'post'>,
-  way: 'register' | 'login',
+  way: 'register' | 'login' | 'reauthenticate',
   headers: Headers = {},
 ) {
-  const answer = await service.post(`${path}${way === 'login' ? '/login' : ''}/options`, {}, headers);
+  const answer = await service.post(`/api/v1/auth/${places[way]}/options`, {}, headers);
   const publicKey = asObject(answered(answer)['publicKey']);
   const part = (name: string, field: string) => ({ [field]: textOf(asObject(publicKey[name] ?? {}), field) });
   return {
     challenge: textOf(publicKey, 'challenge'),
-    rpId: way === 'login' ? textOf(publicKey, 'rpId') : '',
+    rpId: way === 'register' ? '' : textOf(publicKey, 'rpId'),
     rp: { id: way === 'register' ? (part('rp', 'id')['id'] ?? '') : '' },
     user: { id: way === 'register' ? (part('user', 'id')['id'] ?? '') : '' },
   };
