@@ -7,10 +7,9 @@ import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { capacityOf, makeUsageReader } from '../usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
-import { passkeyResource, type PasskeyResource } from './passkey-resource.js';
-import { userResource, type UserResource } from './resource.js';
+import { passkeyResource, type PasskeyResource, userResource, type UserResource } from './resource.js';
 
-export type { UserResource } from './resource.js';
+export type { PasskeyResource, UserResource } from './resource.js';
 
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {
