@@ -40,6 +40,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -87,6 +88,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
+      networks: everyNetworkKnown,
       users: makeUserReader({ views: noViews, sealer }),
       startSession: makeStartSession({
         ...deps,

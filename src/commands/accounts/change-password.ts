@@ -6,6 +6,8 @@ import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../security/email-address.js';
 import type { GuardedTries } from '../../security/guarded-tries.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
+import { type AccountTries, perClient } from './account-tries.js';
 import { openForPerson, sealForPerson } from './person-data.js';
 import { loadRegistered } from './registered-user.js';
 import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
@@ -49,12 +51,17 @@ export function makeChangePassword({
   sealer,
   passwords,
   checkPassword,
+  passwordTries,
   tries,
+  networks,
   onUncheckable,
 }: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
   readonly onUncheckable: OnUncheckable;
+  /** Counts by address, for all clients together, and together with sign-ins. */
+  readonly passwordTries: AccountTries;
   /** Counts by user and client. */
   readonly tries: GuardedTries;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
 }): ChangePassword {
   return async (input, context) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -74,7 +81,7 @@ export function makeChangePassword({
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', `new_${problem}`);
 
-    const checkedAgainst = await prove(input, user, context.time);
+    const checkedAgainst = await prove(input, user, context);
     const hash = await passwords.hash(newPassword);
     const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
@@ -83,16 +90,18 @@ export function makeChangePassword({
       context,
       { revokesAccess: true },
     );
+    // The change ends the sessions that began elsewhere, and may be an answer to a thief's.
+    await networks.rememberOnly({ emailDigest: user.email_digest, clientIp: input.clientIp });
   }
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */
   async function prove(
     { userId, session, currentPassword, clientIp }: ChangePasswordInput,
     user: RegisteredUser,
-    now: Date,
+    context: CommandContext,
   ): Promise<Sealed | null> {
     if (currentPassword === undefined) {
-      const ageMs = now.getTime() - session.authenticatedAt.getTime();
+      const ageMs = context.time.getTime() - session.authenticatedAt.getTime();
       if (session.methods.includes('email') && ageMs <= codeReplacesMs) return null;
       return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
     }
@@ -105,7 +114,9 @@ export function makeChangePassword({
       const { matches } = await passwords.verify(currentPassword, stored);
       return matches ? user.passwordHash : null;
     };
-    const run = () => tries.run({ subject: userId, clientIp }, check, passwords.requireRoom);
+    const slowed = perClient<Sealed>(tries, { subject: userId, clientIp }, passwords.requireRoom);
+    const of = { emailDigest: user.email_digest, clientIp };
+    const run = () => passwordTries.run(of, check, context, slowed);
     const tried = await refuseUncheckable(run, { advice, onUncheckable });
     switch (tried.outcome) {
       case 'passed':

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.js';
+import type { AccountTries } from './account-tries.js';
 import { makeChangePassword } from './change-password.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
@@ -9,13 +10,18 @@ import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { makeRevokeSession } from './revoke-session.js';
 import { makeSendEmailCode } from './send-email-code.js';
 import type { StartSession } from './start-session.js';
+import type { TryLoginCode } from './try-login-code.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 
 export function makeSessionCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
+    readonly networks: KnownNetworks;
+    readonly passwordTries: AccountTries;
+    readonly tryLoginCode: TryLoginCode;
   },
 ) {
   const onUncheckable: OnUncheckable = (error) => {

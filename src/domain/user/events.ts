@@ -11,6 +11,10 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
+const guessedSecret = z.enum(['password', 'mailed_code']);
+export type GuessedSecret = z.infer<typeof guessedSecret>;
+
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
 
@@ -73,6 +77,9 @@ const schemas = {
   /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
+
+  /** So many wrong attempts that no more are checked for up to a day. Appended at most once a day. */
+  GuessingLimitReached: z.strictObject({ secret: guessedSecret }),
 
   /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),

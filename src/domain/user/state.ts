@@ -22,6 +22,8 @@ export interface RegisteredUser extends UserFields {
   /** Keyed digests of the unused codes. */
   readonly recoveryCodes: ReadonlySet<string>;
   readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
 }
 
 export interface EmailChange {
@@ -56,6 +58,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       totp: { status: 'off' },
       recoveryCodes: new Set(),
       notices: noNotices,
+      guessedAt: null,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
@@ -115,6 +118,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       recoveryCodes.delete(event.data.digest);
       return { recoveryCodes };
     }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'CapacityGranted':
     case 'CapacityRevoked':
     case 'PlatformRoleGranted':
