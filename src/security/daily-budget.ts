@@ -70,7 +70,8 @@ interface Budget {
 
 const empty: Budget = { entries: [], toldAtMs: null };
 const dayMs = 86_400_000;
-const writeTriesMax = 20;
+/** Strangers in several processes compete for the record of one account. */
+const writeTriesMax = 60;
 /** Attempts at one secret that count or wait for it in this process. */
 const waitingMax = 256;
 
@@ -189,9 +190,7 @@ export function makeDailyBudget({
     },
     markTold: async (subject) => {
       await change(recordOf(subject), (budget, nowMs) =>
-        budget.entries.length === 0
-          ? { keep: null }
-          : { next: { ...budget, toldAtMs: nowMs }, result: null },
+        budget.entries.length === 0 ? { keep: null } : { next: { ...budget, toldAtMs: nowMs }, result: null },
       );
     },
   };

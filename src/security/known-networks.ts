@@ -100,9 +100,7 @@ export function makeKnownNetworks({
     },
     rememberOnly: (of) => {
       const network = networkOf(of);
-      return reported(
-        change(of.emailDigest, (_, nowMs) => ({ [network]: new Date(nowMs).toISOString() })),
-      );
+      return reported(change(of.emailDigest, (_, nowMs) => ({ [network]: new Date(nowMs).toISOString() })));
     },
     forget: (emailDigest) => change(emailDigest, () => ({})),
   };

@@ -89,8 +89,14 @@ test('Five of fifty concurrent guesses count, and then the right code is refused
     outcome(other(code, index + 1), email, processes[index % 3]),
   );
   const outcomes = await Promise.all(guesses);
-  t.is(outcomes.filter((one) => one === 'credentials_refused').length, 20, 'what one network may try in a day');
-  t.is(outcomes.filter((one) => one === 'TooManyAttempts').length, 30);
+  const refused = outcomes.filter((one) => one === 'credentials_refused');
+  t.is(refused.length, 20, 'what one network may try in a day');
+  // A command that lost too many races for the stream decided nothing.
+  const others = outcomes.filter((one) => one !== 'credentials_refused');
+  t.true(
+    others.every((one) => one === 'TooManyAttempts' || one === 'Overloaded'),
+    others.join(),
+  );
   t.deepEqual((await loadIssue())?.attemptsFailed, { known: 5, unknown: 0 });
   const stream = await stores.eventStore.read(`logincode-${digest}`);
   t.is(stream.filter(({ type }) => type === 'LoginCodeAttemptFailed').length, 5);
@@ -179,7 +185,7 @@ test('A request for an unknown address appends one event a minute, without the a
   const stream = await stores.eventStore.read(`logincode-${stores.digests.email(unknown)}`);
   t.deepEqual(
     stream.map(({ type, data }) => [type, data]),
-    [['LoginCodeWithheld', {}]],
+    [['LoginCodeWithheld', { requester: 'unknown' }]],
   );
   t.is(await outcome('000000', unknown), 'credentials_refused');
 });
@@ -196,7 +202,9 @@ test('An acknowledged code is in the log, so a process that ends with its reply 
   const commands = givenCommands(stores);
   await commands.register({ email, password, ...client }, givenContext(1, stores.clock.now()));
   // When the process ends at the moment of its reply
-  await commands.sendEmailCode({ email, ...client }, givenContext(2, stores.clock.now())).then(() => (ended = true));
+  await commands
+    .sendEmailCode({ email, ...client }, givenContext(2, stores.clock.now()))
+    .then(() => (ended = true));
   // Then another process finds the code
   const { state } = await stores
     .anotherProcess()

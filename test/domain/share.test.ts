@@ -61,9 +61,7 @@ test('A change keeps the terms that it leaves out, and a repeated change records
   share.when({ type: 'Change', projectId, changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
   share.when({ type: 'Change', projectId, changes: {} }).thenNothing(t);
   const password = { hash: sealedExample('another hash'), passwordClass: 'short' } as const;
-  share
-    .when({ type: 'Change', projectId, changes: { maxUses: 5 }, password })
-    .then(t, changed, newPassword);
+  share.when({ type: 'Change', projectId, changes: { maxUses: 5 }, password }).then(t, changed, newPassword);
   given(shareAggregate).when({ type: 'Change', projectId, changes: {} }).thenRejected(t, 'share_not_found');
 });
 

@@ -56,10 +56,7 @@ export function makeLoginByEmailCode({
       return refuse();
     }
     const { userId, epoch } = user;
-    const tokens = await startSession(
-      { userId, epoch, methods: ['email'], clientIp, userAgent },
-      context,
-    );
+    const tokens = await startSession({ userId, epoch, methods: ['email'], clientIp, userAgent }, context);
     // With a second factor on, only that completes the sign-in.
     if (!user.hasSecondFactor) await networks.remember({ emailDigest, clientIp });
     const found = await users.find(userId);

@@ -41,11 +41,7 @@ export function makeTryLoginCode({
   };
 
   async function use(
-    {
-      emailDigest,
-      code,
-      requester,
-    }: AccountTry & { readonly code: string; readonly requester: Requester },
+    { emailDigest, code, requester }: AccountTry & { readonly code: string; readonly requester: Requester },
     context: CommandContext,
   ): Promise<UsedCode | null> {
     const { state } = await handler.load(loginCodeAggregate, emailDigest);

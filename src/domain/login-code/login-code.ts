@@ -167,7 +167,8 @@ function useCode(
 ): readonly LoginCodeEvent[] {
   const open = openIssues(state, requester, now);
   const tried = compared.filter(({ issueId }) => open.some((issue) => issue.issueId === issueId));
-  if (tried.length === 0) return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
+  if (tried.length === 0)
+    return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
   const right = tried.find(({ matches }) => matches);
   if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issueId } }];
   return tried.map(({ issueId }) => ({

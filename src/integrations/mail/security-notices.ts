@@ -67,7 +67,8 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     meaning:
       'For up to a day, the share opens for nobody, also not with the right password. Visitors who opened it before go ' +
       'on. In the list of the shares of your project, it is the one with the newest time of throttling.',
-    advice: 'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
+    advice:
+      'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
   },
   recovery_codes_replaced: {
     subject: 'New recovery codes were issued',
