@@ -25,6 +25,7 @@ export type Requester = z.infer<typeof requester>;
 export const securityNoticeKind = z.enum([
   'password_changed',
   'email_changed',
+  'email_change_reverted',
   'two_factor_on',
   'two_factor_off',
   'recovery_code_used',

@@ -10,7 +10,12 @@ test('Of wrong passwords from many networks at once, in three processes, 60 are 
   // Then 60 hashes are computed
   t.is(world.passwordsChecked(), 60);
   t.is(outcomes.filter((one) => one === 'credentials_refused').length, 60);
-  t.true(outcomes.every((one) => ['credentials_refused', 'TooManyAttempts'].includes(one)));
+  // An attempt that loses too many races for the record decides nothing.
+  const decided = ['credentials_refused', 'TooManyAttempts', 'Overloaded'];
+  t.deepEqual(
+    outcomes.filter((one) => !decided.includes(one)),
+    [],
+  );
   // And the right password of a stranger's network waits, but the owner's network signs in
   t.is(await world.signInByPassword(strangers(301).at(-1) ?? ''), 'TooManyAttempts');
   t.is(await world.signInByPassword(ownerNetwork), 'passed');

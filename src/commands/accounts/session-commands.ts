@@ -5,6 +5,8 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
 import { makeLogout } from './logout.js';
+import { makeCheckPresentPassword } from './present-password.js';
+import { makeReauthenticate } from './reauthenticate.js';
 import { makeRefresh } from './refresh.js';
 import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { makeRevokeSession } from './revoke-session.js';
@@ -27,6 +29,11 @@ export function makeSessionCommands(
   const onUncheckable: OnUncheckable = (error) => {
     deps.onFailure(`the password of a user could not be checked: ${error.message}`, error);
   };
+  const checkPresentPassword = makeCheckPresentPassword({
+    ...deps,
+    onUncheckable,
+    tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
+  });
   return {
     login: makeLogin({
       ...deps,
@@ -41,10 +48,7 @@ export function makeSessionCommands(
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
     revokeSession: makeRevokeSession(deps),
-    changePassword: makeChangePassword({
-      ...deps,
-      onUncheckable,
-      tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
-    }),
+    changePassword: makeChangePassword({ ...deps, checkPresentPassword }),
+    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword }),
   };
 }

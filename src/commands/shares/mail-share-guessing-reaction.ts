@@ -32,7 +32,7 @@ export function makeMailShareGuessing(
     category: shareCategory,
     codec: shareCodec,
     types: ['ShareGuessingLimitReached'],
-    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs),
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs(kind)),
     prepare: async (event) => {
       const { state: share } = await handler.load(shareAggregate, streamIdOf(event));
       if (share.status !== 'open') return null;

@@ -14,11 +14,12 @@ const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
 const dayMs = 24 * 3_600_000;
 
-/** Returns addresses of different networks: half are /64s of one /48. Different batches share none. */
+/** Returns addresses of different networks: half are /64s of one /48. At most 256 batches; they share no network. */
 export function strangers(count: number, batch = 0): string[] {
   return Array.from({ length: count }, (_, index) => {
-    const [high, low] = [batch.toString(16), index.toString(16)];
-    return index % 2 === 0 ? `2001:db8:7:${low}::${high}1` : `198.18.${batch % 256}.${index % 256}`;
+    const [high, low] = [index >> 8, index & 255];
+    if (index % 2 === 1) return `198.${18 + high}.${batch}.${low}`;
+    return `2001:db8:${7 + high}:${((batch << 8) | low).toString(16)}::1`;
   });
 }
 
@@ -53,7 +54,7 @@ export async function givenGuessing(t: ExecutionContext) {
     const failed = processes.flatMap(({ failures }) => failures);
     if (failed.length > 0) throw new Error(`work after a reply failed: ${String(failed[0])}`);
   });
-  let codesRefused = 0;
+  const codesRefusedAtMs: number[] = [];
   let current = password;
   const processFor = (index: number) => processes[index % processes.length] ?? commands;
   const of = (clientIp: string) => ({ email, clientIp, userAgent: null });
@@ -100,7 +101,8 @@ export async function givenGuessing(t: ExecutionContext) {
       outcomeOf(processFor(index).loginByEmailCode({ ...of(address), email: at, code: wrong }, next())),
     );
     const outcomes = await Promise.all(tried);
-    codesRefused += outcomes.filter((one) => one === 'credentials_refused').length;
+    const refused = outcomes.filter((one) => one === 'credentials_refused');
+    codesRefusedAtMs.push(...refused.map(() => clock.now().getTime()));
     return outcomes;
   }
 
@@ -118,12 +120,11 @@ export async function givenGuessing(t: ExecutionContext) {
     /** Hashes of wrong passwords. */
     passwordsChecked: () => hashedAtMs.length,
     /** Wrong codes that were compared, and not put off. */
-    codesCompared: () => codesRefused,
+    codesCompared: () => codesRefusedAtMs.length,
+    /** The most of them in any 24 hours. */
+    mostCodesInADay: () => mostInADay(codesRefusedAtMs),
     /** The most hashes of wrong passwords in any 24 hours. */
-    mostPasswordsInADay: () =>
-      Math.max(
-        ...hashedAtMs.map((from) => hashedAtMs.filter((at) => at >= from && at < from + dayMs).length),
-      ),
+    mostPasswordsInADay: () => mostInADay(hashedAtMs),
     /** @param secret of an authenticator that then completes the sign-in */
     signInByPassword: async (clientIp: string, secret: string | null = null): Promise<string> => {
       const login = commands.login({ ...of(clientIp), password: current }, next());
@@ -137,7 +138,7 @@ export async function givenGuessing(t: ExecutionContext) {
     signInByCode: async (clientIp: string): Promise<string> =>
       typeCode((await requestCode(clientIp)) ?? '', clientIp),
     changePassword: (clientIp: string): Promise<string> => {
-      const session = { id: next().commandId, epoch: 0, methods: ['pwd'], authenticatedAt: clock.now() };
+      const session = { id: next().commandId, epoch: 0, emailCodeAt: null };
       const asked = { userId: user.id, session, clientIp, currentPassword: current };
       const newPassword = 'Another-Horse-8';
       return outcomeOf(
@@ -179,6 +180,10 @@ export async function givenGuessing(t: ExecutionContext) {
   function sendTo(address: string, clientIp: string): Promise<string> {
     return outcomeOf(commands.sendEmailCode({ email: address, clientIp }, next()));
   }
+}
+
+function mostInADay(times: readonly number[]): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + dayMs).length));
 }
 
 /** Returns the store with a note of each call. */
