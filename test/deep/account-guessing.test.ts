@@ -12,16 +12,16 @@ test('Of 10,000 distributed wrong passwords and codes, 100 and 96 are checked in
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   const world = await givenGuessing(t);
-  // Given guessers on four networks from which somebody signed in, and on thousands of others
-  const known = strangers(4, 250);
-  for (const network of known) t.is(await world.signInByPassword(network), 'passed');
+  // Given guessers on a network that the owner shares, and on thousands of others
+  const known = strangers(1, 250);
+  t.is(await world.signInByPassword(known[0] ?? ''), 'passed');
   const rounds = Math.round(100 * budget);
   let ownerSignIns = 0;
   for (let round = 0; round < rounds; round += 1) {
     // When they type 100 wrong passwords and 100 wrong codes at once, at random moments of some 30 hours
-    const others = strangers(96, round % 240);
+    const others = strangers(99, round % 240);
     await world.requestCode(others[Math.floor(random() * others.length)] ?? '');
-    await world.requestCode(known[Math.floor(random() * known.length)] ?? '');
+    await world.requestCode(known[0] ?? '');
     const guessers = [...known, ...others].sort(() => random() - 0.5);
     const codesBefore = world.codesCompared();
     await Promise.all([world.guessPasswords(guessers), world.guessCodes(guessers)]);

@@ -2,7 +2,6 @@ import type { ExecutionContext } from 'ava';
 import { loginCodeAggregate } from '../../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../../src/domain/user/user.js';
 import { makeKnownNetworks } from '../../../src/security/known-networks.js';
-import { newestIssue } from '../examples/login-code.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
@@ -59,8 +58,10 @@ export async function givenGuessing(t: ExecutionContext) {
   const processFor = (index: number) => processes[index % processes.length] ?? commands;
   const of = (clientIp: string) => ({ email, clientIp, userAgent: null });
   const networks = makeKnownNetworks({ ...stores, onFailure: () => undefined });
-  const issueNow = async () =>
-    newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  const issuesNow = async () => {
+    const { known, unknown } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    return [known.issue, unknown.issue].filter((issue) => issue !== null);
+  };
 
   /** Types a wrong password from each address, all at once. */
   async function guessPasswords(addresses: readonly string[], at = email): Promise<string[]> {
@@ -77,10 +78,10 @@ export async function givenGuessing(t: ExecutionContext) {
 
   /** Asks for a code. Returns it, or null if none was issued. */
   async function requestCode(clientIp: string): Promise<string | null> {
-    const before = (await issueNow())?.issueId;
+    const before = await issuesNow();
     await commands.sendEmailCode({ email, clientIp }, next());
-    const issue = await issueNow();
-    if (issue === null || issue.issueId === before) return null;
+    const issue = (await issuesNow()).find(({ issueId }) => before.every((one) => one.issueId !== issueId));
+    if (issue === undefined) return null;
     return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
   }
 
@@ -90,11 +91,8 @@ export async function givenGuessing(t: ExecutionContext) {
 
   /** Types a wrong code from each address, all at once. */
   async function guessCodes(addresses: readonly string[], at = email): Promise<string[]> {
-    const state = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
-    const right = [state.known.issue, state.unknown.issue].map((issue) =>
-      issue === null
-        ? ''
-        : commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest }),
+    const right = (await issuesNow()).map(({ codeKeyId: kid, issueId }) =>
+      commands.loginCodes.codeFor({ kid, issueId, emailDigest }),
     );
     const wrong = ['271828', '314159', '141421'].find((code) => !right.includes(code)) ?? '';
     const tried = addresses.map((address, index) =>
