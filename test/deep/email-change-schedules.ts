@@ -41,6 +41,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -92,6 +93,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
       users: makeUserReader({ views: noViews, sealer, clock }),
+      networks: everyNetworkKnown,
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
@@ -101,7 +103,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
-    revertEmailChange: makeRevertEmailChange(deps),
+    revertEmailChange: makeRevertEmailChange({ ...deps, networks: everyNetworkKnown }),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
       makeReleaseFormerAddresses({ reservations, clock }),

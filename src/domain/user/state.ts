@@ -36,6 +36,8 @@ export interface RegisteredUser extends UserFields {
   /** The store's recorded time; null: none were issued. */
   readonly recoveryCodesIssuedAt: Date | null;
   readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
 }
 
 export interface EmailChange {
@@ -76,6 +78,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       recoveryCodes: new Set(),
       recoveryCodesIssuedAt: null,
       notices: noNotices,
+      guessedAt: null,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
@@ -150,6 +153,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       recoveryCodes.delete(event.data.digest);
       return { recoveryCodes };
     }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'CapacityGranted':
     case 'CapacityRevoked':
     case 'PlatformRoleGranted':
