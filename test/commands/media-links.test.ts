@@ -17,7 +17,7 @@ const asset: LinkedAsset = {
   name: 'Rhine at dawn',
   object_key: '2026/rhine.mp4',
   media_type: 'video/mp4',
-  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg', size: 512 }],
+  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' }],
 };
 const disposition = 'inline' as const;
 const now = new Date('2026-11-21T14:03:59.999Z');

@@ -106,6 +106,7 @@ test('Authentication finds a session until it is revoked', async (t) => {
     epoch: 0,
     methods: ['pwd'],
     authenticatedAt: new Date('2026-01-02T03:04:05.000Z'),
+    emailCodeAt: null,
     strengthenedAt: null,
     expiresAt: new Date('2026-04-02T03:04:05.000Z'),
   });

@@ -16,6 +16,7 @@ import { makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
+import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
@@ -60,6 +61,8 @@ export function makeAccountCommands(
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
+    revertEmailChange: makeRevertEmailChange(common),
+    restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
     enrolTotp: makeEnrolTotp(common),
