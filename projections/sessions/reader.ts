@@ -116,7 +116,15 @@ export function makeSessionReader({
 }
 
 export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
-  const { user_id: userId, epoch, amr: methods, auth_time, email_code_at, strengthened_at, expires_at } = body;
+  const {
+    user_id: userId,
+    epoch,
+    amr: methods,
+    auth_time,
+    email_code_at,
+    strengthened_at,
+    expires_at,
+  } = body;
   return {
     userId,
     epoch,

@@ -54,7 +54,8 @@ export function makeReleaseFormerAddresses({
       if (until !== undefined && clock.now() < new Date(until)) return { notBefore: new Date(until) };
       const [emailDigest, userId] = [event.data.previous_email_digest, streamIdOf(event)];
       const isOver =
-        (await reservations.isOverdue(emailDigest, userId)) || (await reservations.isLeft(emailDigest, userId));
+        (await reservations.isOverdue(emailDigest, userId)) ||
+        (await reservations.isLeft(emailDigest, userId));
       return isOver ? 'yes' : 'no';
     },
     conclude: (event, context) =>

@@ -26,7 +26,8 @@ export type LimitName = keyof typeof defaultLimits;
 /** The counts of the limits, for docs/errors-and-limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
 export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   register: 'registrations of a client that end in 201 or 409',
-  login: 'sign-ins and reauthentications by password or code and changes of a password, of a client, with every outcome',
+  login:
+    'sign-ins and reauthentications by password or code and changes of a password, of a client, with every outcome',
   email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
   email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
   email_change: 'changes of an address that a client requests: codes sent, and taken addresses (409)',

@@ -255,7 +255,11 @@ test('An address that is still reserved for an earlier change can be requested a
   const after = await stores.handler.load(emailAggregate, digest);
   t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'the later change makes its own reservation');
   stores.clock.advance(revertibleMs);
-  t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased'], 'only the earlier address is released');
+  t.deepEqual(
+    await react(),
+    ['FormerAddressLapsed', 'EmailReleased'],
+    'only the earlier address is released',
+  );
   t.is((await world.findAccount(digest))?.userId, ada);
 });
 

@@ -37,7 +37,9 @@ async function given(
   const { wrap = (handler: CommandHandler) => handler, ...smtpOptions } = options;
   const scene = await givenMail(
     t,
-    (deps, stores) => [makeMailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) })],
+    (deps, stores) => [
+      makeMailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) }),
+    ],
     smtpOptions,
   );
   const userId = await scene.registerUser(1, email, 'Ada');

@@ -130,7 +130,11 @@ export function makeAddressReservations({
    * Ends the claim of a reservation that is overdue, by an event in its user's stream. So a slow registration, or a revert
    * at the last moment, fails after another user has the address. Returns false where the user was faster.
    */
-  async function fence(reservation: EmailState, emailDigest: string, context: CommandContext): Promise<boolean> {
+  async function fence(
+    reservation: EmailState,
+    emailDigest: string,
+    context: CommandContext,
+  ): Promise<boolean> {
     if (reservation.status === 'free') return true;
     const { state: user } = await handler.load(userAggregate, reservation.userId);
     if (user.status === 'absent') return abandon(reservation.userId, context);

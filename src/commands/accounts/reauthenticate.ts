@@ -89,6 +89,9 @@ export function makeReauthenticate({
   ): Promise<void> {
     const used = await tryLoginCode({ emailDigest: user.email_digest, clientIp, code }, context);
     if (used?.userId === userId) return;
-    rejectUseCase('credentials_refused', 'code: it is wrong, was used, or is not valid any more; ask for another');
+    rejectUseCase(
+      'credentials_refused',
+      'code: it is wrong, was used, or is not valid any more; ask for another',
+    );
   }
 }

@@ -64,7 +64,10 @@ export function makeRestoreAddress({ handler }: Pick<Deps, 'handler'>): RestoreA
     const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
     const former = formerAddresses[0] ?? lastRevert;
     if (former === null) {
-      return rejectUser('email_change_not_revertible', 'the account has no former address that is still reserved');
+      return rejectUser(
+        'email_change_not_revertible',
+        'the account has no former address that is still reserved',
+      );
     }
     const { changeId } = former;
     const command = { type: 'RevertEmailChange', changeId, byCode: false, now: context.time } as const;
@@ -88,5 +91,8 @@ function refuseLate(error: unknown): never {
 }
 
 function refuse(): never {
-  return rejectUseCase('credentials_refused', 'the address or the code is wrong, or the code is not valid any more');
+  return rejectUseCase(
+    'credentials_refused',
+    'the address or the code is wrong, or the code is not valid any more',
+  );
 }

@@ -62,7 +62,10 @@ const schemas = {
     email_digest: hexDigest,
     previous_email_digest: hexDigest,
     /** The code that the previous address gets: its key of CODE_KEYS and its end. Null: none, as for an address of before. */
-    revert: z.strictObject({ code_key_id: z.string().min(1), until: instant }).nullable().default(null),
+    revert: z
+      .strictObject({ code_key_id: z.string().min(1), until: instant })
+      .nullable()
+      .default(null),
   }),
   /** A change of address is undone, with all later ones. It ends all sessions and the pending change. */
   EmailChangeReverted: z.strictObject({

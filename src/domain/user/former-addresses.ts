@@ -100,14 +100,17 @@ export function credentialsToVoid(
   const voided: VoidedCredential[] = [];
   if (passwordHash !== null && !(keepsFactor && isSafe(passwordSetAt))) voided.push('password');
   if (totp.status !== 'off' && !keepsFactor) voided.push('totp');
-  if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt))) voided.push('recovery_codes');
+  if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt)))
+    voided.push('recovery_codes');
   return voided;
 }
 
 /** Returns the changes of the state by an event about addresses that the user had. @param user before the event */
 export function formerAfter(
   user: RegisteredUser,
-  event: Evolving<Extract<UserEvent, { type: 'EmailChanged' | 'EmailChangeReverted' | 'FormerAddressLapsed' }>>,
+  event: Evolving<
+    Extract<UserEvent, { type: 'EmailChanged' | 'EmailChangeReverted' | 'FormerAddressLapsed' }>
+  >,
 ): Pick<RegisteredUser, 'formerAddresses' | 'lastRevert'> {
   const former = user.formerAddresses;
   switch (event.type) {

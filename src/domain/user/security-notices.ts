@@ -66,7 +66,9 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const totpConfirmedAt = event.type === 'TotpConfirmed' ? event.revision : before.notices.totpConfirmedAt;
   const at = event.recordedAt;
   const within = (ms: number) => (notice: SecurityNotice) => at.getTime() - notice.at.getTime() < ms;
-  const recent = before.notices.recent.filter((notice) => within(securityNoticeLifetimeMs(notice.kind))(notice));
+  const recent = before.notices.recent.filter((notice) =>
+    within(securityNoticeLifetimeMs(notice.kind))(notice),
+  );
   const kind = securityNoticeKinds[event.type];
   const ofOneKind = recent
     .filter((notice) => notice.kind === kind)
