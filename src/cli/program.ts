@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.js';
 import type { ControlReply } from '../control/protocol.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { addBackupCommands } from './backup-commands.js';
 import { withOperator } from './operator.js';
 import { rewrapAll } from './rewrap.js';
 
@@ -156,6 +157,10 @@ projection
   .command('prune')
   .description('drop the views that only other releases use; no process of another release may run')
   .action(() => operate('projection prune', {}));
+
+addBackupCommands(program, (result) => {
+  print({ ok: true, result });
+});
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys
