@@ -34,7 +34,7 @@ function newRing(name: string): ChangedKeys {
 }
 
 function missingKey(name: string): ChangedKeys {
-  const { [name]: _, ...environment } = keyEnvironment;
+  const environment = Object.fromEntries(Object.entries(keyEnvironment).filter(([key]) => key !== name));
   return { what: `no ${name}`, variables: [name], environment };
 }
 
