@@ -2,6 +2,7 @@ import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { readConfig } from '../config.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { requireData } from './data-directory.js';
 import { makeProgressBar } from './progress-bar.js';
 
 /**
@@ -37,9 +38,11 @@ export function addBackupCommands(program: Command, print: (result: JsonValue) =
     .option('--check', 'report whether log, state, keys and views belong together', false)
     .action(async (folder: string | undefined, { check }: { readonly check: boolean }) => {
       if (check) {
+        const config = readConfig();
+        if (folder === undefined) requireData(config);
         const { checkRestored } = await import('../composition/check-restored.js');
         const bar = makeProgressBar('comparing');
-        const report = await checkRestored(readConfig(), folder, bar.show).finally(bar.end);
+        const report = await checkRestored(config, folder, bar.show).finally(bar.end);
         print(report);
         if (report.problems.length > 0) process.exitCode = 1;
         return;

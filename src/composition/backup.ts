@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Config } from '../config.js';
+import { type Config, ConfigProblem } from '../config.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { canaryRecord, findMismatches, parseCanaries } from '../keys/key-canaries.js';
 import { keySettingNames, type KeySettings, loadKeys } from '../keys/key-rings.js';
@@ -26,7 +26,7 @@ export const keyFileName = 'keys.json';
 /**
  * Copies log, state and keys of a data directory into a new folder, also while the service runs
  * (docs/design.md#backup-and-restore). The folder has its name only when it is whole and durable.
- * @throws StoreUnavailable, StoreDamaged with a sentence that says what to do
+ * @throws ConfigProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
  */
 export async function backUp(
   config: Pick<Config, 'dataDirectory' | 'eventStoreDbUrl' | 'mongoDbUrl'>,
@@ -37,10 +37,10 @@ export async function backUp(
   const directory = config.dataDirectory;
   const target = resolve(folder);
   if (namesIn(target).length > 0) {
-    throw new StoreUnavailable(`${target} is not empty; name a folder that does not exist`);
+    throw new ConfigProblem(`${target} is not empty; name a folder that does not exist`);
   }
   if (!namesIn(directory).includes(copiedFiles[0] ?? '')) {
-    throw new StoreUnavailable(`${directory} holds no data; DATA_DIR must name the directory of a service`);
+    throw new ConfigProblem(`${directory} holds no data; DATA_DIR must name the directory of a service`);
   }
   const unlock = lockUnlessServed(directory);
   // Beside the folder, so that a rename finishes it.
@@ -128,13 +128,13 @@ export function variablesThatDiffer(directory: string, settings: KeySettings): r
   return mismatches.map(({ ring }) => keySettingNames[ring]);
 }
 
-/** @throws StoreUnavailable when the log or the state is on a server */
+/** @throws ConfigProblem when the log or the state is on a server */
 export function refuseServers(
   { eventStoreDbUrl, mongoDbUrl }: Pick<Config, 'eventStoreDbUrl' | 'mongoDbUrl'>,
   does: string,
 ): void {
   if (eventStoreDbUrl === undefined && mongoDbUrl === undefined) return;
-  throw new StoreUnavailable(
+  throw new ConfigProblem(
     `this command ${does} the files of embedded stores, and EVENTSTOREDB_URL or MONGODB_URL is set; back the servers up ` +
       'with their own tools, in the order that docs/operate.md#backup gives',
   );

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config.js';
-import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { type Config, ConfigProblem } from '../config.js';
+import { StoreDamaged } from '../event-sourcing/ports/errors.js';
 import { readKeySettings } from '../keys/key-rings.js';
 import { lockDirectory, unfinishedRestore } from '../stores/embedded/directory-lock.js';
 import { type OnShare, refuseServers, variablesThatDiffer } from './backup.js';
@@ -25,7 +25,7 @@ const lockFiles: readonly string[] = ['lock.db', 'lock.db-journal'];
 /**
  * Restores a backup into an empty data directory. It reads all of the backup before it writes. A restore that was
  * interrupted may be repeated; the service does not start on its half. Views are built again at the next start.
- * @throws StoreDamaged when the backup is not whole; StoreUnavailable when the directory is not empty
+ * @throws StoreDamaged when the backup is not whole; ConfigProblem when the directory is not empty
  */
 export async function restoreBackup(
   config: Pick<Config, 'dataDirectory' | 'eventStoreDbUrl' | 'mongoDbUrl' | 'secret'>,
@@ -67,13 +67,13 @@ export async function restoreBackup(
   }
 }
 
-/** @throws StoreUnavailable when the directory holds anything but what an interrupted restore has left */
+/** @throws ConfigProblem when the directory holds anything but what an interrupted restore has left */
 function refuseData(directory: string, { files }: BackupContent): void {
   const names = namesIn(directory).filter((name) => !lockFiles.includes(name));
   if (names.length === 0) return;
   const restored = [unfinishedRestore, ...files.map(({ name }) => name)];
   if (names.includes(unfinishedRestore) && names.every((name) => restored.includes(name))) return;
-  throw new StoreUnavailable(
+  throw new ConfigProblem(
     `${directory} is not empty; set DATA_DIR to a new directory, or move the old one away`,
   );
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { projections } from '../../projections/index.js';
+import { allViews } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../concurrency/background.js';
 import { makeCompareKeys } from '../commands/accounts/compare-keys.js';
@@ -23,6 +23,7 @@ import type { KeyRings } from '../keys/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
@@ -129,7 +130,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       makeId: randomUUID,
     });
-    const generations = makeGenerations({ projections, readModelStore, clock, ...options.registry });
+    const generations = makeGenerations({
+      projections: allViews,
+      readModelStore,
+      clock,
+      ...options.registry,
+    });
     const documentWriter = makeDocumentWriter({
       generations,
       readModelStore,
@@ -154,7 +160,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+      ...config,
+      clock,
+    });
     const scryptParameters = parametersOf(options);
     const pool = hashPoolOf(options);
     const passwords = makePasswords({
@@ -193,6 +202,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+      addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),

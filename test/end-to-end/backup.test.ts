@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readManifest, verifyBackup } from '../../src/composition/backup-folder.js';
 import { compareStores } from '../../src/composition/check-restored.js';
-import { readConfig } from '../../src/config.js';
-import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { ConfigProblem, readConfig } from '../../src/config.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { backUp } from '../../src/composition/backup.js';
 import { canaryRecord } from '../../src/keys/key-canaries.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
@@ -120,10 +120,10 @@ test('A backup takes no folder that holds anything, and a restore no directory t
   writeFileSync(join(taken, 'holiday.txt'), '');
   const message = /taken is not empty/;
   await t.throwsAsync(makeBackup(join(small.directory, 'data'), taken), {
-    instanceOf: StoreUnavailable,
+    instanceOf: ConfigProblem,
     message,
   });
-  await t.throwsAsync(restoreInto(taken, smallBackup), { instanceOf: StoreUnavailable, message });
+  await t.throwsAsync(restoreInto(taken, smallBackup), { instanceOf: ConfigProblem, message });
   t.deepEqual(readdirSync(taken), ['holiday.txt']);
 });
 
