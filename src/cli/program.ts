@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.js';
 import { version } from '../version.js';
+import { addBackupCommands } from './backup-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
-import { operate, operateWith, printError, printJson } from './operate.js';
+import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
 
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
@@ -169,6 +170,8 @@ projection
   .command('prune')
   .description('drop the views that only other releases use; no process of another release may run')
   .action(() => operate('projection prune', {}));
+
+addBackupCommands(program, printResult);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys
