@@ -21,6 +21,6 @@ export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
   version: 4,
   category: projectCategory,
   codec: projectCodec,
-  indexes: ['members.user_id', 'invitations.email_digest', 'api_keys.digest'],
+  indexes: ['members.user_id', 'invitations.email_digest', 'offers.user_id', 'api_keys.digest'],
   evolve,
 };

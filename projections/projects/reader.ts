@@ -1,5 +1,6 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Role } from '../../src/domain/role.js';
+import { billingOffer } from '../../src/domain/project/offers.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
@@ -68,7 +69,13 @@ function presentProject(
   const role = roleIn(body, userId) ?? roleOfStrangers;
   if (role === null) return null;
   const entitlements = entitlementsOf(body);
-  return { revision, resource: resourceOf(projectResource, { id, ...body, role, entitlements }) };
+  const offer = billingOffer(body);
+  const billing_offer =
+    offer === null
+      ? null
+      : { id: offer.id, user_id: offer.user_id, offered_by: offer.offered_by, expires_at: offer.expires_at };
+  const fields = { id, ...body, role, entitlements, billing_offer };
+  return { revision, resource: resourceOf(projectResource, fields) };
 }
 
 export function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {

@@ -29,6 +29,7 @@ const request = {
 async function startWorld(t: ExecutionContext): Promise<World> {
   const service = await startTestService(t);
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   const project = await service.makeProject(owner);
   const at = `/api/v1/projects/${project}`;
   const send: World['send'] = (method, path, json, headers = owner) =>
@@ -375,6 +376,10 @@ test('Capacity counts over all projects of a user, and an asset beyond it gets n
   t.is(await used(bob), 0);
   t.deepEqual(await upload(over.id), [409, 'capacity_exceeded']);
   t.is((await send('PATCH', `${at}/members/${bobId}`, { role: 'owner' })).status, 200);
+  t.is(await used(bob), 0, 'an offer changes nothing');
+  const { data } = (await get('/api/v1/auth/invitations', bob)).json as { data: { items: { id: string }[] } };
+  const accept = `/api/v1/auth/invitations/${data.items[0]?.id ?? ''}/accept`;
+  t.is((await post(accept, undefined, bob)).status, 200);
   t.is(await used(bob), gib - 99);
   t.deepEqual(await upload(over.id), [200, undefined]);
   t.deepEqual(await upload(exact.id, elsewhere), [409, 'capacity_exceeded']);
