@@ -88,6 +88,15 @@ function changeRole(
     return [{ type: 'InvitationRoleChanged', data }];
   }
   if (role === 'owner') return held === 'owner' ? [] : offerOwnership(command, project);
+  return setRole(command, held, project);
+}
+
+/** Sets another role than that of an owner, at once. */
+function setRole(
+  { actorId, memberId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  held: Role,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
   const offer = roleIn(project, actorId) === 'owner' ? ownershipOfferTo(project, memberId) : null;
   const withdrawn = offer === null ? [] : [endOffer(offer.id, 'withdrawn')];
   if (held === role) return withdrawn;

@@ -19,17 +19,11 @@ export const noticedTypes = [
 
 /** Returns the notice about the event; null where the user needs none. */
 export function noticeOf(event: ProjectEvent): MemberNotice | null {
-  switch (event.type) {
-    case 'MemberAdded':
-    case 'MemberRoleChanged': {
-      const { user_id: userId, given_by: by } = event.data;
-      return by === undefined ? null : { kind: 'role_given', userId, by };
-    }
-    case 'OwnershipOffered':
-      return { kind: 'ownership_offered', userId: event.data.user_id, by: event.data.offered_by };
-    case 'BillingOffered':
-      return { kind: 'billing_offered', userId: event.data.user_id, by: event.data.offered_by };
-    default:
-      return null;
+  if (event.type === 'MemberAdded' || event.type === 'MemberRoleChanged') {
+    const { user_id: userId, given_by: by } = event.data;
+    return by === undefined ? null : { kind: 'role_given', userId, by };
   }
+  if (event.type !== 'OwnershipOffered' && event.type !== 'BillingOffered') return null;
+  const { user_id: userId, offered_by: by } = event.data;
+  return { kind: event.type === 'OwnershipOffered' ? 'ownership_offered' : 'billing_offered', userId, by };
 }

@@ -13,7 +13,7 @@ const lengthMax = 40;
  * with no part that becomes a link, a telephone number or a code. No subject contains such a text.
  */
 export function asGiven(text: string): string {
-  const characters = [...onOneLine(text).replace(bidiMarks, '')];
+  const characters = Array.from(onOneLine(text).replace(bidiMarks, ''));
   const cut = characters.length > lengthMax ? [...characters.slice(0, lengthMax - 1), '…'] : characters;
   return cut.join('').replace(joints, `$&${wordJoiner}`);
 }

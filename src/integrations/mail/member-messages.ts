@@ -24,7 +24,7 @@ export function invitationMessage({ projectName, inviter, role, publicUrl }: Abo
       ? `You become an owner only if you accept (${answers}). To do so, register or sign in with this address and verify it:`
       : 'To accept, register or sign in with this address and verify it:';
   const ignore = 'If you do not know what this is about, ignore this mail.';
-  return message('Invitation to a project', publicUrl, invites, how, ignore);
+  return message('Invitation to a project', publicUrl, [invites, how, ignore]);
 }
 
 /** Writes the mail to a member, or to an owner, whom another member gave a role or made an offer. */
@@ -48,33 +48,32 @@ export function memberNoticeMessage({
   const ignore = 'If you do not want this, ignore this mail or decline.';
   switch (kind) {
     case 'role_given':
-      return message(
-        'You have a new role in a project',
-        about.publicUrl,
+      return message('You have a new role in a project', about.publicUrl, [
         `${by} gave you the role ${about.role} in ${project}.`,
         `To leave the project, sign in and send DELETE /api/v1/projects/${projectId}/members/${userId}:`,
         'You need not do anything to keep the role.',
-      );
+      ]);
     case 'ownership_offered':
-      return message(
-        'The ownership of a project is offered to you',
-        about.publicUrl,
+      return message('The ownership of a project is offered to you', about.publicUrl, [
         `${by} wants to make you an owner of ${project}. Owners are responsible for the project and its members.`,
         answer,
         ignore,
-      );
+      ]);
     case 'billing_offered':
-      return message(
-        'The billing of a project is offered to you',
-        about.publicUrl,
+      return message('The billing of a project is offered to you', about.publicUrl, [
         `${by} wants ${project} to be billed to you. Its assets would use the capacity of your account.`,
         answer,
         ignore,
-      );
+      ]);
   }
 }
 
-function message(subject: string, publicUrl: string, what: string, how: string, last: string): MailMessage {
+/** @param sentences what happened, what to do at the URL, and the last one */
+function message(
+  subject: string,
+  publicUrl: string,
+  [what, how, last]: readonly [string, string, string],
+): MailMessage {
   return {
     subject,
     text: paragraphs(what, `${how}\n${publicUrl}`, last),
