@@ -16,6 +16,7 @@ export interface Addressee {
 export interface FoundInvitation {
   readonly projectId: string;
   readonly kind: InvitationResource['kind'];
+  readonly role: InvitationResource['role'];
 }
 
 /** Reads the open invitations and offers of a user. A project has at most one. @throws StoreUnavailable */
@@ -47,7 +48,7 @@ export function makeInvitationReader({
         const page = { limit: readAtOnce, ...(after === undefined ? {} : { after }) };
         const found = await entries(user, page, now);
         const entry = found.find(({ id }) => id === invitationId);
-        if (entry !== undefined) return { projectId: entry.project.id, kind: entry.kind };
+        if (entry !== undefined) return { ...entry, projectId: entry.project.id };
         after = found.at(-1)?.project.id;
         if (after === undefined) return null;
       }

@@ -17,6 +17,7 @@ export const projectResource = z
         description:
           'The offer of the billing to another owner, also an expired one; null where there is none.',
       }),
+    used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
     entitlements: z.strictObject({ allow_s3: z.boolean() }),
     created_at: instant,
     updated_at: instant,

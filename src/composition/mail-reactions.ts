@@ -4,6 +4,7 @@ import { makeLogMailer } from '../integrations/mail/log-mailer.js';
 import { type Mailer, makeMailer } from '../integrations/mail/mailer.js';
 import { parseSmtpUrl } from '../integrations/mail/smtp-url.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeMailAddressChanges } from '../commands/accounts/mail-address-change-reaction.js';
 import { makeMailInvitations } from '../commands/projects/mail-invitation-reaction.js';
 import { makeMailMemberNotices } from '../commands/projects/mail-member-notice-reaction.js';
@@ -22,6 +23,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     publicUrl: config.publicUrl,
     loginCodes: makeLoginCodes(keyRings.code),
     addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
     onRefused: (reaction: string, error: Error) => {
       log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
     },

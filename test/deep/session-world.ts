@@ -10,6 +10,8 @@ import { makeLogin } from '../../src/commands/accounts/login.js';
 import { makeLoginByEmailCode } from '../../src/commands/accounts/login-by-email-code.js';
 import { makeLogout } from '../../src/commands/accounts/logout.js';
 import { makePassSecondFactor } from '../../src/commands/accounts/pass-second-factor.js';
+import { makeCheckPresentPassword } from '../../src/commands/accounts/present-password.js';
+import { makeTryLoginCode } from '../../src/commands/accounts/try-login-code.js';
 import { makeRefresh } from '../../src/commands/accounts/refresh.js';
 import { makeSessionTokens } from '../../src/commands/accounts/session-tokens.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
@@ -88,7 +90,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const handler = sabotage(makeCommandHandler({ eventStore, documentWriter, clock, random }));
     const views = makeViews({ generations, readModelStore, eventStore });
     const readers = {
-      users: makeUserReader({ views, sealer }),
+      users: makeUserReader({ views, sealer, clock }),
       sessions: makeSessionReader({ views, sealer }),
     };
     const digests = partial<Digests>({ ip: () => digest, email: () => digest });
@@ -106,10 +108,16 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           return user.status === 'registered' ? { userId, user } : null;
         },
       }),
-      loginByEmailCode: makeLoginByEmailCode({ ...deps, ...readers, loginCodes, clock, startSession }),
+      loginByEmailCode: makeLoginByEmailCode({
+        ...{ ...deps, ...readers, clock, startSession },
+        tryLoginCode: makeTryLoginCode({ ...deps, loginCodes }),
+      }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
-      changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),
+      changePassword: makeChangePassword({
+        ...{ ...deps, checkPassword: () => null },
+        checkPresentPassword: makeCheckPresentPassword(deps),
+      }),
       passSecondFactor: makePassSecondFactor({
         ...{ ...deps, sessionTokens: makeSessionTokens(deps) },
         secondFactors: {

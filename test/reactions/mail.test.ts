@@ -32,7 +32,7 @@ interface Issued {
 }
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
-  const users = makeUserReader({ views, sealer });
+  const users = makeUserReader({ views, sealer, clock: realClock });
   const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
   return [
     makeMailLoginCodes(deps),
@@ -263,7 +263,7 @@ test('Roles and offers are mailed once to proved addresses, and those that have 
   // When the reaction runs twice
   await settled(start());
   await settled(start());
-  // Then each user is told what still holds
+  // Then each user gets a mail about what still holds
   const told = smtp.mails.map(({ to, email }) => `${to.join()}: ${email.subject ?? ''}`);
   t.deepEqual([...told].sort(), [
     'bob@example.org: The ownership of a project is offered to you',

@@ -16,9 +16,11 @@ import { makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
+import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeLimitSessions } from './limit-sessions.js';
 import { makeStartSession } from './start-session.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
@@ -30,7 +32,7 @@ export function makeAccountCommands(
     readonly findAccount: FindAccount;
   },
 ) {
-  const startSession = makeStartSession(deps);
+  const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const common = {
     ...deps,
     startSession,
@@ -59,6 +61,8 @@ export function makeAccountCommands(
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
+    revertEmailChange: makeRevertEmailChange(common),
+    restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
     enrolTotp: makeEnrolTotp(common),

@@ -3,6 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { projectAggregate, type ProjectCommand } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { Places } from '../shared/places.js';
 import type { ProjectResource } from '../../../projections/projects/reader.js';
 
 export interface AnswerInvitationInput {
@@ -13,20 +14,23 @@ export interface AnswerInvitationInput {
 
 /**
  * Accepts an invitation or an offer (docs/design.md#offers), and returns the project.
- * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended
+ * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended; project_limit_reached
  */
 export type AcceptOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<ProjectResource>;
 
 /** Declines an invitation or an offer. @throws CommandRejected offer_not_found */
 export type DeclineOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<void>;
 
-type AnswerDeps = Pick<Deps, 'handler' | 'invitations' | 'projects'>;
+type AnswerDeps = Pick<Deps, 'handler' | 'invitations' | 'projects'> & {
+  /** The projects that a user owns. */
+  readonly places: Places;
+};
 
 export function makeAcceptOffer(deps: AnswerDeps): AcceptOffer {
   return async (input, context) => {
     const { documents } = await answer(deps, { ...input, accepts: true }, context);
     // Null where who invited may not any more: the invitation has ended then.
-    return deps.projects.after(documents, input.userId)?.resource ?? notFound();
+    return (await deps.projects.after(documents, input.userId))?.resource ?? notFound();
   };
 }
 
@@ -37,7 +41,7 @@ export function makeDeclineOffer(deps: AnswerDeps): DeclineOffer {
 }
 
 async function answer(
-  { handler, invitations }: AnswerDeps,
+  { handler, invitations, places }: AnswerDeps,
   { userId, invitationId, accepts }: AnswerInvitationInput & { readonly accepts: boolean },
   context: CommandContext,
 ) {
@@ -46,6 +50,7 @@ async function answer(
   const emailDigest = user.email_verified ? user.email_digest : null;
   const found = await invitations.find({ id: userId, emailDigest }, invitationId, context.time);
   if (found === null) return notFound();
+  if (accepts && found.role === 'owner') await places.take(userId, found.projectId);
   const now = context.time;
   const command: ProjectCommand =
     found.kind === 'membership' && emailDigest !== null

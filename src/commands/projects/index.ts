@@ -13,6 +13,7 @@ import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
 import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
+import { makeProjectPlaces } from '../shared/place-limits.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
 import { makeRequireProved } from './require-proved.js';
@@ -32,8 +33,9 @@ export function makeProjectCommands(
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
+  const places = makeProjectPlaces(deps);
   return {
-    createProject: makeCreateProject(deps),
+    createProject: makeCreateProject({ ...deps, places }),
     changeProject: makeChangeProject(deps),
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
@@ -42,8 +44,8 @@ export function makeProjectCommands(
     changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice }),
     removeMember: makeRemoveMember(deps),
     acceptInvitation,
-    acceptOffer: makeAcceptOffer(deps),
-    declineOffer: makeDeclineOffer(deps),
+    acceptOffer: makeAcceptOffer({ ...deps, places }),
+    declineOffer: makeDeclineOffer({ ...deps, places }),
     offerBilling: makeOfferBilling({ ...deps, countNotice }),
     withdrawBillingOffer: makeWithdrawBillingOffer(deps),
     forgetInvitations: makeForgetInvitations(deps),

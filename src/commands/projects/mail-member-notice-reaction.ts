@@ -1,12 +1,16 @@
 import type { MailOutcome } from '../../domain/fields.js';
 import { projectCategory, projectCodec, type ProjectEvent } from '../../domain/project/events.js';
-import { type MemberNotice, noticedTypes, noticeOf } from '../../domain/project/notices.js';
+import {
+  memberNoticeLifetimeMs,
+  type MemberNotice,
+  noticedTypes,
+  noticeOf,
+} from '../../domain/project/notices.js';
 import { openAt } from '../../domain/project/offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
 import { roleIn } from '../../domain/project/status.js';
 import type { Role } from '../../domain/role.js';
 import { securityNoticeAggregate } from '../../domain/security-notice/security-notice.js';
-import { securityNoticeLifetimeMs } from '../../domain/user/security-notices.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../event-sourcing/reacting/reaction.js';
@@ -31,7 +35,7 @@ export function makeMailMemberNotices(
     category: projectCategory,
     codec: projectCodec,
     types: noticedTypes,
-    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs),
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + memberNoticeLifetimeMs),
     prepare: async (event) => {
       const notice = noticeOf(event);
       if (notice === null) return null;

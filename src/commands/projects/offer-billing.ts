@@ -49,7 +49,8 @@ export function makeOfferBilling({
       context,
     );
     return (
-      projects.after(documents, actorId) ?? rejectProject('project_not_found', 'there is no such project')
+      (await projects.after(documents, actorId)) ??
+      rejectProject('project_not_found', 'there is no such project')
     );
   };
 }

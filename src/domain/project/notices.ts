@@ -9,6 +9,9 @@ export interface MemberNotice {
   readonly by: string;
 }
 
+/** A notice that could not be mailed within this time, in ms, is dropped. */
+export const memberNoticeLifetimeMs = 86_400_000;
+
 /** The types of events that may have a notice. */
 export const noticedTypes = [
   'MemberAdded',

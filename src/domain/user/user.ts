@@ -5,6 +5,7 @@ import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
+import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
@@ -42,6 +43,7 @@ export type UserCommand =
   | { readonly type: 'RevokeSessions' }
   | { readonly type: 'Erase' }
   | EmailChangeCommand
+  | RevertCommand
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
@@ -93,6 +95,9 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'AttemptEmailChange':
     case 'CompleteEmailChange':
       return decideEmailChange(command, registered(state));
+    case 'RevertEmailChange':
+    case 'LapseFormerAddress':
+      return decideRevert(command, registered(state));
     case 'EnrolTotp':
     case 'ConfirmTotp':
     case 'PassSecondFactor':
@@ -185,13 +190,14 @@ export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSourc
 }
 
 /**
- * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A reservation for a
- * replaced change never counts again, because that change is never requested again.
+ * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A former address counts
+ * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
+ * change never counts again, because that change is never requested again.
  * @param changeId the change that the reservation was made for; null: the registration
  */
 export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
   if (state.status !== 'registered') return false;
-  if (state.email_digest === emailDigest) return true;
+  if (state.email_digest === emailDigest || formerAddress(state, emailDigest) !== null) return true;
   return changeId !== null && state.emailChange?.changeId === changeId;
 }
 

@@ -52,6 +52,7 @@ export function makeInvitationRoutes({
         'The caller becomes a member, an owner, or the one whose capacity the assets of the project use.',
       request: { params: invitationParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: wrapped(projectResource) } },
+      errors: ['project_limit_reached'],
       handler: async ({ params: { invitationId }, caller: { userId }, command }) => ({
         status: 200,
         body: wrap(await acceptOffer({ userId, invitationId }, command)),
