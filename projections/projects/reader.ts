@@ -1,5 +1,6 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Role } from '../../src/domain/role.js';
+import { billingOffer } from '../../src/domain/project/offers.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import type { UsageReader } from '../usage/reader.js';
@@ -82,7 +83,12 @@ export function makeProjectReader({
     return documents.flatMap(({ id, revision, body }) => {
       const role = roleIn(body, userId) ?? roleOfStrangers;
       if (role === null) return [];
-      const fields = { id, ...body, role, used_bytes: usedBy(id), entitlements: entitlementsOf(body) };
+      const more = {
+        used_bytes: usedBy(id),
+        billing_offer: offerIn(body),
+        entitlements: entitlementsOf(body),
+      };
+      const fields = { id, ...body, role, ...more };
       return [{ revision, resource: resourceOf(projectResource, fields) }];
     });
   }
@@ -98,6 +104,13 @@ export function projectAccessOf(document: ViewDocument<ProjectDocument>): Projec
     defaultStorageId: body.default_storage_id,
     roleOf: (userId) => roleIn(body, userId),
   };
+}
+
+function offerIn(body: ProjectDocument): ProjectResource['billing_offer'] {
+  const offer = billingOffer(body);
+  if (offer === null) return null;
+  const { id, user_id, offered_by, expires_at } = offer;
+  return { id, user_id, offered_by, expires_at };
 }
 
 function entitlementsOf({ entitlements }: ProjectDocument): { readonly allow_s3: boolean } {
