@@ -5,8 +5,10 @@ import type { Readiness } from '../observing/readiness.js';
 import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
+import { makeInvitationRoutes } from '../http/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
+import { makeBillingRoutes } from '../http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
@@ -62,9 +64,11 @@ export function makeHttp(
       ...makeReauthenticationRoutes(commands),
       ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeAccountRoutes(commands),
+      ...makeInvitationRoutes({ ...commands, ...readers }),
       ...makeEmailChangeRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
+      ...makeBillingRoutes(commands),
       ...makeMemberRoutes({ ...commands, ...readers }),
       ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),

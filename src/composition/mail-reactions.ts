@@ -7,6 +7,7 @@ import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
 import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeMailAddressChanges } from '../commands/accounts/mail-address-change-reaction.js';
 import { makeMailInvitations } from '../commands/projects/mail-invitation-reaction.js';
+import { makeMailMemberNotices } from '../commands/projects/mail-member-notice-reaction.js';
 import { makeMailLoginCodes } from '../commands/accounts/mail-login-code-reaction.js';
 import { makeMailSecurityNotices } from '../commands/accounts/mail-security-notice-reaction.js';
 import type { Services } from './services.js';
@@ -31,6 +32,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeMailLoginCodes(deps),
     makeMailAddressChanges(deps),
     makeMailInvitations(deps),
+    makeMailMemberNotices(deps),
     makeMailSecurityNotices(deps),
   ];
 }

@@ -29,5 +29,9 @@ export const securityNoticeKind = z.enum([
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 
+/** What other members do about which the member gets a mail. */
+export const memberNoticeKind = z.enum(['role_given', 'ownership_offered', 'billing_offered']);
+export type MemberNoticeKind = z.infer<typeof memberNoticeKind>;
+
 /** A size in bytes. */
 export const byteCount = z.int().nonnegative();

@@ -48,6 +48,10 @@ const matrix = {
   listSessions: sessionAccess('passed'),
   revokeSession: sessionAccess('passed'),
   changePassword: sessionAccess('fresh'),
+  listInvitations: sessionAccess('passed'),
+  // To accept may make the caller responsible for a project.
+  acceptInvitation: sessionAccess('fresh'),
+  declineInvitation: sessionAccess('passed'),
   requestEmailChange: sessionAccess('fresh'),
   confirmEmailChange: sessionAccess('fresh'),
   // The mailed code proves the former address. A thief may hold the account's only sessions.
@@ -64,6 +68,8 @@ const matrix = {
   getProject: projectAccess(reads),
   changeProject: projectAccess({ role: 'owner', apiKey: 'refused' }),
   deleteProject: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh' }),
+  offerBilling: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh' }),
+  withdrawBillingOffer: projectAccess({ role: 'owner', apiKey: 'refused' }),
   listMembers: projectAccess(reads),
   addMember: projectAccess(changesMembers),
   changeMember: projectAccess(changesMembers),

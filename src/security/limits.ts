@@ -37,9 +37,9 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
   share_media: 'renewals of media URLs by a visitor of a share, per client',
   invitation_project:
-    'invitations that the service mails for one project, withdrawn ones too; in all processes',
-  invitation_inviter: 'invitations that the service mails for one inviter; in all processes',
-  invitation_address: 'invitations that the service mails to one address; in all processes',
+    'invitations, added members, higher roles and offers in one project, withdrawn ones too; in all processes',
+  invitation_inviter: 'the same by one user; in all processes',
+  invitation_address: 'the same to one address; in all processes',
   session: 'requests of one session',
   user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',

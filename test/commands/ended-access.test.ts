@@ -41,6 +41,7 @@ async function given() {
   const { emailDigest } = admin;
   const target = { aggregate: userAggregate, id: admin.userId };
   await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  await commands.verifyEmail({ email: 'ada@example.com' }, next());
   await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
   const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
   const inProject = { projectId: project.id, actorId: owner.userId };

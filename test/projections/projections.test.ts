@@ -148,6 +148,7 @@ const project: ProjectDocument = {
   owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
+  offers: [],
   entitlements: [],
   api_keys: [],
   default_storage_id: null,
@@ -173,7 +174,9 @@ test('Invitations are in the view until they end, each with its role', (t) => {
     email: sealedExample('bob@example.com'),
     email_digest: digest,
     role: 'viewer',
+    invited_by: userId,
     invited_at: eventTime(1),
+    role_at: eventTime(3),
   } as const;
   const roleChanged = {
     type: 'InvitationRoleChanged',

@@ -20,6 +20,8 @@ export type UseCaseRejection =
   | 'credentials_refused'
   /** The command needs to send mail, and no mail server is configured. */
   | 'mail_not_configured'
+  /** The command makes the service mail others, and the caller has not proved an address. */
+  | 'email_not_verified'
   /** The key that hashed or sealed the password is missing: see `refuseUncheckable`. */
   | 'password_not_checkable'
   /** The payment platform is not configured, so it could not report a payment. */
