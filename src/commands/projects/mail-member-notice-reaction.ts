@@ -6,7 +6,6 @@ import { type ExistingProject, projectAggregate } from '../../domain/project/pro
 import { roleIn } from '../../domain/project/status.js';
 import type { Role } from '../../domain/role.js';
 import { securityNoticeAggregate } from '../../domain/security-notice/security-notice.js';
-import { securityNoticeLifetimeMs } from '../../domain/user/security-notices.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../event-sourcing/reacting/reaction.js';
@@ -14,6 +13,9 @@ import { memberNoticeMessage } from '../../integrations/mail/member-messages.js'
 import { erased } from '../../keys/sealer.js';
 import type { Deps } from '../deps.js';
 import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
+
+/** A day, as most notices about accounts. */
+const memberNoticeLifetimeMs = 86_400_000;
 
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
 
@@ -31,7 +33,7 @@ export function makeMailMemberNotices(
     category: projectCategory,
     codec: projectCodec,
     types: noticedTypes,
-    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs),
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + memberNoticeLifetimeMs),
     prepare: async (event) => {
       const notice = noticeOf(event);
       if (notice === null) return null;
