@@ -83,13 +83,12 @@ export function makeProjectReader({
     return documents.flatMap(({ id, revision, body }) => {
       const role = roleIn(body, userId) ?? roleOfStrangers;
       if (role === null) return [];
-      const more = {
+      const computed = {
         used_bytes: usedBy(id),
-        billing_offer: offerIn(body),
         entitlements: entitlementsOf(body),
+        ...billingOfferOf(body),
       };
-      const fields = { id, ...body, role, ...more };
-      return [{ revision, resource: resourceOf(projectResource, fields) }];
+      return [{ revision, resource: resourceOf(projectResource, { id, ...body, role, ...computed }) }];
     });
   }
 }
@@ -106,11 +105,11 @@ export function projectAccessOf(document: ViewDocument<ProjectDocument>): Projec
   };
 }
 
-function offerIn(body: ProjectDocument): ProjectResource['billing_offer'] {
-  const offer = billingOffer(body);
-  if (offer === null) return null;
+function billingOfferOf(project: ProjectDocument): Pick<ProjectResource, 'billing_offer'> {
+  const offer = billingOffer(project);
+  if (offer === null) return { billing_offer: null };
   const { id, user_id, offered_by, expires_at } = offer;
-  return { id, user_id, offered_by, expires_at };
+  return { billing_offer: { id, user_id, offered_by, expires_at } };
 }
 
 function entitlementsOf({ entitlements }: ProjectDocument): { readonly allow_s3: boolean } {

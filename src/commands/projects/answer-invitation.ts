@@ -14,7 +14,8 @@ export interface AnswerInvitationInput {
 
 /**
  * Accepts an invitation or an offer (docs/design.md#offers), and returns the project.
- * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended; project_limit_reached
+ * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended;
+ * project_limit_reached for an offer to a user who owns or pays for 100 projects
  */
 export type AcceptOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<ProjectResource>;
 
@@ -22,7 +23,7 @@ export type AcceptOffer = (input: AnswerInvitationInput, context: CommandContext
 export type DeclineOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<void>;
 
 type AnswerDeps = Pick<Deps, 'handler' | 'invitations' | 'projects'> & {
-  /** The projects that a user owns. */
+  /** The places of owned projects. */
   readonly places: Places;
 };
 
@@ -56,6 +57,7 @@ async function answer(
     found.kind === 'membership' && emailDigest !== null
       ? { type: 'AnswerInvitation', invitationId, userId, emailDigest, accepts, now }
       : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
+  if (accepts && found.kind !== 'membership') await places.take(userId, found.projectId);
   return handler.handle({ aggregate: projectAggregate, id: found.projectId }, command, context);
 }
 

@@ -12,8 +12,8 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
-import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeProjectPlaces } from '../shared/place-limits.js';
+import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
 import { makeRequireProved } from './require-proved.js';
@@ -30,6 +30,7 @@ export function makeProjectCommands(
   const countInvitation = makeCountInvitation({
     limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
   });
+  const places = makeProjectPlaces(deps);
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
