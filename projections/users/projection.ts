@@ -27,7 +27,7 @@ function twoFactorAfter({ two_factor_enabled }: UserDocument, { type }: UserEven
 
 export const usersProjection: Projection<UserDocument, UserEvent> = {
   name: 'users',
-  version: 3,
+  version: 4,
   category: userCategory,
   codec: userCodec,
   indexes: [],

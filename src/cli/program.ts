@@ -4,6 +4,7 @@ import type { ControlReply } from '../control/protocol.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { withOperator } from './operator.js';
 import { rewrapAll } from './rewrap.js';
+import { addUserCommands } from './user-commands.js';
 
 type Input = Readonly<Record<string, JsonValue>>;
 
@@ -34,15 +35,7 @@ for (const role of ['operator', 'auditor'] as const) {
     .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
-const user = program.command('user').description('accounts');
-user
-  .command('verify <email>')
-  .description('count the address as proved to be the account’s')
-  .action((email: string) => operate('user verify', { email }));
-user
-  .command('erase <userId>')
-  .description('delete the account, the data of the person, and the projects without another member')
-  .action((userId: string) => operate('user erase', { user_id: userId }));
+addUserCommands(program, { operate, print, parseInteger });
 
 const project = program.command('project').description('projects');
 for (const [name, description] of [

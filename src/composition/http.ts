@@ -6,6 +6,7 @@ import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
@@ -61,6 +62,7 @@ export function makeHttp(
       ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeAccountRoutes(commands),
       ...makeEmailChangeRoutes(commands),
+      ...makeEmailVerificationRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeMemberRoutes({ ...commands, ...readers }),

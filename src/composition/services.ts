@@ -29,7 +29,7 @@ import {
 import { removeLeftovers } from '../keys/key-file.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/login-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
@@ -182,10 +182,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+      verificationCodes: makeVerificationCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
       invitationLimits: limitsFrom(config.limits),
+      verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
       probe: makeProbeBucket({
         http: makeOutgoingHttp({ isAllowed: makeAllowedAddress(config.storageAllowedCidrs) }),

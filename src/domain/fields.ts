@@ -25,6 +25,7 @@ export const securityNoticeKind = z.enum([
   'two_factor_off',
   'recovery_code_used',
   'recovery_codes_replaced',
+  'account_reclaimed',
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 

@@ -42,6 +42,8 @@ const matrix = {
   listSessions: sessionAccess('passed'),
   revokeSession: sessionAccess('passed'),
   changePassword: sessionAccess('fresh'),
+  requestEmailVerification: sessionAccess('passed'),
+  confirmEmailVerification: sessionAccess('passed'),
   requestEmailChange: sessionAccess('fresh'),
   confirmEmailChange: sessionAccess('fresh'),
   enrolTotp: sessionAccess('passed'),

@@ -15,6 +15,7 @@ export const defaultLimits = {
   invitation_project: { limit: 200, seconds: 86_400 },
   invitation_inviter: { limit: 300, seconds: 86_400 },
   invitation_address: { limit: 10, seconds: 86_400 },
+  verification_address: { limit: 10, seconds: 86_400 },
   session: { limit: 600, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
 } as const satisfies Record<string, NamedLimit>;
@@ -27,7 +28,8 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   login: 'sign-ins by password or code and changes of a password, of a client, with every outcome',
   email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
   email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
-  email_change: 'changes of an address that a client requests: codes sent, and taken addresses (409)',
+  email_change:
+    'codes to prove an address that a client requests, for its account or for another address; also taken addresses (409)',
   refresh: 'token refreshes of a client',
   two_factor: 'attempts of a client at a second factor',
   share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
@@ -36,6 +38,8 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
     'invitations that the service mails for one project, withdrawn ones too; in all processes',
   invitation_inviter: 'invitations that the service mails for one inviter; in all processes',
   invitation_address: 'invitations that the service mails to one address; in all processes',
+  verification_address:
+    'codes that the service mails to one address to prove it, also to accounts that are erased; in all processes',
   session: 'requests of one session',
   api_key: 'requests with one API key',
 };

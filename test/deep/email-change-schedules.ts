@@ -87,6 +87,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
+      verificationIssues: partial({}),
+      mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer }),
       startSession: makeStartSession({
         ...deps,

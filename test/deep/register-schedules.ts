@@ -64,6 +64,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     digests: partial({ email: () => digest }),
     passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
+    verificationIssues: partial({}),
+    mailConfigured: false,
     users,
     startSession: makeStartSession({
       handler,

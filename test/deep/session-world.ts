@@ -106,7 +106,10 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           return user.status === 'registered' ? { userId, user } : null;
         },
       }),
-      loginByEmailCode: makeLoginByEmailCode({ ...deps, ...readers, loginCodes, clock, startSession }),
+      loginByEmailCode: makeLoginByEmailCode({
+        ...{ ...deps, ...readers, loginCodes, clock, startSession },
+        endGivenAccess: () => Promise.resolve(),
+      }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
       changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),

@@ -141,6 +141,8 @@ test('The document describes every route and has no dangling reference', async (
     '/api/v1/auth/email-code/login',
     '/api/v1/auth/email-code/send',
     '/api/v1/auth/email/confirm',
+    '/api/v1/auth/email/verify',
+    '/api/v1/auth/email/verify/send',
     '/api/v1/auth/login',
     '/api/v1/auth/logout',
     '/api/v1/auth/me',

@@ -2,6 +2,8 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { isIssueOpen, loginCodeAggregate, type LoginCodeIssue } from '../../domain/login-code/login-code.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { EndGivenAccess } from './end-given-access.js';
+import { refuseBanned } from './registered-user.js';
 import { checkAddress } from '../shared/check-address.js';
 import type { SignedIn } from './login.js';
 import { isRejection, type Rejection, rejectUseCase } from '../shared/rejections.js';
@@ -20,9 +22,9 @@ export interface EmailCodeLoginInput {
 
 /**
  * Signs in by a mailed code, which also verifies the address (docs/design.md#login-codes). The first code that verifies
- * an address voids the earlier password, sessions and second factor, because their maker never proved the address. All
- * refusals have the same text and come at the earliest 300 ms after the request began.
- * @throws CommandRejected invalid_request, credentials_refused; Overloaded
+ * an address voids all that the account held before, and ends the access that it gave (see `EndGivenAccess`), because
+ * its maker never proved the address. All refusals have the same text and come at the earliest 300 ms after the request began.
+ * @throws CommandRejected invalid_request, credentials_refused, account_banned after the right code; Overloaded
  */
 export type LoginByEmailCode = (input: EmailCodeLoginInput, context: CommandContext) => Promise<SignedIn>;
 
@@ -39,8 +41,10 @@ export function makeLoginByEmailCode({
   clock,
   users,
   startSession,
+  endGivenAccess,
 }: Pick<Deps, 'handler' | 'digests' | 'loginCodes' | 'clock' | 'users'> & {
   readonly startSession: StartSession;
+  readonly endGivenAccess: EndGivenAccess;
 }): LoginByEmailCode {
   return async ({ email, code, clientIp, userAgent }, context) => {
     const releaseMs = clock.now().getTime() + replyAfterMs;
@@ -77,12 +81,15 @@ export function makeLoginByEmailCode({
       context,
     );
     if (!matches) return null;
+    if (user.status === 'registered') refuseBanned(user);
     const target = { aggregate: userAggregate, id: issue.userId };
     const proof = { type: 'ProveEmail', emailDigest } as const;
     const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
     if (user.status !== 'registered') return null;
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
+    // From here on, a reaction does it if this process crashes.
+    if (voided) await endGivenAccess({ userId: issue.userId }, context);
     return { userId: issue.userId, epoch: voided ? user.epoch + 1 : user.epoch };
   }
 

@@ -10,6 +10,7 @@ import { checkAddress } from '../shared/check-address.js';
 import type { Account, FindAccount } from '../shared/find-account.js';
 import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+import { refuseBanned } from './registered-user.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
 
@@ -30,7 +31,8 @@ export interface SignedIn {
 /**
  * Signs in by address and password (docs/design.md#accounts). An unknown address gets the same refusal after the same
  * work.
- * @throws CommandRejected invalid_request, credentials_refused; TooManyAttempts; Overloaded
+ * @throws CommandRejected invalid_request, credentials_refused, account_banned after the right password;
+ * TooManyAttempts; Overloaded
  */
 export type Login = (input: LoginInput, context: CommandContext) => Promise<SignedIn>;
 
@@ -68,6 +70,7 @@ export function makeLogin({
     if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
     if (tried.outcome === 'failed') return refuse();
     const account = tried.value;
+    refuseBanned(account.user);
     if (account.needsRehash) await rehash(account, password, context).catch(onRehashFailed);
     const { userId, user } = account;
     // The epoch comes from the state that the check read: a later change of the password ends the session.

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.js';
 import { makeChangePassword } from './change-password.js';
+import type { EndGivenAccess } from './end-given-access.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
@@ -16,6 +17,7 @@ export function makeSessionCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
+    readonly endGivenAccess: EndGivenAccess;
   },
 ) {
   const onUncheckable: OnUncheckable = (error) => {

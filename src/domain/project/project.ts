@@ -2,6 +2,7 @@ import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { GrantSource } from '../fields.js';
 import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
 import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
+import { decideGivenAccess, type GivenAccessCommand } from './given-access.js';
 import { decideMembers, type MemberCommand } from './members.js';
 import { rejectProject } from './rejections.js';
 import { type ExistingProject, evolve, type ProjectState } from './state.js';
@@ -35,6 +36,7 @@ export type ProjectCommand =
       readonly storageId: string;
     }
   | MemberCommand
+  | GivenAccessCommand
   | ApiKeyCommand;
 
 const initialState: ProjectState = { status: 'absent' };
@@ -76,6 +78,8 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
     case 'RemoveErasedMember':
       // These commands follow from other events, and have nothing to do in a deleted project.
       return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
+    case 'EndGivenAccess':
+      return state.status === 'existing' ? decideGivenAccess(command, state) : [];
     case 'InviteMember':
     case 'AddMember':
     case 'ChangeMemberRole':

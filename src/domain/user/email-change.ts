@@ -1,6 +1,6 @@
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
-import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
+import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
 import type { EmailChange, RegisteredUser } from './state.js';
@@ -24,12 +24,10 @@ export type EmailChangeCommand =
 /** Returns when the user may request another change of address; null: now. */
 export function nextEmailChangeAt({ emailChangesAsked }: RegisteredUser, now: Date): Date | null {
   // The mails may reach strangers, so the limits are those of sign-in codes.
-  const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
-    const first = emailChangesAsked.at(-limit);
-    return first === undefined ? [] : [first.askedAt.getTime() + withinMs];
-  });
-  const nextMs = Math.max(...ends, 0);
-  return nextMs <= now.getTime() ? null : new Date(nextMs);
+  return nextMailedCodeAt(
+    emailChangesAsked.map(({ askedAt }) => askedAt),
+    now,
+  );
 }
 
 export function decideEmailChange(command: EmailChangeCommand, user: RegisteredUser): readonly UserEvent[] {

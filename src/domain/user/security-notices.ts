@@ -9,7 +9,7 @@ export const securityNoticeKinds = {
   EmailChanged: 'email_changed',
   TotpConfirmed: 'two_factor_on',
   TotpRemoved: 'two_factor_off',
-  CredentialsVoided: 'two_factor_off',
+  CredentialsVoided: 'account_reclaimed',
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
 } as const satisfies Partial<Record<UserEvent['type'], SecurityNoticeKind>>;
@@ -37,7 +37,6 @@ export interface SecurityNotices {
 interface Noticed {
   readonly email: Sealed;
   readonly email_verified: boolean;
-  readonly totp: { readonly status: 'off' | 'enrolling' | 'on' };
   readonly notices: SecurityNotices;
 }
 
@@ -71,8 +70,7 @@ function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> 
   return event.type in securityNoticeKinds;
 }
 
-function isNews(event: Evolving<NoticedEvent>, { totp, notices }: Noticed): boolean {
-  if (event.type === 'CredentialsVoided') return totp.status === 'on';
+function isNews(event: Evolving<NoticedEvent>, { notices }: Noticed): boolean {
   // The codes directly after a confirmation replace none.
   if (event.type === 'RecoveryCodesIssued') return event.revision - 1n !== notices.totpConfirmedAt;
   return true;

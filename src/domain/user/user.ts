@@ -3,6 +3,12 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
+import {
+  decideEmailVerification,
+  type EmailVerificationCommand,
+  type VerificationIssue,
+  verificationRequested,
+} from './email-verification.js';
 import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
@@ -18,6 +24,8 @@ export type UserCommand =
       readonly nickname: Sealed;
       readonly passwordHash: Sealed;
       readonly capacityBytes: number;
+      /** The code that is mailed to the address; undefined where none is. */
+      readonly verification?: VerificationIssue | undefined;
     }
   | { readonly type: 'AbandonRegistration' }
   /** Each source has one grant, and the grants add up. */
@@ -28,7 +36,7 @@ export type UserCommand =
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
   /** An operator vouches for the address. */
   | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
-  /** A mailed code proves the address. The first proof voids the earlier credentials. */
+  /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
   | { readonly type: 'ProveEmail'; readonly emailDigest: string }
   | {
       readonly type: 'ChangePassword';
@@ -40,7 +48,14 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
+  /** Turns the second factor off, because its owner has lost it. An operator decides. */
+  | { readonly type: 'ResetSecondFactor' }
+  | { readonly type: 'Ban' }
+  | { readonly type: 'Unban' }
   | { readonly type: 'Erase' }
+  /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
+  | { readonly type: 'EraseUnproved' }
+  | EmailVerificationCommand
   | EmailChangeCommand
   | TotpCommand;
 
@@ -84,10 +99,24 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RevokeSessions':
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
+    case 'ResetSecondFactor':
+      return registered(state).totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
+    case 'Ban':
+      return registered(state).banned ? [] : [{ type: 'UserBanned', data: {} }];
+    case 'Unban':
+      return registered(state).banned ? [{ type: 'UserUnbanned', data: {} }] : [];
     case 'Erase':
       if (state.status === 'erased') return [];
       registered(state);
       return [{ type: 'UserErased', data: {} }];
+    case 'EraseUnproved':
+      if (state.status !== 'registered' || state.email_verified || state.banned) return [];
+      return [{ type: 'UserErased', data: {} }];
+    case 'RequestEmailVerification':
+    case 'MarkEmailVerificationMailed':
+    case 'AttemptEmailVerification':
+    case 'ProveEmailInSession':
+      return decideEmailVerification(command, registered(state));
     case 'RequestEmailChange':
     case 'MarkEmailChangeMailed':
     case 'AttemptEmailChange':
@@ -108,7 +137,7 @@ function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly U
   if (!user.email_verified) {
     return rejectUser(
       'address_not_proved',
-      'nobody has proved this address; have its owner sign in by a code mailed there, or run `stowage user verify <email>` first',
+      'nobody has proved this address; have its owner confirm the code that was mailed there, or run `stowage user verify <email>` first',
     );
   }
   return [{ type: 'PlatformRoleGranted', data: { role } }];
@@ -131,6 +160,9 @@ function register(
           },
         },
         { type: 'CapacityGranted', data: { source: registration, bytes: command.capacityBytes } },
+        ...(command.verification === undefined
+          ? []
+          : [verificationRequested(command.emailDigest, command.verification)]),
       ];
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');

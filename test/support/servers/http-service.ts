@@ -6,6 +6,7 @@ import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 import type { HttpDeps } from '../../../src/http/compose.js';
 import { makeAccountRoutes } from '../../../src/http/routes/account.js';
 import { makeEmailChangeRoutes } from '../../../src/http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../../../src/http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../../../src/http/routes/account-two-factor.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
@@ -140,6 +141,7 @@ export function areaRoutes(
     ...makeSessionRoutes(commands),
     ...makeAccountRoutes(commands),
     ...makeEmailChangeRoutes(commands),
+    ...makeEmailVerificationRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeMemberRoutes(commands),

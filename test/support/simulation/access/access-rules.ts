@@ -59,6 +59,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /auth/password': userAgain,
   'POST /auth/email': userAgain,
   'POST /auth/email/confirm': userAgain,
+  'POST /auth/email/verify': user,
+  'POST /auth/email/verify/send': user,
   'POST /auth/2fa/totp': user,
   'POST /auth/2fa/totp/confirm': user,
   'POST /auth/2fa/totp/remove': user,
