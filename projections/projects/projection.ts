@@ -18,7 +18,7 @@ function evolve(document: ProjectDocument | null, event: Recorded<ProjectEvent>)
 
 export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
   name: 'projects',
-  version: 3,
+  version: 4,
   category: projectCategory,
   codec: projectCodec,
   indexes: ['members.user_id', 'invitations.email_digest', 'api_keys.digest'],

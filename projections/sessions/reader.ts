@@ -13,8 +13,10 @@ export interface SessionAccess {
   /** The user's session epoch at the start. */
   readonly epoch: number;
   readonly methods: readonly AuthenticationMethod[];
-  /** When the user signed in. */
+  /** When the user last signed in or authenticated again. */
   readonly authenticatedAt: Date;
+  /** When the user last proved a mailed code in this session; null: never. */
+  readonly emailCodeAt: Date | null;
   /** When it last passed a second factor; null if it never did. */
   readonly strengthenedAt: Date | null;
   /** The latest end of the session. */
@@ -74,7 +76,7 @@ export function makeSessionReader({
   }
 
   async function present({ id, body }: ViewDocument<SessionDocument>): Promise<SessionResource> {
-    const { user_id: userId, amr, created_at, last_used_at, strengthened_at, user_agent } = body;
+    const { user_id: userId, amr, auth_time, created_at, last_used_at, strengthened_at, user_agent } = body;
     const opened =
       user_agent === null ? null : await sealer.open({ kind: 'person', userId }, 'user_agent', user_agent);
     return {
@@ -82,6 +84,7 @@ export function makeSessionReader({
       methods: [...amr],
       created_at,
       last_used_at,
+      authenticated_at: auth_time,
       strengthened_at,
       expires_at: body.idle_expires_at < body.expires_at ? body.idle_expires_at : body.expires_at,
       user_agent: opened === erased ? null : opened,
@@ -90,12 +93,21 @@ export function makeSessionReader({
 }
 
 export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
-  const { user_id: userId, epoch, amr: methods, auth_time, strengthened_at, expires_at } = body;
+  const {
+    user_id: userId,
+    epoch,
+    amr: methods,
+    auth_time,
+    email_code_at,
+    strengthened_at,
+    expires_at,
+  } = body;
   return {
     userId,
     epoch,
     methods,
     authenticatedAt: new Date(auth_time),
+    emailCodeAt: email_code_at === null ? null : new Date(email_code_at),
     strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
     expiresAt: new Date(expires_at),
   };

@@ -20,9 +20,18 @@ function evolve(document: UserDocument | null, event: Recorded<UserEvent>): User
   return { ...document, ...applyEvent(document, event), two_factor_enabled, updated_at: event.time };
 }
 
-function twoFactorAfter({ two_factor_enabled }: UserDocument, { type }: UserEvent): boolean {
-  if (type === 'TotpConfirmed') return true;
-  return type === 'TotpRemoved' || type === 'CredentialsVoided' ? false : two_factor_enabled;
+function twoFactorAfter({ two_factor_enabled }: UserDocument, event: UserEvent): boolean {
+  switch (event.type) {
+    case 'TotpConfirmed':
+      return true;
+    case 'TotpRemoved':
+    case 'CredentialsVoided':
+      return false;
+    case 'EmailChangeReverted':
+      return two_factor_enabled && !event.data.voided.includes('totp');
+    default:
+      return two_factor_enabled;
+  }
 }
 
 export const usersProjection: Projection<UserDocument, UserEvent> = {

@@ -40,6 +40,7 @@ export interface Deps extends Readers {
   readonly loginCodes: MailedCodes;
   readonly addressChangeCodes: MailedCodes;
   readonly verificationCodes: MailedCodes;
+  readonly addressRevertCodes: MailedCodes;
   readonly background: Background;
   readonly makeUrls: MakeStorageUrls;
   readonly probe: ProbeBucket;

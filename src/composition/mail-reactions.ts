@@ -4,6 +4,7 @@ import { makeLogMailer } from '../integrations/mail/log-mailer.js';
 import { type Mailer, makeMailer } from '../integrations/mail/mailer.js';
 import { parseSmtpUrl } from '../integrations/mail/smtp-url.js';
 import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeMailAddressChanges } from '../commands/accounts/mail-address-change-reaction.js';
 import { makeMailEmailVerifications } from '../commands/accounts/mail-email-verification-reaction.js';
 import { makeMailInvitations } from '../commands/projects/mail-invitation-reaction.js';
@@ -23,6 +24,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     loginCodes: makeLoginCodes(keyRings.code),
     addressChangeCodes: makeAddressChangeCodes(keyRings.code),
     verificationCodes: makeVerificationCodes(keyRings.code),
+    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
     onRefused: (reaction: string, error: Error) => {
       log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
     },

@@ -52,7 +52,7 @@ export function makeReactions(
 
     // Accounts
     makeFinishEmailChanges(commands),
-    makeReleaseFormerAddresses(commands),
+    makeReleaseFormerAddresses({ ...commands, clock }),
     makeEndGivenAccesses({ ...commands, projectsShowUpTo: caughtUp(projectsProjection) }),
     ...purgeReactions(services),
     makeFinishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),

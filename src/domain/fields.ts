@@ -21,6 +21,7 @@ export type MailOutcome = z.infer<typeof mailOutcome>;
 export const securityNoticeKind = z.enum([
   'password_changed',
   'email_changed',
+  'email_change_reverted',
   'two_factor_on',
   'two_factor_off',
   'recovery_code_used',

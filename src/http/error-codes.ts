@@ -18,6 +18,7 @@ export const errorStatus = {
   entitlement_required: 403,
   two_factor_required: 403,
   account_banned: 403,
+  reauthentication_required: 403,
   not_found: 404,
   method_not_allowed: 405,
   email_taken: 409,

@@ -5,7 +5,7 @@ import type { AccessKind } from './access.js';
 import { internalError, toHttpError } from './error-reply.js';
 import { matchesNone, revisionWanted } from './etag.js';
 import { userAgentOf } from './user-agent.js';
-import type { PathParams } from './gate.js';
+import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
@@ -61,6 +61,9 @@ export function makeExchange<
     const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
+    if (grant.caller.kind === 'session' && spec.needsFresh?.({ params, body, ...grant }) === true) {
+      requireFresh(grant.caller, shell.clock.now());
+    }
     refuseForLack(spec);
 
     // 4. The limit per client 429, which only well-formed requests reach.

@@ -24,6 +24,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   email_verification_code_refused: 'invalid_credentials',
   account_banned: 'account_banned',
   email_change_not_pending: 'invalid_credentials',
+  email_change_not_revertible: 'invalid_credentials',
   address_unchanged: 'email_taken',
   email_change_too_soon: 'too_many_attempts',
   email_change_code_refused: 'invalid_credentials',

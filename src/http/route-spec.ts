@@ -55,6 +55,11 @@ export interface RouteSpec<
   readonly errors?: readonly ErrorCode[];
   /** The error for a missing part of the configuration. It runs for well-formed requests, before limits. */
   readonly lacks?: () => HttpError | null;
+  /**
+   * Returns whether this request needs a fresh authentication (docs/design.md#fresh-authentication), where the policy does
+   * not need one for every request. It runs for well-formed requests of sessions.
+   */
+  needsFresh?(request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind]): boolean;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */

@@ -99,6 +99,8 @@ export const guessing = {
   addressChangeCode: {
     code: { ...mailedCode, mails: { email_change: { limit: 5, seconds: 600 } } },
   },
+  /** Codes that undo a change of address. They have 100 bits, so failures void none, and a thief cannot block the owner. */
+  addressRevertCode: { client: { email_revert: { limit: 10, seconds: 60 } } },
   /** Passwords of shares: by share and client. */
   sharePassword: {
     client: { share_verify: { limit: 30, seconds: 60 } },

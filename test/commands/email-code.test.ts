@@ -357,7 +357,7 @@ test('The proof of an address by its owner voids the credentials of a stranger w
   t.is(await outcomeOf(login({ email, password, ...client }, next())), 'credentials_refused');
   const asked = {
     ...{ userId, clientIp: client.clientIp, newPassword: 'Another-Horse-8' },
-    session: { ...session, methods: ['email'], authenticatedAt: next().time },
+    session: { ...session, emailCodeAt: next().time },
   };
   const withOld = changePassword({ ...asked, currentPassword: password }, next());
   t.is(await outcomeOf(withOld), 'credentials_refused', 'the account has no password');

@@ -10,6 +10,7 @@ import { makeAddressReservations } from '../../src/commands/accounts/address-res
 import { makeConfirmEmailChange } from '../../src/commands/accounts/confirm-email-change.js';
 import { makeFinishEmailChange } from '../../src/commands/accounts/finish-email-change.js';
 import { makeRegister } from '../../src/commands/accounts/register.js';
+import { makeRevertEmailChange } from '../../src/commands/accounts/revert-email-change.js';
 import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
@@ -73,13 +74,15 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
   );
   const reservations = makeAddressReservations({ handler, clock });
-  const finishEmailChange = makeFinishEmailChange({ handler, reservations });
   // The code of a change is its id, so a reader of the mail knows it.
   const addressChangeCodes = partial<MailedCodes>({
     active: () => 'c1',
     matches: (issue, typed) => typed === issue.issueId,
   });
-  const deps = { handler, reservations, sealer, digests, addressChangeCodes };
+  // So is the code that undoes it.
+  const addressRevertCodes = addressChangeCodes;
+  const deps = { handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes };
+  const finishEmailChange = makeFinishEmailChange(deps);
   return {
     handler,
     reservations,
@@ -99,9 +102,10 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
+    revertEmailChange: makeRevertEmailChange(deps),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
-      makeReleaseFormerAddresses({ reservations }),
+      makeReleaseFormerAddresses({ reservations, clock }),
     ] as readonly AnyReaction[],
   };
 }

@@ -10,6 +10,8 @@ import { makeLogin } from '../../src/commands/accounts/login.js';
 import { makeLoginByEmailCode } from '../../src/commands/accounts/login-by-email-code.js';
 import { makeLogout } from '../../src/commands/accounts/logout.js';
 import { makePassSecondFactor } from '../../src/commands/accounts/pass-second-factor.js';
+import { makeCheckPresentPassword } from '../../src/commands/accounts/present-password.js';
+import { makeTryLoginCode } from '../../src/commands/accounts/try-login-code.js';
 import { makeRefresh } from '../../src/commands/accounts/refresh.js';
 import { makeSessionTokens } from '../../src/commands/accounts/session-tokens.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
@@ -107,12 +109,16 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
         },
       }),
       loginByEmailCode: makeLoginByEmailCode({
-        ...{ ...deps, ...readers, loginCodes, clock, startSession },
+        ...{ ...deps, ...readers, clock, startSession },
+        tryLoginCode: makeTryLoginCode({ ...deps, loginCodes }),
         endGivenAccess: () => Promise.resolve(),
       }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
-      changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),
+      changePassword: makeChangePassword({
+        ...{ ...deps, checkPassword: () => null },
+        checkPresentPassword: makeCheckPresentPassword(deps),
+      }),
       passSecondFactor: makePassSecondFactor({
         ...{ ...deps, sessionTokens: makeSessionTokens(deps) },
         secondFactors: {

@@ -112,7 +112,13 @@ test('A proved address gets no code, and a code of an earlier address proves not
 
 test('The first proof by a sign-in ends a pending change of address, which may lead to the mailbox of a stranger', (t) => {
   given(userAggregate, userRegistered, emailChangeRequested, emailVerified, voided)
-    .when({ type: 'CompleteEmailChange', changeId, emailDigest: otherDigest })
+    .when({
+      type: 'CompleteEmailChange',
+      changeId,
+      emailDigest: otherDigest,
+      codeKeyId: 'c1',
+      now: later(3, 0),
+    })
     .thenRejected(t, 'email_change_not_pending');
 });
 

@@ -230,7 +230,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   const kidIn = (output: string): string => textOf(asObject(JSON.parse(output)), 'kid');
 
   // When a key is added, then the service publishes it at once, well before it signs
-  const jwt = kidIn((await run('add', 'jwt')).stdout);
+  const jwt = kidIn((await run('add', 'jwt', '--json')).stdout);
   const published = await client.get('/.well-known/jwks.json');
   t.is(published.headers.get('cache-control'), 'public, max-age=30');
   t.deepEqual(
@@ -250,7 +250,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   // When the master key is rotated, then every data key is wrapped with the new one
   const master = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'master' })), 'kid');
   await operate(directory.path, 'keys promote', { ring: 'master', kid: master, now: true });
-  t.deepEqual(JSON.parse((await run('rewrap')).stdout), {
+  t.deepEqual(JSON.parse((await run('rewrap', '--json')).stdout), {
     rewrapped: 2,
     unreadable: 0,
     data_keys: { [master]: 2 },
@@ -265,7 +265,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   t.is((await client.get('/api/v1/auth/me', bea.headers)).status, 200);
 
   // Then the overview names rings and ids, the log names every change, and neither contains a key
-  const listed = asObject(JSON.parse((await run('list')).stdout))['items'];
+  const listed = asObject(JSON.parse((await run('list', '--json')).stdout))['items'];
   t.deepEqual(
     (listed as { ring: string; keys: { active: boolean }[] }[]).map(({ ring, keys }) => [
       ring,
@@ -288,7 +288,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   ]);
 
   // and the same holds when no service runs and the command opens the stores: its output is its result alone
-  t.like(JSON.parse((await run('rewrap')).stdout), { rewrapped: 0, data_keys: { [master]: 2 } });
+  t.like(JSON.parse((await run('rewrap', '--json')).stdout), { rewrapped: 0, data_keys: { [master]: 2 } });
   t.is(everyKey.size, 9);
   for (const key of everyKey) {
     t.false([...outputs, service.output()].some((text) => text.includes(key)));

@@ -83,7 +83,7 @@ test('A session proves the address by the code that the registration mailed, and
   t.is((await post(path, { code: 'wrong' }, ada)).status, 204);
 });
 
-test('A code that proves an address signs nobody in, and a code that signs in proves nothing in a session', async (t) => {
+test('A code that proves an address does not sign in, and a code that signs in proves nothing in a session', async (t) => {
   const { post, signUp, codeOf, signInByCode, commands, stores, get } = await start(t);
   const ada = await signUp('ada');
   const email = 'ada@example.com';

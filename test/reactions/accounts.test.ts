@@ -57,7 +57,7 @@ async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promi
   return answers;
 }
 
-test('An account that nobody proves is erased 30 days after its mail, unless it has a project, a membership or an order', async (t) => {
+test('An account without a proof is erased 30 days after its mail, unless it has a project, a membership or an order', async (t) => {
   // Given accounts that were mailed a code
   const scene = await given();
   const { stores, commands, next, signUp, mailed, statusOf, user } = scene;
@@ -96,6 +96,11 @@ test('An account that nobody proves is erased 30 days after its mail, unless it 
   await runAll(stores, reaction);
   t.deepEqual(await statuses(), { ...all, idle: 'erased' });
   t.not(await signUp('idle'), idOf('idle'));
+  // and the account of the deleted project is erased when its time comes again
+  await commands.deleteProject({ projectId: resource.id }, next());
+  stores.clock.advance(30 * dayMs);
+  await runAll(stores, reaction);
+  t.deepEqual(await statuses(), { ...all, idle: 'erased', owner: 'erased', member: 'erased' });
   // and a repetition in another process changes nothing
   const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
   const other = stores.anotherProcess();
@@ -117,7 +122,7 @@ test('A purge whose process crashes after its first event is finished by the rea
     return handler.handle(target, command, context, options);
   };
   const dying = givenCommands({ ...stores, handler: { ...handler, handle } });
-  t.is(await outcomeOf(dying.purgeUnproved({ userId }, next())), 'StoreUnavailable');
+  t.is(await outcomeOf(dying.purgeUnproved.purge(userId, next())), 'StoreUnavailable');
   t.is(await statusOf(userId), 'erased');
   const commands = givenCommands(stores.anotherProcess());
   await runAll(stores, makeFinishErasures({ ...commands, viewsShow: () => true }));

@@ -4,12 +4,15 @@ import { type UserCommand, userAggregate } from '../../src/domain/user/user.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { makeMailSecurityNotices } from '../../src/commands/accounts/mail-security-notice-reaction.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeAddressRevertCodes } from '../../src/keys/revert-codes.js';
 import { digest, otherDigest } from '../support/examples/ids.js';
 import { enrolmentId } from '../support/examples/user.js';
 import { givenContext } from '../support/given/given-stores.js';
 import type { ReceivedMail, SmtpServerOptions } from '../support/servers/smtp-server.js';
 import { givenMail, type MailScene, publicUrl } from '../support/simulation/reactions/mail-scene.js';
 
+const addressRevertCodes = makeAddressRevertCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
 const email = 'ada@example.org';
 const newEmail = 'lovelace@example.net';
 const dayMs = 24 * 3_600_000;
@@ -34,7 +37,9 @@ async function given(
   const { wrap = (handler: CommandHandler) => handler, ...smtpOptions } = options;
   const scene = await givenMail(
     t,
-    (deps, stores) => [makeMailSecurityNotices({ ...deps, ...stores, handler: wrap(stores.handler) })],
+    (deps, stores) => [
+      makeMailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) }),
+    ],
     smtpOptions,
   );
   const userId = await scene.registerUser(1, email, 'Ada');
@@ -85,7 +90,7 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       expiresAt: new Date(now.getTime() + 600_000),
       now,
     },
-    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest },
+    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest, codeKeyId: 'c1', now },
     rehash: {
       type: 'RehashPassword',
       passwordHash: await seal('password_hash', 'the same, hashed again'),

@@ -22,7 +22,7 @@ test('The limits of clients are those of the table and fail closed', (t) => {
   ]);
   const limits = new Map(Object.entries(defaultLimits));
   for (const [name, limit] of named) t.deepEqual(limits.get(name), { ...limit, failsClosed: true }, name);
-  t.is(new Set(named.map(([name]) => name)).size, 6);
+  t.is(new Set(named.map(([name]) => name)).size, 7);
 });
 
 test('Each policy counts failures under a name that no other policy uses', (t) => {

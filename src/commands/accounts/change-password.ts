@@ -5,11 +5,10 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../security/email-address.js';
-import type { GuardedTries } from '../../security/guarded-tries.js';
 import { openForPerson, sealForPerson } from './person-data.js';
+import type { CheckPresentPassword } from './present-password.js';
 import { loadRegistered } from './registered-user.js';
-import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
-import { isRejection, rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+import { isRejection } from '../shared/rejections.js';
 
 export interface ChangePasswordInput {
   readonly userId: string;
@@ -17,10 +16,10 @@ export interface ChangePasswordInput {
   readonly session: {
     readonly id: string;
     readonly epoch: number;
-    readonly methods: readonly string[];
-    readonly authenticatedAt: Date;
+    /** When the session last proved a mailed code; null if it never did. */
+    readonly emailCodeAt: Date | null;
   };
-  /** Optional for 15 min after a sign-in by a mailed code. */
+  /** Optional for 15 min after a sign-in or a reauthentication by a mailed code. */
   readonly currentPassword: string | undefined;
   readonly newPassword: string;
   /** In canonical spelling. */
@@ -38,9 +37,6 @@ export type ChangePassword = (input: ChangePasswordInput, context: CommandContex
 /** The time for which a mailed code replaces the current password (docs/design.md#passwords). */
 const codeReplacesMs = 15 * 60_000;
 
-const advice =
-  'current_password: cannot be checked any more; sign in by a mailed code, and choose a new password without it';
-
 /** A sign-in may rehash the same password between its check and the change. */
 const triesMax = 3;
 
@@ -49,12 +45,9 @@ export function makeChangePassword({
   sealer,
   passwords,
   checkPassword,
-  tries,
-  onUncheckable,
+  checkPresentPassword,
 }: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
-  readonly onUncheckable: OnUncheckable;
-  /** Counts by user and client. */
-  readonly tries: GuardedTries;
+  readonly checkPresentPassword: CheckPresentPassword;
 }): ChangePassword {
   return async (input, context) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -91,29 +84,12 @@ export function makeChangePassword({
     user: RegisteredUser,
     now: Date,
   ): Promise<Sealed | null> {
-    if (currentPassword === undefined) {
-      const ageMs = now.getTime() - session.authenticatedAt.getTime();
-      if (session.methods.includes('email') && ageMs <= codeReplacesMs) return null;
-      return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
+    if (currentPassword !== undefined) {
+      const field = 'current_password';
+      return checkPresentPassword({ userId, user, password: currentPassword, clientIp, field });
     }
-    const check = async (): Promise<Sealed | null> => {
-      if (user.passwordHash === null) {
-        await passwords.verifyNone(currentPassword);
-        return null;
-      }
-      const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
-      const { matches } = await passwords.verify(currentPassword, stored);
-      return matches ? user.passwordHash : null;
-    };
-    const run = () => tries.run({ subject: userId, clientIp }, check, passwords.requireRoom);
-    const tried = await refuseUncheckable(run, { advice, onUncheckable });
-    switch (tried.outcome) {
-      case 'passed':
-        return tried.value;
-      case 'failed':
-        return rejectUseCase('credentials_refused', 'current_password: is not your password');
-      case 'throttled':
-        throw new TooManyAttempts(tried.retryAfterSeconds);
-    }
+    const { emailCodeAt } = session;
+    if (emailCodeAt !== null && now.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
+    return invalid('current_password', 'is needed, unless you have just proved a mailed code');
   }
 }

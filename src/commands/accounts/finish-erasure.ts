@@ -13,7 +13,7 @@ export interface FinishErasureInput {
 
 /**
  * Completes an erasure after UserErased (docs/design.md#erasure): destroys the person's data key, revokes the sessions,
- * ends the memberships and the API keys that the user issued, releases the address. Every step is idempotent. It does
+ * ends the memberships and the API keys that the user issued, releases its addresses. Every step is idempotent. It does
  * nothing while the user is not erased.
  * @throws StoreUnavailable
  */
@@ -41,7 +41,9 @@ export function makeFinishErasure({
     for await (const projectId of everyId((page) => projectIds(userId, page))) {
       await removeErasedMember({ projectId, userId }, context);
     }
-    await reservations.release(user.emailDigest, userId, context);
+    for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
+      await reservations.release(emailDigest, userId, context);
+    }
   };
 
   async function projectIds(userId: string, page: Page): Promise<readonly string[]> {

@@ -22,6 +22,7 @@ import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
 import { makeRequestEmailVerification } from './request-email-verification.js';
+import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
@@ -71,6 +72,8 @@ export function makeAccountCommands(
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
+    revertEmailChange: makeRevertEmailChange(common),
+    restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
     purgeUnproved: makePurgeUnproved({ ...common, finishErasure }),

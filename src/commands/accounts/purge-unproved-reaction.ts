@@ -1,5 +1,4 @@
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
-import { userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
 import type { Deps } from '../deps.js';
@@ -10,33 +9,35 @@ type EmailVerificationMailed = Extract<UserEvent, { type: 'EmailVerificationMail
 const dayMs = 86_400_000;
 
 /**
- * Erases accounts that nobody proved: docs/design.md#unproved-accounts. The time counts from the mail with the code. So an
- * account that never got one, because the service could not send mail, stays. An account waits in this reaction until
- * then, also over restarts, because the mark stays before its event. At most 1,000 wait. All wait equally long, so no
- * later one is due earlier.
+ * Erases accounts without a proved address: docs/design.md#unproved-accounts. The time counts from the mail with the code. So an
+ * account that never got one, because the service could not send mail, stays. One that has a project, a membership or an
+ * order is looked at again after the same time.
  */
 export function makePurgeUnprovedAccounts({
-  handler,
   clock,
   purgeUnproved,
   unprovedAccountDays,
-}: Pick<Deps, 'handler' | 'clock'> & {
+}: Pick<Deps, 'clock'> & {
   readonly purgeUnproved: PurgeUnproved;
   /** Whole days, at least 1. */
   readonly unprovedAccountDays: number;
 }): Reaction<EmailVerificationMailed> {
+  const waitMs = unprovedAccountDays * dayMs;
   return {
     name: 'purge-unproved-accounts',
     category: userCategory,
     codec: userCodec,
     types: ['EmailVerificationMailed'],
+    hasTimers: true,
     asks: async (event) => {
-      const dueAt = new Date(event.recordedAt.getTime() + unprovedAccountDays * dayMs);
-      // The stream is read only when it is due: a waiting account costs no reads.
-      if (clock.now() < dueAt) return { notBefore: dueAt };
-      const { state } = await handler.load(userAggregate, streamIdOf(event));
-      return state.status === 'registered' && !state.email_verified ? 'yes' : 'no';
+      const now = clock.now();
+      const dueAt = new Date(event.recordedAt.getTime() + waitMs);
+      // The account is read only when it is due: a waiting one costs no reads.
+      if (now < dueAt) return { notBefore: dueAt };
+      const verdict = await purgeUnproved.judge(streamIdOf(event));
+      if (verdict === 'later') return { notBefore: new Date(now.getTime() + waitMs) };
+      return verdict === 'erase' ? 'yes' : 'no';
     },
-    conclude: (event, context) => purgeUnproved({ userId: streamIdOf(event) }, context),
+    conclude: (event, context) => purgeUnproved.purge(streamIdOf(event), context),
   };
 }

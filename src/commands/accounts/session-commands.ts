@@ -5,11 +5,14 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
 import { makeLogout } from './logout.js';
+import { makeCheckPresentPassword } from './present-password.js';
+import { makeReauthenticate } from './reauthenticate.js';
 import { makeRefresh } from './refresh.js';
 import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { makeRevokeSession } from './revoke-session.js';
 import { makeSendEmailCode } from './send-email-code.js';
 import type { StartSession } from './start-session.js';
+import { makeTryLoginCode } from './try-login-code.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
 
@@ -23,6 +26,12 @@ export function makeSessionCommands(
   const onUncheckable: OnUncheckable = (error) => {
     deps.onFailure(`the password of a user could not be checked: ${error.message}`, error);
   };
+  const checkPresentPassword = makeCheckPresentPassword({
+    ...deps,
+    onUncheckable,
+    tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
+  });
+  const tryLoginCode = makeTryLoginCode(deps);
   return {
     login: makeLogin({
       ...deps,
@@ -33,14 +42,11 @@ export function makeSessionCommands(
       },
     }),
     sendEmailCode: makeSendEmailCode(deps),
-    loginByEmailCode: makeLoginByEmailCode(deps),
+    loginByEmailCode: makeLoginByEmailCode({ ...deps, tryLoginCode }),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
     revokeSession: makeRevokeSession(deps),
-    changePassword: makeChangePassword({
-      ...deps,
-      onUncheckable,
-      tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
-    }),
+    changePassword: makeChangePassword({ ...deps, checkPresentPassword }),
+    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword, tryLoginCode }),
   };
 }

@@ -28,6 +28,7 @@ export function makeAccountOperations(
       | 'accountByName'
       | 'verifyEmail'
       | 'eraseUser'
+      | 'restoreAddress'
       | 'signOutUser'
       | 'resetSecondFactor'
       | 'banUser'
@@ -64,6 +65,12 @@ export function makeAccountOperations(
     })),
     change('user sign-out', commands.signOutUser),
     change('user reset-2fa', commands.resetSecondFactor),
+    defineOperation('user restore-address', namedAccount, async ({ account: named }) => {
+      const { userId } = await commands.accountByName(named);
+      await commands.restoreAddress({ userId }, context());
+      const found = await users.account(userId);
+      return { user_id: userId, email: found?.resource.email ?? null };
+    }),
     change('user ban', commands.banUser),
     change('user unban', commands.unbanUser),
     defineOperation('user erase', accountId, async ({ user_id: userId }) => {

@@ -77,26 +77,21 @@ function isGiven(
 /** Returns who has given what after an event. */
 export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
   const at = event.recordedAt;
-  switch (event.type) {
-    case 'MemberInvited':
-      return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, at });
-    case 'ApiKeyIssued':
-      return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
-    case 'MemberAdded': {
-      const { user_id, invitation_id } = event.data;
-      const invited = invitation_id === null ? undefined : given.get(invitation_id);
-      const by = invited === undefined ? userOf(event.metadata.actor) : invited.by;
-      return without(given, invitation_id).set(user_id, { by, at: invited?.at ?? at });
-    }
-    case 'MemberRemoved':
-      return without(given, event.data.user_id);
-    case 'InvitationWithdrawn':
-      return without(given, event.data.invitation_id);
-    case 'ApiKeyRevoked':
-      return without(given, event.data.key_id);
-    default:
-      return given;
+  if (event.type === 'MemberInvited') {
+    return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, at });
   }
+  if (event.type === 'ApiKeyIssued') {
+    return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
+  }
+  if (event.type === 'MemberAdded') {
+    const { user_id, invitation_id } = event.data;
+    const invited = invitation_id === null ? undefined : given.get(invitation_id);
+    const by = invited === undefined ? userOf(event.metadata.actor) : invited.by;
+    return without(given, invitation_id).set(user_id, { by, at: invited?.at ?? at });
+  }
+  if (event.type === 'MemberRemoved') return without(given, event.data.user_id);
+  if (event.type === 'InvitationWithdrawn') return without(given, event.data.invitation_id);
+  return event.type === 'ApiKeyRevoked' ? without(given, event.data.key_id) : given;
 }
 
 function without(given: GivenAccesses, id: string | null): Map<string, GivenAccess> {

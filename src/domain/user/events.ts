@@ -11,6 +11,10 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** A credential that a revert of an address change voids. */
+const voidedCredential = z.enum(['password', 'totp', 'recovery_codes']);
+export type VoidedCredential = z.infer<typeof voidedCredential>;
+
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
 
@@ -63,13 +67,31 @@ const schemas = {
   EmailChangeMailed: z.strictObject({ change_id: entityId, outcome: mailOutcome }),
   /** Appended before the code is compared. */
   EmailChangeAttempted: z.strictObject({ change_id: entityId }),
-  /** The new address is verified. The release of the previous one follows. */
+  /** The new address is verified. The previous one stays reserved while `revert` holds; then it is released. */
   EmailChanged: z.strictObject({
     change_id: entityId,
     email: sealedSchema,
     email_digest: hexDigest,
     previous_email_digest: hexDigest,
+    /** The code that the previous address gets: its key of CODE_KEYS and its end. Null: none, as for an address of before. */
+    revert: z
+      .strictObject({ code_key_id: z.string().min(1), until: instant })
+      .nullable()
+      .default(null),
   }),
+  /** A change of address is undone, with all later ones. It ends all sessions and the pending change. */
+  EmailChangeReverted: z.strictObject({
+    /** The change that is undone: the user gets the address of before it. */
+    change_id: entityId,
+    email: sealedSchema,
+    email_digest: hexDigest,
+    email_verified: z.boolean(),
+    previous_email_digest: hexDigest,
+    /** See `credentialsToVoid`. */
+    voided: z.array(voidedCredential),
+  }),
+  /** The address of before the change can no longer be put back. Its release follows. */
+  FormerAddressLapsed: z.strictObject({ change_id: entityId }),
 
   /** Ends all sessions except the named one. */
   PasswordChanged: z.strictObject({ password_hash: sealedSchema, kept_session_id: entityId.nullable() }),

@@ -11,10 +11,21 @@ import {
 } from './email-verification.js';
 import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
+import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
 export type { RegisteredUser, UserState } from './state.js';
+
+/** The decisions of operators on an account. */
+type OperatedCommand =
+  /** Turns the second factor off, because its owner has lost it. */
+  { readonly type: 'ResetSecondFactor' } | { readonly type: 'Ban' } | { readonly type: 'Unban' };
+
+type ErasureCommand =
+  | { readonly type: 'Erase' }
+  /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
+  | { readonly type: 'EraseUnproved' };
 
 export type UserCommand =
   | {
@@ -48,15 +59,11 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
-  /** Turns the second factor off, because its owner has lost it. An operator decides. */
-  | { readonly type: 'ResetSecondFactor' }
-  | { readonly type: 'Ban' }
-  | { readonly type: 'Unban' }
-  | { readonly type: 'Erase' }
-  /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
-  | { readonly type: 'EraseUnproved' }
+  | OperatedCommand
+  | ErasureCommand
   | EmailVerificationCommand
   | EmailChangeCommand
+  | RevertCommand
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
@@ -100,18 +107,12 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
     case 'ResetSecondFactor':
-      return registered(state).totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
     case 'Ban':
-      return registered(state).banned ? [] : [{ type: 'UserBanned', data: {} }];
     case 'Unban':
-      return registered(state).banned ? [{ type: 'UserUnbanned', data: {} }] : [];
+      return decideOperated(command, registered(state));
     case 'Erase':
-      if (state.status === 'erased') return [];
-      registered(state);
-      return [{ type: 'UserErased', data: {} }];
     case 'EraseUnproved':
-      if (state.status !== 'registered' || state.email_verified || state.banned) return [];
-      return [{ type: 'UserErased', data: {} }];
+      return decideErasure(command, state);
     case 'RequestEmailVerification':
     case 'MarkEmailVerificationMailed':
     case 'AttemptEmailVerification':
@@ -122,6 +123,9 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'AttemptEmailChange':
     case 'CompleteEmailChange':
       return decideEmailChange(command, registered(state));
+    case 'RevertEmailChange':
+    case 'LapseFormerAddress':
+      return decideRevert(command, registered(state));
     case 'EnrolTotp':
     case 'ConfirmTotp':
     case 'PassSecondFactor':
@@ -129,6 +133,27 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RemoveTotp':
       return decideTotp(command, registered(state));
   }
+}
+
+function decideOperated({ type }: OperatedCommand, { totp, banned }: RegisteredUser): readonly UserEvent[] {
+  switch (type) {
+    case 'ResetSecondFactor':
+      return totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
+    case 'Ban':
+      return banned ? [] : [{ type: 'UserBanned', data: {} }];
+    case 'Unban':
+      return banned ? [{ type: 'UserUnbanned', data: {} }] : [];
+  }
+}
+
+function decideErasure({ type }: ErasureCommand, state: UserState): readonly UserEvent[] {
+  if (state.status === 'erased') return [];
+  if (type === 'Erase') {
+    registered(state);
+  } else if (state.status !== 'registered' || state.email_verified || state.banned) {
+    return [];
+  }
+  return [{ type: 'UserErased', data: {} }];
 }
 
 /** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
@@ -217,13 +242,14 @@ export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSourc
 }
 
 /**
- * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A reservation for a
- * replaced change never counts again, because that change is never requested again.
+ * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A former address counts
+ * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
+ * change never counts again, because that change is never requested again.
  * @param changeId the change that the reservation was made for; null: the registration
  */
 export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
   if (state.status !== 'registered') return false;
-  if (state.email_digest === emailDigest) return true;
+  if (state.email_digest === emailDigest || formerAddress(state, emailDigest) !== null) return true;
   return changeId !== null && state.emailChange?.changeId === changeId;
 }
 

@@ -98,6 +98,8 @@ export function makeProjectRoutes({
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
+      // It lets members in without a second factor.
+      needsFresh: ({ body }) => body.require_2fa === false,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
         const { userId: id, twoFactorEnabled } = refuseKey(caller);
         const { resource, revision } = await changeProject(

@@ -29,6 +29,12 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     meaning: 'This address signs in to it no more.',
     advice: `${tellOperator}: you cannot take it back yourself.`,
   },
+  email_change_reverted: {
+    subject: 'A change of address was undone',
+    happened: (account) => `${account} went back to the address that it had before`,
+    meaning: 'This address signs in to it no more, and all sessions have ended.',
+    advice: `${tellOperator}.`,
+  },
   two_factor_on: {
     subject: 'Two-factor authentication was switched on',
     happened: (account) => `two-factor authentication of ${account} was switched on`,
@@ -73,13 +79,24 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
   },
 };
 
-/** Writes a security notice. It contains no secret, no other address and no text that looks like a code. */
+/** The code that puts a former address back, and its end. */
+export interface AddressRevert {
+  readonly code: string;
+  readonly until: Date;
+}
+
+/**
+ * Writes a security notice. It contains no other address and no run of six digits.
+ * @param data.revert the code of a changed address; null: none, and an operator has to help
+ */
 export function securityNoticeMessage(data: {
   readonly kind: SecurityNoticeKind;
   readonly at: Date;
   readonly publicUrl: string;
+  readonly revert?: AddressRevert | null;
 }): MailMessage {
-  const { subject, happened, meaning, advice } = notices[data.kind];
+  const { subject, happened, meaning, advice: alone } = notices[data.kind];
+  const advice = data.revert ? revertAdvice(data.revert) : alone;
   const moment = data.at.toISOString();
   const when = `On ${moment.slice(0, 10)} at ${moment.slice(11, 16)} UTC`;
   const account = `your account of Stowage${atSite(data.publicUrl)}`;
@@ -96,4 +113,14 @@ export function securityNoticeMessage(data: {
         <p>${advised}</p>`,
     ),
   };
+}
+
+function revertAdvice({ code, until }: AddressRevert): string {
+  const end = until.toISOString();
+  return (
+    `take the account back with this address and the code ${code}. The code is valid until ${end.slice(0, 10)} at ` +
+    `${end.slice(11, 16)} UTC. It brings this address back and ends all sessions. Then sign in with a code that is ` +
+    `mailed to this address, and choose another password. If you cannot, ${tellOperator}. ` +
+    'Tell the code to nobody: whoever has it can undo the change.'
+  );
 }

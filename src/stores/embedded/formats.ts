@@ -38,24 +38,35 @@ export const eventsFormat: FileFormat = {
 };
 
 /** A new collection gets an unused number, so queries do not see the rows of a dropped collection. */
+const readModelsSchema: readonly string[] = [
+  'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
+  'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
+  'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
+  `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
+      checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
+  `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
+      PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
+  'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
+  `CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL,
+      checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+];
+
+/** Makes read models of an earlier format empty, because the log builds them again. */
+const beginAgain = [
+  ...['collections', 'dropped', 'indexes', 'documents', 'index_entries', 'checkpoints', 'records'].map(
+    (table) => `DROP TABLE ${table}`,
+  ),
+  ...readModelsSchema,
+].join('; ');
+
+/** `checksum` covers the whole document or record. A document tells what its index entries are. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
   synchronous: 'NORMAL',
-  version: 2,
-  schema: [
-    'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
-    'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
-    'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
-    `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
-      UNIQUE (collection, id)) STRICT`,
-    `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
-      PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-    // The spelling is the one that SQLite stores after the upgrade.
-    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
-    'CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-  ],
-  upgrades: { 1: 'ALTER TABLE checkpoints ADD COLUMN fingerprint TEXT' },
+  version: 3,
+  schema: readModelsSchema,
+  upgrades: { 1: 'SELECT 1', 2: beginAgain },
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
 };

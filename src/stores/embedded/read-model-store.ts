@@ -7,6 +7,7 @@ import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
 import { openFile } from './open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
+import { startScrub } from './read-model-scrub.js';
 import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
 
 /** A body with at most so many characters of JSON fits: no character counts for more than 9 bytes. */
@@ -32,6 +33,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
+  const stopScrub = startScrub((after) => answer(() => queries.checkSlice(after)));
 
   return {
     ensureCollection: async (collection, indexes) => {
@@ -90,7 +92,10 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       answer(() => {
         queries.record('');
       }),
-    close,
+    close: () => {
+      stopScrub();
+      return close();
+    },
   };
 
   /** Caches a document written alone, because the projector reads it soon. Removes the documents of larger writes. */

@@ -16,6 +16,7 @@ import {
   makeLoginCodes,
   makeVerificationCodes,
 } from '../../../src/keys/login-codes.js';
+import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/access-tokens.js';
@@ -92,6 +93,7 @@ export function givenCommands(
   const checkPassword = makeCheckPassword(['local-part', 'common']);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
   const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
+  const addressRevertCodes = makeAddressRevertCodes(codeKeys);
   const failures: unknown[] = [];
   /** The notices about payment callbacks. */
   const notices: string[] = [];
@@ -101,6 +103,7 @@ export function givenCommands(
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
     verificationCodes: makeVerificationCodes(codeKeys),
+    addressRevertCodes,
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     sharePasswords: makeSharePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),

@@ -14,6 +14,7 @@ import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
+import { makeReauthenticationRoutes } from '../../../src/http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../../src/http/routes/members.js';
 import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
@@ -138,6 +139,7 @@ export function areaRoutes(
     ...makeAuthRoutes(commands),
     ...makeLoginRoutes(commands),
     ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
+    ...makeReauthenticationRoutes(commands),
     ...makeSessionRoutes(commands),
     ...makeAccountRoutes(commands),
     ...makeEmailChangeRoutes(commands),
