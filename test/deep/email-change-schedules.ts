@@ -14,6 +14,7 @@ import { makeRevertEmailChange } from '../../src/commands/accounts/revert-email-
 import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
+import { revertibleMs } from '../../src/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
@@ -150,18 +151,24 @@ export async function runEmailChangeSchedule(
 
   // In calm weather the reactions leave nothing open.
   simulation.setWeather(calm);
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
+    // No former address can be put back any more.
+    if (round > 0) simulation.advance(revertibleMs);
     startReactor('last reactor');
     await simulation.run();
   }
   const log = await readLog(simulation);
   if (log.some(({ type }) => type === 'EmailReleased')) count('released');
+  if (log.some(({ type }) => type === 'FormerAddressLapsed')) count('lapsed');
   return judgeAddresses(log, userIds) ?? judgeRest(log, confirmed);
 
   function startClient(name: string): void {
     const email = pick(chance(0.3) ? ownAddresses : freeAddresses);
     if (chance(0.25)) {
       startTries(name, (process, context) => process.register(registrationOf(email), context));
+    } else if (chance(0.25)) {
+      const userId = pick(userIds);
+      startTries(name, (process, _context, clock) => undo(process, userId, clock));
     } else if (chance(0.05)) {
       const userId = pick(userIds);
       startTries(name, (process, context) => erase(process, userId, context));
@@ -188,6 +195,24 @@ export async function runEmailChangeSchedule(
     await confirmEmailChange({ userId, code: changeId }, confirmation);
     count('change confirmed');
     confirmed.push({ userId, emailDigest: digests.email(email) });
+  }
+
+  /** Undoes a change of the user, at times in the last moments of its code. */
+  async function undo(process: UseCases, userId: string, clock: SimulatedProcess['clock']): Promise<void> {
+    const findFormer = async () => {
+      const { state: user } = await process.handler.load(userAggregate, userId);
+      return user.status === 'registered' ? user.formerAddresses[0] : undefined;
+    };
+    let former = await findFormer();
+    for (let looks = 0; former === undefined && looks < 20; looks += 1) former = await findFormer();
+    const email = [...ownAddresses, ...freeAddresses].find(
+      (address) => digests.email(address) === former?.emailDigest,
+    );
+    if (former === undefined || email === undefined) return;
+    if (chance(0.5))
+      await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
+    await process.revertEmailChange({ email, code: former.changeId }, { ...contextNow(), time: clock.now() });
+    count('undone');
   }
 
   async function erase(process: UseCases, userId: string, context: CommandContext): Promise<void> {

@@ -91,6 +91,7 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       now,
     },
     changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest, codeKeyId: 'c1', now },
+    revert: { type: 'RevertEmailChange', changeId, byCode: true, now },
     rehash: {
       type: 'RehashPassword',
       passwordHash: await seal('password_hash', 'the same, hashed again'),
@@ -281,4 +282,35 @@ test('A user gets at most three notices of one kind, and those of other kinds as
     'Two-factor authentication was switched on',
     ...Array<string>(3).fill('Your password was changed'),
   ]);
+});
+
+test('The notice about another address has the code that undoes the change, and is mailed for 72 hours', async (t) => {
+  const { commands, run, start, settled, smtp, happened } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress);
+  await settled(start(72 * 3_600_000));
+  t.is(smtp.connections(), 0);
+  await settled(start(72 * 3_600_000 - 60_000));
+  const [changed] = await happened('EmailChanged');
+  const { change_id: issueId, previous_email_digest: emailDigest } = changed?.data as Record<string, string>;
+  const code = addressRevertCodes.codeFor({
+    ...{ kid: 'c1', issueId: issueId ?? '', emailDigest: emailDigest ?? '' },
+  });
+  const [mail] = smtp.mails;
+  t.deepEqual(mail?.to, [email]);
+  for (const text of [mail?.email.text ?? '', String(mail?.email.html)]) {
+    t.true(text.includes(code));
+    t.notRegex(text, /[0-9]{6}/);
+  }
+});
+
+test('After a revert, a late notice about the change has no code, and the address that was left gets a notice', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress, commands.revert);
+  await settled(start());
+  const mails = [...smtp.mails].sort((a, b) => (a.to[0] ?? '').localeCompare(b.to[0] ?? ''));
+  t.deepEqual(
+    mails.map((mail) => `${mail.to.join()}: ${mail.email.subject ?? ''}`),
+    [`${email}: The address of your account was changed`, `${newEmail}: A change of address was undone`],
+  );
+  t.notRegex(mails[0]?.email.text ?? '', /([0-9A-Z]{5}-){3}/);
 });

@@ -34,7 +34,7 @@ export interface RestoreAddressInput {
  */
 export type RestoreAddress = (input: RestoreAddressInput, context: CommandContext) => Promise<void>;
 
-/** A user and a change that nobody has. They cost the same calls and the same comparison. */
+/** The id of a user and of a change that do not exist. They cost the same calls and the same comparison. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 export function makeRevertEmailChange({

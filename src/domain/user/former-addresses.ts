@@ -94,7 +94,7 @@ export function credentialsToVoid(
   { verified, changedAt }: FormerAddress,
 ): readonly VoidedCredential[] {
   const safeBeforeMs = changedAt.getTime() - revertibleMs;
-  // Nobody has proved an unverified address before, so no credential is known to be its holder's.
+  // No one has proved an unverified address before, so no credential is known to be its holder's.
   const isSafe = (at: Date | null): boolean => verified && at !== null && at.getTime() < safeBeforeMs;
   const keepsFactor = totp.status === 'on' && isSafe(totp.confirmedAt);
   const voided: VoidedCredential[] = [];

@@ -72,7 +72,7 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const ofOneKind = recent
     .filter((notice) => notice.kind === kind)
     .filter(within(before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs));
-  // Each change of address needs a mailbox of its own, so `nextEmailChangeAt` bounds these notices.
+  // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
   if (!isNews(event, before) || isOverLimit) return { recent, totpConfirmedAt };
   return { recent: [...recent, { eventId: event.id, kind, email: before.email, at }], totpConfirmedAt };
