@@ -18,6 +18,7 @@ export const defaultLimits = {
   invitation_address: { limit: 10, seconds: 86_400 },
   verification_address: { limit: 10, seconds: 86_400 },
   session: { limit: 600, seconds: 60 },
+  user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
 } as const satisfies Record<string, NamedLimit>;
 
@@ -44,6 +45,7 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   verification_address:
     'codes that the service mails to one address to prove it, also to accounts that are erased; in all processes',
   session: 'requests of one session',
+  user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',
 };
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ProjectEvent } from '../../src/domain/project/events.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
-import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import { loginCodeAggregate, type LoginCodeState } from '../../src/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { otherThan, totpCode } from '../support/fakes/authenticator-app.js';
 import { appendEvents } from '../support/given/append-events.js';
@@ -13,6 +13,12 @@ import { asObject, textOf } from '../support/clients/service-client.js';
 
 const path = '/api/v1/auth/email/verify';
 const me = '/api/v1/auth/me';
+
+/** Returns the code that was issued last, to a client of a known or of an unknown network. */
+function newestIssue({ known, unknown }: LoginCodeState) {
+  const times = [known, unknown].map(({ issue }) => issue?.expiresAt.getTime() ?? 0);
+  return (times[0] ?? 0) >= (times[1] ?? 0) ? known.issue : unknown.issue;
+}
 
 type Options = Parameters<typeof startTestService>[1];
 
@@ -39,7 +45,7 @@ async function start(t: ExecutionContext, options?: Options) {
       const email = `${name}@example.com`;
       t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
       const emailDigest = stores.digests.email(email);
-      const { issue } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
       if (issue === null) throw new Error('no code was issued');
       const code = commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
       return post('/api/v1/auth/email-code/login', { email, code });
@@ -91,7 +97,7 @@ test('A code that proves an address does not sign in, and a code that signs in p
   t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
   t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
   const emailDigest = stores.digests.email(email);
-  const { issue } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
   const { codeKeyId: kid = '', issueId = '' } = issue ?? {};
   const signInCode = commands.loginCodes.codeFor({ kid, issueId, emailDigest });
   t.is((await post(path, { code: signInCode }, ada)).status, 401);

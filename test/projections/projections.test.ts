@@ -146,6 +146,7 @@ const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
   billed_to: userId,
+  owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
   entitlements: [],
@@ -325,7 +326,7 @@ test('A share is shown with its terms, password and uses until it is revoked', (
     shareUsed,
     { type: 'ShareVerificationThrottled', data: { failures: 30 } },
     { type: 'ShareChanged', data: terms },
-    { type: 'SharePasswordChanged', data: { password_hash } },
+    { type: 'SharePasswordChanged', data: { password_hash, password_class: 'short' } },
   ).then(t, {
     ...{ ...share, ...terms, password_generation: 2, uses: 1 },
     ...{ throttled_at: eventTime(2), updated_at: eventTime(4) },

@@ -7,6 +7,7 @@ import type { InvalidRequest } from '../../domain/invalid-request.js';
 import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EmailAddress } from '../../security/email-address.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { UserResource } from '../../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from '../shared/check-address.js';
@@ -46,6 +47,7 @@ export function makeRegister({
   passwords,
   checkPassword,
   users,
+  networks,
   startSession,
   verificationIssues,
   defaultCapacityBytes,
@@ -63,6 +65,7 @@ export function makeRegister({
 > & {
   readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
 }): Register {
   return async (input, context) => {
@@ -100,6 +103,8 @@ export function makeRegister({
     const epoch = 0;
     const { clientIp, userAgent } = input;
     const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
+    // Also an earlier account with this address signed in from somewhere.
+    if (clientIp !== null) await networks.rememberOnly({ emailDigest, clientIp });
     return { user, tokens };
   };
 }

@@ -9,7 +9,7 @@ import {
   type VerificationIssue,
   verificationRequested,
 } from './email-verification.js';
-import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
 import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
@@ -59,6 +59,8 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
+  /** Wrong attempts have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
   | OperatedCommand
   | ErasureCommand
   | EmailVerificationCommand
@@ -67,6 +69,8 @@ export type UserCommand =
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
 function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
@@ -110,6 +114,8 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'Ban':
     case 'Unban':
       return decideOperated(command, registered(state));
+    case 'RecordGuessing':
+      return recordGuessing(command, state);
     case 'Erase':
     case 'EraseUnproved':
       return decideErasure(command, state);
@@ -154,6 +160,16 @@ function decideErasure({ type }: ErasureCommand, state: UserState): readonly Use
     return [];
   }
   return [{ type: 'UserErased', data: {} }];
+}
+
+function recordGuessing(
+  { secret, now }: Extract<UserCommand, { type: 'RecordGuessing' }>,
+  state: UserState,
+): readonly UserEvent[] {
+  if (state.status !== 'registered') return [];
+  const { guessedAt } = state;
+  if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+  return [{ type: 'GuessingLimitReached', data: { secret } }];
 }
 
 /** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
