@@ -6,6 +6,7 @@ import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
+import { addUserCommands } from './user-commands.js';
 
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
 export const program = new Command('stowage')
@@ -48,15 +49,7 @@ for (const role of ['operator', 'auditor'] as const) {
     .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
-const user = program.command('user').description('accounts');
-user
-  .command('verify <email>')
-  .description('count the address as proved to be the account’s')
-  .action((email: string) => operate('user verify', { email }));
-user
-  .command('erase <userId>')
-  .description('delete the account, the data of the person, and the projects without another member')
-  .action((userId: string) => operate('user erase', { user_id: userId }));
+addUserCommands(program, parseInteger);
 
 const project = program.command('project').description('projects');
 for (const [name, description] of [

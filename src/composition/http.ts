@@ -7,6 +7,7 @@ import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
 import { makeInvitationRoutes } from '../http/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
@@ -66,6 +67,7 @@ export function makeHttp(
       ...makeAccountRoutes(commands),
       ...makeInvitationRoutes({ ...commands, ...readers }),
       ...makeEmailChangeRoutes(commands),
+      ...makeEmailVerificationRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeBillingRoutes(commands),

@@ -30,6 +30,7 @@ export const securityNoticeKind = z.enum([
   'two_factor_off',
   'recovery_code_used',
   'recovery_codes_replaced',
+  'account_reclaimed',
   'account_guessed_at',
   'share_guessed_at',
 ]);

@@ -52,6 +52,8 @@ const matrix = {
   // To accept may make the caller responsible for a project.
   acceptInvitation: sessionAccess('fresh'),
   declineInvitation: sessionAccess('passed'),
+  requestEmailVerification: sessionAccess('passed'),
+  confirmEmailVerification: sessionAccess('passed'),
   requestEmailChange: sessionAccess('fresh'),
   confirmEmailChange: sessionAccess('fresh'),
   // The mailed code proves the former address. A thief may hold the account's only sessions.

@@ -17,6 +17,7 @@ export const errorStatus = {
   api_key_not_allowed: 403,
   entitlement_required: 403,
   two_factor_required: 403,
+  account_banned: 403,
   reauthentication_required: 403,
   email_not_verified: 403,
   not_found: 404,

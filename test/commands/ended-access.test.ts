@@ -48,7 +48,10 @@ async function given() {
   const inProject = { projectId: project.id, actorId: owner.userId };
   await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
   const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
-  const { resource: issued } = await commands.issueApiKey({ ...key, actorId: admin.userId }, next());
+  const { resource: issued } = await commands.issueApiKey(
+    { ...key, actorId: admin.userId, session: { id: admin.sessionId, epoch: 0 } },
+    next(),
+  );
   const service = { ...stores, commands };
   const asset = await givenAsset(service);
   const { id: shareId } = await givenShare(service, asset);

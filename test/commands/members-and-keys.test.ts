@@ -16,7 +16,8 @@ import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest, otherUserId, userId } from '../support/examples/ids.js';
-import { memberId, offerId } from '../support/examples/project.js';
+import { addViewer, memberId, offerId } from '../support/examples/project.js';
+import { register } from '../support/examples/user.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { partial } from '../support/fakes/partial.js';
@@ -283,8 +284,10 @@ test('A membership ends with the erasure of its account, and not before', async 
 });
 
 test('The digest that the project keeps is that of the issued key', async (t) => {
-  const { issueApiKey, access, apiKeys, projectId, log, codeOf } = await givenProject();
-  const input = { projectId, actorId: userId, name: 'Export', scopes: ['storage:read'] as const };
+  const { issueApiKey, access, apiKeys, projectId, log, codeOf, stores } = await givenProject();
+  await stores.handler.handle({ aggregate: userAggregate, id: userId }, register, givenContext(60, at));
+  const session = { id: userId, epoch: 0 };
+  const input = { projectId, actorId: userId, session, name: 'Export', scopes: ['storage:read'] as const };
   const context = givenContext(2, at);
   const { key, resource } = await issueApiKey({ ...input, expiresAt: undefined }, context);
   const { digest } = ((await log()).at(-1)?.data ?? {}) as { digest: string };

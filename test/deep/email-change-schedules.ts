@@ -93,6 +93,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
+      verificationIssues: partial({}),
+      mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer, clock }),
       networks: everyNetworkKnown,
       startSession: makeStartSession({

@@ -66,6 +66,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     digests: partial({ email: () => digest }),
     passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
+    verificationIssues: partial({}),
+    mailConfigured: false,
     networks: everyNetworkKnown,
     users,
     startSession: makeStartSession({

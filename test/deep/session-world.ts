@@ -113,6 +113,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       loginByEmailCode: makeLoginByEmailCode({
         ...{ ...deps, ...readers, clock, startSession },
         tryLoginCode: makeTryLoginCode({ handler, loginCodes, codeTries: unboundedTries }),
+        endGivenAccess: () => Promise.resolve(),
       }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),

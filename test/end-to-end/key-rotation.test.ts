@@ -112,8 +112,11 @@ test('A code that was mailed before a rotation signs in after it, and the next c
   const codes = new Set<string>();
   const mailCode = async (): Promise<string> => {
     t.is((await client.post('/api/v1/auth/email-code/send', { email: 'ada@example.org' })).status, 200);
-    const mails = await smtp.received(codes.size + 1);
-    const code = /(?<!\d)\d{6}(?!\d)/.exec(mails.at(-1)?.email.text ?? '')?.[0] ?? '';
+    const mailed = (): readonly string[] =>
+      smtp.mails.flatMap(({ email: { text = '' } }) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? []);
+    // The first sign-in causes a notice too.
+    while (mailed().length <= codes.size) await smtp.received(smtp.mails.length + 1);
+    const code = mailed().at(-1) ?? '';
     codes.add(code);
     return code;
   };

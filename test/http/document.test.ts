@@ -142,6 +142,8 @@ test('The document describes every route and has no dangling reference', async (
     '/api/v1/auth/email-code/send',
     '/api/v1/auth/email/confirm',
     '/api/v1/auth/email/revert',
+    '/api/v1/auth/email/verify',
+    '/api/v1/auth/email/verify/send',
     '/api/v1/auth/invitations',
     '/api/v1/auth/invitations/{invitationId}/accept',
     '/api/v1/auth/invitations/{invitationId}/decline',

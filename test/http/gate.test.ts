@@ -93,6 +93,7 @@ const someUser: UserAccess = {
   kept_session_id: null,
   twoFactorEnabled: false,
   platformRoles: [],
+  banned: false,
   document: partial({}),
 };
 

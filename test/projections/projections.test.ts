@@ -76,6 +76,7 @@ const user: UserDocument = {
   epoch: 0,
   kept_session_id: null,
   platform_roles: [],
+  banned: false,
   ...created,
 };
 

@@ -141,8 +141,12 @@ test('Each change of the credentials leads to one notice to the address that the
     t.is(mails.length, told.length, command.type);
     for (const one of told) await checkNotice(t, scene, mails, one);
   };
-  // Registering and proving the address lead to no notice, because no earlier credential changes.
-  await expect(proveAddress);
+  // The first proof of the address by a sign-in is one notice. Registering is none.
+  await expect(proveAddress, [
+    'What others may have set up in your account is void',
+    email,
+    'CredentialsVoided',
+  ]);
   await expect(changePassword, ['Your password was changed', email, 'PasswordChanged']);
   await expect(rehash);
   await expect(enrol);
@@ -159,7 +163,7 @@ test('Each change of the credentials leads to one notice to the address that the
   // After a lost mark, another process sends none of them again.
   await runner.stop();
   await settled(start());
-  t.is(smtp.mails.length, 7);
+  t.is(smtp.mails.length, 8);
   const links = smtp.mails.flatMap(({ email: { text = '', html = '' } }) =>
     [...`${text}${html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([link]) => link),
   );
@@ -199,14 +203,27 @@ test('The owner gets one mail a day about wrong passwords and codes that reach t
   t.is(scene.smtp.mails.length, 2);
 });
 
-test('The first proof of an address leads to a notice where it switches a second factor off', async (t) => {
+test('The first proof of an address by a sign-in leads to one notice that says all that it ended', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
   await run(commands.enrol, commands.confirm, commands.proveAddress);
   await settled(start());
   t.deepEqual(subjects(smtp.mails), [
-    'Two-factor authentication was switched off',
     'Two-factor authentication was switched on',
+    'What others may have set up in your account is void',
   ]);
+  const notice = smtp.mails.find(({ email: { subject } }) => subject?.startsWith('What others') === true);
+  const text = notice?.email.text ?? '';
+  for (const ended of [
+    'password',
+    'sessions',
+    'second factor',
+    'passkeys',
+    'API keys',
+    'invitations',
+    'members',
+  ]) {
+    t.true(text.includes(ended), ended);
+  }
   const [voided] = await happened('CredentialsVoided');
   t.is((await outcomes(voided?.id)).length, 1);
 });

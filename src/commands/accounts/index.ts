@@ -1,11 +1,15 @@
 import type { Deps } from '../deps.js';
 import { makeAccountTries } from './account-tries.js';
-import { makeAccountByAddress } from './account-by-address.js';
+import { makeAccountByAddress, makeAccountByName } from './account-by-address.js';
 import { makeAddressReservations } from './address-reservations.js';
+import { makeAccountChanges } from './change-account.js';
 import { makeGrantPlatformRole, makeRevokePlatformRole } from './change-platform-role.js';
 import { makeChangeProfile } from './change-profile.js';
 import { makeConfirmEmailChange } from './confirm-email-change.js';
+import { makeConfirmEmailVerification } from './confirm-email-verification.js';
 import { makeConfirmTotp } from './confirm-totp.js';
+import { makeEmailVerificationIssues } from './email-verification-issues.js';
+import { makeEndGivenAccess } from './end-given-access.js';
 import { makeEnrolTotp } from './enrol-totp.js';
 import { makeEraseUser } from './erase-user.js';
 import { makeFinishEmailChange } from './finish-email-change.js';
@@ -13,10 +17,12 @@ import { makeFinishErasure } from './finish-erasure.js';
 import { makeIssueRecoveryCodes } from './issue-recovery-codes.js';
 import { makePassSecondFactor } from './pass-second-factor.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
+import { makePurgeUnproved } from './purge-unproved.js';
 import { makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
+import { makeRequestEmailVerification } from './request-email-verification.js';
 import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
@@ -56,6 +62,9 @@ export function makeAccountCommands(
     tryLoginCode: makeTryLoginCode({ ...deps, codeTries }),
     reservations: makeAddressReservations(deps),
     accountByAddress: makeAccountByAddress(deps),
+    accountByName: makeAccountByName(deps),
+    verificationIssues: makeEmailVerificationIssues(deps),
+    endGivenAccess: makeEndGivenAccess(deps),
   };
   const sessionTokens = makeSessionTokens(deps);
   const secondFactors = makeSecondFactors({
@@ -70,12 +79,15 @@ export function makeAccountCommands(
   return {
     reservations: common.reservations,
     startSession,
+    endGivenAccess: common.endGivenAccess,
     register: makeRegister(common),
     ...makeSessionCommands(common),
     changeProfile: makeChangeProfile(common),
     verifyEmail: makeVerifyEmail(common),
     grantPlatformRole: makeGrantPlatformRole(common),
     revokePlatformRole: makeRevokePlatformRole(common),
+    requestEmailVerification: makeRequestEmailVerification(common),
+    confirmEmailVerification: makeConfirmEmailVerification(common),
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
@@ -83,6 +95,9 @@ export function makeAccountCommands(
     restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
+    purgeUnproved: makePurgeUnproved({ ...common, finishErasure }),
+    accountByName: common.accountByName,
+    ...makeAccountChanges(common),
     enrolTotp: makeEnrolTotp(common),
     confirmTotp: makeConfirmTotp({ ...common, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...common, secondFactors }),

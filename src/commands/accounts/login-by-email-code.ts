@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { EndGivenAccess } from './end-given-access.js';
+import { refuseBanned } from './registered-user.js';
 import { checkAddress } from '../shared/check-address.js';
 import type { KnownNetworks } from '../../security/known-networks.js';
 import type { SignedIn } from './login.js';
@@ -21,9 +23,11 @@ export interface EmailCodeLoginInput {
 
 /**
  * Signs in by a mailed code, which also verifies the address (docs/design.md#login-codes). The first code that verifies
- * an address voids the earlier password, sessions and second factor, because their maker never proved the address. All
- * refusals have the same text and come at the earliest 300 ms after the request began.
- * @throws CommandRejected invalid_request, credentials_refused; TooManyAttempts; Overloaded
+ * an address voids all that the account held before, and ends the access that it gave (see `EndGivenAccess`), because
+ * its maker never proved the address. All refusals have the same text and come at the earliest 300 ms after the request
+ * began.
+ * @throws CommandRejected invalid_request, credentials_refused, account_banned after the right code; TooManyAttempts;
+ * Overloaded
  */
 export type LoginByEmailCode = (input: EmailCodeLoginInput, context: CommandContext) => Promise<SignedIn>;
 
@@ -38,10 +42,12 @@ export function makeLoginByEmailCode({
   clock,
   users,
   startSession,
+  endGivenAccess,
 }: Pick<Deps, 'handler' | 'digests' | 'clock' | 'users'> & {
   readonly tryLoginCode: TryLoginCode;
   readonly networks: Pick<KnownNetworks, 'remember' | 'rememberOnly'>;
   readonly startSession: StartSession;
+  readonly endGivenAccess: EndGivenAccess;
 }): LoginByEmailCode {
   return async ({ email, code, clientIp, userAgent }, context) => {
     const releaseMs = clock.now().getTime() + replyAfterMs;
@@ -76,6 +82,7 @@ export function makeLoginByEmailCode({
     const used = await tryLoginCode(of, context);
     if (used === null) return null;
     const { userId, user } = used;
+    if (user.status === 'registered') refuseBanned(user);
     const target = { aggregate: userAggregate, id: userId };
     const proof = { type: 'ProveEmail', emailDigest } as const;
     const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
@@ -83,7 +90,9 @@ export function makeLoginByEmailCode({
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
     if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: user.totp.status === 'on' };
-    // Whoever registered the address signed in from the other networks.
+    // From here on, a reaction does it if this process crashes.
+    await endGivenAccess({ userId }, context);
+    // The person who registered the address signed in from the other networks.
     await networks.rememberOnly({ emailDigest, clientIp });
     return { userId, epoch: user.epoch + 1, hasSecondFactor: false };
   }

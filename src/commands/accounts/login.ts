@@ -12,6 +12,7 @@ import type { Account, FindAccount } from '../shared/find-account.js';
 import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
 import { type AccountTries, perClient } from './account-tries.js';
+import { refuseBanned } from './registered-user.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
 
@@ -32,7 +33,8 @@ export interface SignedIn {
 /**
  * Signs in by address and password (docs/design.md#accounts). An unknown address gets the same refusal after the same
  * work.
- * @throws CommandRejected invalid_request, credentials_refused; TooManyAttempts; Overloaded
+ * @throws CommandRejected invalid_request, credentials_refused, account_banned after the right password;
+ * TooManyAttempts; Overloaded
  */
 export type Login = (input: LoginInput, context: CommandContext) => Promise<SignedIn>;
 
@@ -76,6 +78,7 @@ export function makeLogin({
     if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
     if (tried.outcome === 'failed') return refuse();
     const account = tried.value;
+    refuseBanned(account.user);
     if (account.needsRehash) await rehash(account, password, context).catch(onRehashFailed);
     const { userId, user } = account;
     // The epoch comes from the state that the check read: a later change of the password ends the session.

@@ -11,6 +11,7 @@ import type { KnownNetworks } from '../../security/known-networks.js';
 import type { UserResource } from '../../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from '../shared/check-address.js';
+import type { EmailVerificationIssues } from './email-verification-issues.js';
 import { sealForPerson } from './person-data.js';
 import { isRejection } from '../shared/rejections.js';
 import type { TokenPair } from './session-tokens.js';
@@ -32,7 +33,10 @@ export interface Registered {
   readonly tokens: TokenPair;
 }
 
-/** Registers an account (docs/design.md#registration). @throws CommandRejected invalid_request, email_taken */
+/**
+ * Registers an account (docs/design.md#registration). Where mail is configured, a code to the address is requested with it.
+ * @throws CommandRejected invalid_request, email_taken
+ */
 export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
 
 export function makeRegister({
@@ -45,11 +49,21 @@ export function makeRegister({
   users,
   networks,
   startSession,
+  verificationIssues,
   defaultCapacityBytes,
+  mailConfigured,
 }: Pick<
   Deps,
-  'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'defaultCapacityBytes'
+  | 'handler'
+  | 'sealer'
+  | 'digests'
+  | 'passwords'
+  | 'checkPassword'
+  | 'users'
+  | 'defaultCapacityBytes'
+  | 'mailConfigured'
 > & {
+  readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
@@ -73,11 +87,14 @@ export function makeRegister({
       nickname: await seal('nickname', nickname),
       passwordHash: await seal('password_hash', passwordHash),
     };
+    // Beyond the limit of the address the account begins without a code, and its user asks for one later.
+    const isMailed = mailConfigured && (await verificationIssues.count(emailDigest)).allowed;
+    const verification = isMailed ? verificationIssues.issue(context) : undefined;
     await reservations.reserve(emailDigest, { userId, changeId: null }, context);
     const { documents } = await handler
       .handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes },
+        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes, verification },
         context,
       )
       .catch(refuseGone);

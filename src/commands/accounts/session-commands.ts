@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.js';
 import type { AccountTries } from './account-tries.js';
 import { makeChangePassword } from './change-password.js';
+import type { EndGivenAccess } from './end-given-access.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
@@ -21,6 +22,7 @@ export function makeSessionCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
+    readonly endGivenAccess: EndGivenAccess;
     readonly networks: KnownNetworks;
     readonly passwordTries: AccountTries;
     readonly tryLoginCode: TryLoginCode;

@@ -3,6 +3,7 @@ import type { GrantSource } from '../fields.js';
 import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
 import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
 import { decideInvitations, type InvitationCommand } from './invitations.js';
+import { decideGivenAccess, type GivenAccessCommand } from './given-access.js';
 import { decideMembers, type MemberCommand } from './members.js';
 import { decideOffers, type OfferCommand } from './offers.js';
 import { rejectProject } from './rejections.js';
@@ -39,6 +40,7 @@ export type ProjectCommand =
   | InvitationCommand
   | MemberCommand
   | OfferCommand
+  | GivenAccessCommand
   | ApiKeyCommand;
 
 /** The projects that a user may own or pay for. */
@@ -84,6 +86,8 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
       return state.status === 'deleted' ? [] : decideInvitations(command, existing(state));
     case 'RemoveErasedMember':
       return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
+    case 'EndGivenAccess':
+      return state.status === 'existing' ? decideGivenAccess(command, state) : [];
     case 'InviteMember':
     case 'AnswerInvitation':
       return decideInvitations(command, existing(state));

@@ -11,7 +11,7 @@ export const securityNoticeKinds = {
   EmailChangeReverted: 'email_change_reverted',
   TotpConfirmed: 'two_factor_on',
   TotpRemoved: 'two_factor_off',
-  CredentialsVoided: 'two_factor_off',
+  CredentialsVoided: 'account_reclaimed',
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
   GuessingLimitReached: 'account_guessed_at',
@@ -40,7 +40,6 @@ export interface SecurityNotices {
 interface Noticed {
   readonly email: Sealed;
   readonly email_verified: boolean;
-  readonly totp: { readonly status: 'off' | 'enrolling' | 'on' };
   readonly notices: SecurityNotices;
 }
 
@@ -84,8 +83,7 @@ function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> 
   return event.type in securityNoticeKinds;
 }
 
-function isNews(event: Evolving<NoticedEvent>, { totp, notices }: Noticed): boolean {
-  if (event.type === 'CredentialsVoided') return totp.status === 'on';
+function isNews(event: Evolving<NoticedEvent>, { notices }: Noticed): boolean {
   // The codes directly after a confirmation replace none.
   if (event.type === 'RecoveryCodesIssued') return event.revision - 1n !== notices.totpConfirmedAt;
   return true;

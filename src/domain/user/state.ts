@@ -19,6 +19,10 @@ export type UserState =
 
 export interface RegisteredUser extends UserFields {
   readonly status: 'registered';
+  /** The last code that was mailed to prove the address; null before the first one. */
+  readonly verification: EmailVerification | null;
+  /** The store's recorded times of the last of these codes, oldest first. */
+  readonly verificationsAskedAt: readonly Date[];
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
@@ -28,6 +32,8 @@ export interface RegisteredUser extends UserFields {
   readonly lastRevert: FormerAddress | null;
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
+  /** The store's recorded time of CredentialsVoided; null without one. */
+  readonly voidedAt: Date | null;
   /** The store's recorded time of the registration or of the last PasswordChanged. */
   readonly passwordSetAt: Date;
   readonly totp: Totp;
@@ -38,6 +44,15 @@ export interface RegisteredUser extends UserFields {
   readonly notices: SecurityNotices;
   /** The store's recorded time of the last GuessingLimitReached. */
   readonly guessedAt: Date | null;
+}
+
+export interface EmailVerification {
+  readonly verificationId: string;
+  readonly emailDigest: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+  readonly attempts: number;
+  readonly mailed: boolean;
 }
 
 export interface EmailChange {
@@ -68,11 +83,14 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
     return {
       status: 'registered',
       ...newUser(event.data),
+      verification: null,
+      verificationsAskedAt: [],
       emailChange: null,
       emailChangesAsked: [],
       formerAddresses: [],
       lastRevert: null,
       passwordHash: event.data.password_hash,
+      voidedAt: null,
       passwordSetAt: event.recordedAt,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
@@ -96,7 +114,33 @@ type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandon
 function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<RegisteredUser> {
   switch (event.type) {
     case 'CredentialsVoided':
-      return { passwordHash: null, totp: { status: 'off' }, recoveryCodes: new Set() };
+      // A pending change of address may lead to the stranger's mailbox.
+      return {
+        ...{ voidedAt: event.recordedAt, passwordHash: null },
+        ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
+      };
+    case 'EmailVerificationRequested': {
+      const { verification_id, email_digest, code_key_id, expires_at } = event.data;
+      return {
+        verification: {
+          verificationId: verification_id,
+          emailDigest: email_digest,
+          codeKeyId: code_key_id,
+          expiresAt: new Date(expires_at),
+          attempts: 0,
+          mailed: false,
+        },
+        verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(
+          -mailedCode.codesPerHour,
+        ),
+      };
+    }
+    case 'EmailVerificationMailed':
+      return withVerification(state, event.data.verification_id, () => ({ mailed: true }));
+    case 'EmailVerificationAttempted':
+      return withVerification(state, event.data.verification_id, ({ attempts }) => ({
+        attempts: attempts + 1,
+      }));
     case 'EmailChangeRequested':
       return {
         emailChange: {
@@ -162,8 +206,20 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'ProfileChanged':
     case 'EmailVerified':
     case 'SessionsRevoked':
+    case 'UserBanned':
+    case 'UserUnbanned':
       return {};
   }
+}
+
+/** Changes the last mailed code. An event of an older code changes nothing. */
+function withVerification(
+  { verification }: RegisteredUser,
+  verificationId: string,
+  change: (current: EmailVerification) => Partial<EmailVerification>,
+): Partial<RegisteredUser> {
+  if (verification?.verificationId !== verificationId) return {};
+  return { verification: { ...verification, ...change(verification) } };
 }
 
 function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredUser> {

@@ -16,6 +16,20 @@ export function loginCodeMessage(data: {
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
+/** Writes the mail with the code that proves the address of a new account. It contains no text of the account. */
+export function emailVerificationMessage(data: {
+  readonly code: string;
+  readonly expiresAt: Date;
+  readonly publicUrl: string;
+}): MailMessage {
+  const subject = 'Confirm your address';
+  const why = `Somebody, probably you, has registered an account of Stowage${atSite(data.publicUrl)} with this address.`;
+  const lead = 'The code that confirms the address is';
+  const ignore =
+    'If it was not you, ignore this mail, and tell the code to nobody: whoever has it could use your address.';
+  return codeMessage({ subject, why, lead, ignore, ...data });
+}
+
 export function addressChangeMessage(data: {
   readonly code: string;
   readonly expiresAt: Date;
@@ -37,7 +51,8 @@ function codeMessage(data: {
   readonly expiresAt: Date;
 }): MailMessage {
   const { subject, why, lead, ignore, code } = data;
-  const valid = `It is valid until ${data.expiresAt.toISOString().slice(11, 16)} UTC and works once.`;
+  const until = data.expiresAt.toISOString();
+  const valid = `It is valid until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC and works once.`;
   return {
     subject,
     text: paragraphs(why, `${lead} ${code}`, valid, ignore),

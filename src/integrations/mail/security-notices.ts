@@ -84,6 +84,18 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'somebody else can sign in as you: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
+  account_reclaimed: {
+    subject: 'What others may have set up in your account is void',
+    happened: (account) =>
+      `the address of ${account} was proved for the first time, by a sign-in with a mailed code. What was set up ` +
+      'before may be the work of a stranger who registered this address',
+    meaning:
+      'The password, the sessions, the second factor and the passkeys of before are void. The API keys that the account ' +
+      'had issued are revoked, its open invitations are withdrawn, and the members that it had added to projects are ' +
+      'removed. The projects, storages, shares and orders of the account stay: look through them, and delete what is ' +
+      'not yours. Set a new password within 15 minutes of the sign-in, or sign in by another code for it.',
+    advice: `somebody else reads the mails to this address. Secure your mailbox, and ${tellOperator}.`,
+  },
 };
 
 /** The code that puts a former address back, and its end. */

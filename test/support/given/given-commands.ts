@@ -11,7 +11,11 @@ import type { Limits } from '../../../src/config.js';
 import { limitsFrom } from '../../../src/security/limits.js';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import { makeKeyring } from '../../../src/keys/keyring.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/login-codes.js';
+import {
+  makeAddressChangeCodes,
+  makeLoginCodes,
+  makeVerificationCodes,
+} from '../../../src/keys/login-codes.js';
 import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
@@ -98,6 +102,7 @@ export function givenCommands(
   const deps = {
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
+    verificationCodes: makeVerificationCodes(codeKeys),
     addressRevertCodes,
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     sharePasswords: makeSharePasswords(hashing),
@@ -105,6 +110,7 @@ export function givenCommands(
     makeUrls: makeStorageUrls,
     probe: () => Promise.resolve(null),
     invitationLimits: limitsFrom(limits),
+    verificationLimits: limitsFrom(limits),
     storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
     onRefused: (provider: string, reason: string) => void notices.push(`refused ${provider} ${reason}`),
     onConflict: (callback: string) => void notices.push(`conflict ${callback}`),

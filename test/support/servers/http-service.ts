@@ -7,6 +7,7 @@ import type { HttpDeps } from '../../../src/http/compose.js';
 import { makeAccountRoutes } from '../../../src/http/routes/account.js';
 import { makeInvitationRoutes } from '../../../src/http/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../../../src/http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../../../src/http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../../../src/http/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
@@ -156,6 +157,7 @@ export function areaRoutes(
     ...makeAccountRoutes(commands),
     ...makeInvitationRoutes(commands),
     ...makeEmailChangeRoutes(commands),
+    ...makeEmailVerificationRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeBillingRoutes(commands),

@@ -69,6 +69,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /auth/password': userAgain,
   'POST /auth/email': userAgain,
   'POST /auth/email/confirm': userAgain,
+  'POST /auth/email/verify': user,
+  'POST /auth/email/verify/send': user,
   'POST /auth/email/revert': everyone,
   'POST /auth/reauthenticate': user,
   'POST /auth/2fa/totp': userAgain,
