@@ -5,7 +5,8 @@ import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
-import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
+import { formerAddress } from './former-addresses.js';
+import { decideRevert, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
