@@ -1,7 +1,16 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { cidrList, mailbox, origin, port, shareUrlTemplate } from './config/fields.js';
+import {
+  cidrList,
+  mailbox,
+  origin,
+  port,
+  proxyList,
+  shareUrlTemplate,
+  wholeNumber,
+} from './config/fields.js';
+import { changesForDevelopment } from './config/development.js';
 import { readMailDestination } from './config/mail.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
@@ -53,7 +62,7 @@ export interface Config {
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
   readonly mailsToLog: boolean;
   readonly mailFrom: Mailbox;
-  /** CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
   readonly trustedProxies: readonly string[];
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
   readonly defaultCapacityBytes: number;
@@ -65,6 +74,10 @@ export interface Config {
   readonly storageAllowedCidrs: readonly string[];
   /** Reads the payment variables, including secrets, again. */
   readonly payments: () => PaymentSettings;
+  /** Connections of one client address that the service holds at once. */
+  readonly maxConnectionsPerClient: number;
+  /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
+  readonly drainSeconds: number;
   /** Whether `NODE_ENV` is `production`. */
   readonly production: boolean;
   /** `DEBUG`, with which some libraries print the data that they send. */
@@ -104,7 +117,7 @@ export const environmentSchema = z.object({
   PUBLIC_URL: origin.optional(),
   METRICS_PORT: port.optional(),
   MAIL_FROM: mailbox.optional(),
-  TRUSTED_PROXIES: cidrList.default([]),
+  TRUSTED_PROXIES: proxyList.default([]),
   PASSWORD_EXTRA_CHECKS: z
     .string()
     .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
@@ -119,6 +132,8 @@ export const environmentSchema = z.object({
   SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
   PLANS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
+  MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
+  DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
   LOG_LEVEL: z
@@ -151,6 +166,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const mail =
     collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
     'none';
+  problems.push(...agentSecretProblems(secrets));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
@@ -179,11 +195,28 @@ export function readConfig(environment: Environment = process.env): Config {
     plans,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     payments: () => readPayments(set).settings,
+    maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
+    drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,
     secret,
   });
+}
+
+/** A shorter secret of the agents could be guessed within the limit of wrong ones. */
+const agentSecretMin = 16;
+
+function agentSecretProblems(secrets: ReadonlyMap<SecretName, string | undefined>): readonly string[] {
+  return (['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const)
+    .filter((name) => {
+      const secret = secrets.get(name);
+      return secret !== undefined && Array.from(secret).length < agentSecretMin;
+    })
+    .map(
+      (name) =>
+        `${name} must have at least ${agentSecretMin} characters; \`openssl rand -base64 24\` makes a secret`,
+    );
 }
 
 function readLimits(file: string | undefined): Limits {
@@ -201,6 +234,11 @@ function readLimits(file: string | undefined): Limits {
   throw new ConfigProblem(
     `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
   );
+}
+
+/** A balancer sees within 5 s that the process ends. A start for development has no balancer. */
+function drainSecondsOf(chosen: number | undefined, environment: Environment): number {
+  return chosen ?? (changesForDevelopment(environment).length === 0 ? 0 : 5);
 }
 
 function defaultPublicUrl(host: string, portNumber: number): string {

@@ -9,6 +9,7 @@ import { makeMailAddressChanges } from '../commands/accounts/mail-address-change
 import { makeMailInvitations } from '../commands/projects/mail-invitation-reaction.js';
 import { makeMailLoginCodes } from '../commands/accounts/mail-login-code-reaction.js';
 import { makeMailSecurityNotices } from '../commands/accounts/mail-security-notice-reaction.js';
+import { makeMailShareGuessing } from '../commands/shares/mail-share-guessing-reaction.js';
 import type { Services } from './services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
@@ -32,6 +33,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeMailAddressChanges(deps),
     makeMailInvitations(deps),
     makeMailSecurityNotices(deps),
+    makeMailShareGuessing(deps),
   ];
 }
 

@@ -32,10 +32,22 @@ export const serviceVariables: Readonly<
   },
   MONGODB_URL: { meaning: 'MongoDB in place of the embedded read models and state' },
   STREAM_PREFIX: { meaning: 'the beginning of the name of each stream that the service writes' },
-  NODE_AGENT_SECRET: { meaning: 'the secret that agents send; without it the peer list answers 503' },
+  NODE_AGENT_SECRET: {
+    meaning: 'the secret that agents send, at least 16 characters; without it the peer list answers 503',
+  },
   NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
   TRUSTED_PROXIES: {
-    meaning: 'CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
+    meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
+  },
+  MAX_CONNECTIONS_PER_CLIENT: {
+    meaning:
+      'the connections that one client address may hold, and its requests at once behind a trusted proxy; see ' +
+      '[errors and limits](errors-and-limits.md#connections)',
+  },
+  DRAIN_SECONDS: {
+    default: '5; 0 in a development start',
+    meaning:
+      'how long `/readyz` answers 503 while the service still serves, after SIGTERM; see [stop](operate.md#stop)',
   },
   METRICS_PORT: { meaning: 'the port of a second listener that serves `/metrics` for Prometheus' },
   SMTP_URL: {

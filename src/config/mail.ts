@@ -1,4 +1,5 @@
-import { isLoopbackHost, parseSmtpUrl } from '../integrations/mail/smtp-url.js';
+import { parseSmtpUrl } from '../integrations/mail/smtp-url.js';
+import { changesForDevelopment } from './development.js';
 import { ConfigProblem, type Environment } from './sources.js';
 
 /** The value of `SMTP_URL` that writes mails to the log and sends none. */
@@ -30,16 +31,9 @@ export function readMailDestination(environment: Environment): MailDestination {
 
 /** Checks that one machine is the whole service. `LOG_LEVEL` must pass level info, or each mail would be lost. */
 function checkMailLog(environment: Environment): void {
-  const { HOST, PUBLIC_URL, NODE_ENV, LOG_LEVEL } = environment;
+  const { LOG_LEVEL } = environment;
   const changes = [
-    ...['EVENTSTOREDB_URL', 'MONGODB_URL', 'TRUSTED_PROXIES']
-      .filter((name) => environment[name] !== undefined)
-      .map((name) => `unset ${name}`),
-    ...(HOST === undefined || isLoopbackHost(HOST) ? [] : ['set HOST to 127.0.0.1']),
-    ...(PUBLIC_URL === undefined || isLoopbackOrigin(PUBLIC_URL)
-      ? []
-      : ['unset PUBLIC_URL or set it to an origin of this machine such as http://127.0.0.1:8080']),
-    ...(NODE_ENV === 'production' ? ['set NODE_ENV to another value than production'] : []),
+    ...changesForDevelopment(environment),
     ...(LOG_LEVEL === undefined || /^(info|debug)$/.test(LOG_LEVEL)
       ? []
       : ['set LOG_LEVEL to info or debug, since a mail is a line of level info']),
@@ -49,8 +43,4 @@ function checkMailLog(environment: Environment): void {
     'SMTP_URL=log: writes mails with their codes to the log, so only a development start that no other machine reaches ' +
       `accepts it; for one, ${changes.join('; ')}; otherwise name a mail server`,
   );
-}
-
-function isLoopbackOrigin(text: string): boolean {
-  return URL.canParse(text) && isLoopbackHost(new URL(text).hostname.replace(/^\[|\]$/g, ''));
 }

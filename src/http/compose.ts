@@ -84,6 +84,7 @@ export function composeHttp(deps: HttpDeps): Http {
     metrics,
     clientIp: makeClientIp(deps.trustedProxies),
     digestIp: (address) => digests.ip(address),
+    overHttps: deps.publicUrl.startsWith('https:'),
     closing: () => closing,
   });
   const handler = app.callback();

@@ -17,6 +17,8 @@ export interface ObserveDeps {
   readonly clientIp: ClientIp;
   /** Computes the keyed digest of an address. Logs name clients by it. */
   readonly digestIp: (address: string) => string;
+  /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
+  readonly overHttps?: boolean;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
   readonly closing: () => boolean;
 }
@@ -29,11 +31,17 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const;
+
+/** A year, and the hosts below (OWASP ASVS 5.0, 3.4.1). */
+const strictTransport = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
 
 /** Names requests, turns errors into replies, and logs a request without its URL, headers, query and body. */
 export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   const { logger, metrics, closing } = deps;
+  const headers = deps.overHttps === true ? { ...securityHeaders, ...strictTransport } : securityHeaders;
   const identify = makeIdentify(deps);
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -46,7 +54,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.actor = null;
     ctx.state.errorCode = null;
     ctx.state.tracked = trackRequest();
-    setHeaders(ctx.res, securityHeaders);
+    setHeaders(ctx.res, headers);
     ctx.res.setHeader('x-request-id', requestId);
     try {
       checkRequestTarget(req);
@@ -95,17 +103,33 @@ interface Client {
   readonly digest: string;
 }
 
-/** Identifies clients. It caches the address and its digest, because addresses repeat. */
-function makeIdentify({ clientIp, digestIp }: ObserveDeps) {
-  const known = makeLru<Client>(10_000);
-  return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
-    const forwarded = forwardedFor === undefined ? undefined : String(forwardedFor);
-    const key = `${socketAddress ?? ''} ${forwarded ?? ''}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
+/** A header of this length names several proxies. Longer ones are not cached, or clients would fill the memory. */
+const cachedHeaderMax = 256;
+
+/**
+ * Identifies clients. It caches the address and its digest, because addresses repeat. It caches by the header only what
+ * a trusted proxy sends: others may send a new header with each request (docs/design.md#client-addresses).
+ */
+function makeIdentify({ clientIp, digestIp }: Pick<ObserveDeps, 'clientIp' | 'digestIp'>) {
+  const peers = makeLru<{ readonly isProxy: boolean; readonly client: Client }>(10_000);
+  const forwarders = makeLru<Client>(10_000);
+  const clientOf = (socketAddress: string | undefined, forwarded: string | undefined): Client => {
     const address = clientIp(socketAddress, forwarded);
-    const client = { address, digest: digestIp(address) };
-    known.set(key, client);
-    return client;
+    return { address, digest: digestIp(address) };
+  };
+  return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
+    const socketKey = socketAddress ?? '';
+    let peer = peers.get(socketKey);
+    if (peer === undefined) {
+      peer = { isProxy: clientIp.isProxy(socketAddress), client: clientOf(socketAddress, undefined) };
+      peers.set(socketKey, peer);
+    }
+    if (!peer.isProxy || forwardedFor === undefined) return peer.client;
+    const forwarded = String(forwardedFor);
+    if (forwarded.length > cachedHeaderMax) return clientOf(socketAddress, forwarded);
+    const key = `${socketKey} ${forwarded}`;
+    const found = forwarders.get(key) ?? clientOf(socketAddress, forwarded);
+    forwarders.set(key, found);
+    return found;
   };
 }

@@ -19,6 +19,12 @@ export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers 
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new HttpError('invalid_request', 'Host: the header is missing');
   }
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
+    // RFC 9112, 6.1: its end is not certain, so nothing may follow on the connection.
+    throw new HttpError('invalid_request', 'Transfer-Encoding: HTTP/1.0 has none', {
+      headers: { connection: 'close' },
+    });
+  }
   if (repeatsSingular(rawHeaders)) {
     throw new HttpError('invalid_request', 'a header is given twice that may be given once');
   }

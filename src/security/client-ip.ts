@@ -8,7 +8,11 @@ type Range = [Address, number];
 const unknownAddress = '0.0.0.0';
 
 /** Returns the client's address (docs/design.md#client-addresses). Clients can write any entries to its left. */
-export type ClientIp = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
+export interface ClientIp {
+  (socketAddress: string | undefined, forwardedFor: string | undefined): string;
+  /** Returns whether the address is that of a trusted proxy, which may name its client. */
+  readonly isProxy: (socketAddress: string | undefined) => boolean;
+}
 
 /**
  * @param trustedProxies addresses and CIDR ranges (`10.0.0.0/8`, `fd00::/8`, `192.0.2.1`)
@@ -19,8 +23,11 @@ export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
   const trusted = (address: Address) =>
     ranges.some((range) => address.kind() === range[0].kind() && address.match(range));
 
-  return (socketAddress, forwardedFor) => {
-    const socket = parseAddress((socketAddress ?? '').replace(/%.*$/, ''));
+  const parseSocket = (socketAddress: string | undefined) =>
+    parseAddress((socketAddress ?? '').replace(/%.*$/, ''));
+
+  const clientIp = (socketAddress: string | undefined, forwardedFor: string | undefined): string => {
+    const socket = parseSocket(socketAddress);
     if (socket === null) return unknownAddress;
     let client = socket;
     if (!trusted(client) || forwardedFor === undefined) return format(client);
@@ -33,6 +40,17 @@ export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
     }
     return format(client);
   };
+  return Object.assign(clientIp, {
+    isProxy: (socketAddress: string | undefined) => {
+      const socket = parseSocket(socketAddress);
+      return socket !== null && trusted(socket);
+    },
+  });
+}
+
+/** Returns whether a text names proxies: an address or a CIDR range. */
+export function isProxyRange(text: string): boolean {
+  return rangeOf(text) !== null;
 }
 
 /** The key that counts a client, and the factor of its limit. */
@@ -73,12 +91,16 @@ function format(address: Address): string {
 }
 
 function parseRange(text: string): Range {
+  const range = rangeOf(text);
+  if (range === null) throw new TypeError(`'${text}' is neither an IP address nor a CIDR range`);
+  return range;
+}
+
+function rangeOf(text: string): Range | null {
   const [base = '', bits, ...rest] = text.split('/');
   const address = isStrictIp(base) ? ipaddr.parse(base) : null;
   const length = address === null || rest.length > 0 ? null : prefixLength(address, bits);
-  if (address === null || length === null) {
-    throw new TypeError(`'${text}' is neither an IP address nor a CIDR range`);
-  }
+  if (address === null || length === null) return null;
   // `parseAddress` returns mapped addresses as IPv4, so a mapped range becomes IPv4 too.
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
     return [address.toIPv4Address(), length - 96];

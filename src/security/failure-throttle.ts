@@ -30,6 +30,8 @@ export type ThrottleVerdict =
  */
 export function judgeTry(limits: ThrottleLimits, state: FailureState | null, nowMs: number): ThrottleVerdict {
   if (state === null) return { allowed: true };
+  // No clock of another process is so far ahead: this clock was set back. The attempt counts with the present time.
+  if (state.lastAtMs - nowMs > limits.waitMsMax) return { allowed: true };
   const waited = Math.max(0, nowMs - state.lastAtMs);
   const leftMs = waitMs(limits, state.failures) - waited;
   if (leftMs <= 0) return { allowed: true };

@@ -32,3 +32,11 @@ export function gcraCount(
 ): number {
   return Math.max(arrivalMs ?? nowMs, nowMs) + (seconds * 1_000) / limit;
 }
+
+/**
+ * Returns the arrival time, at most one period of the limit ahead: no count leads further. A time beyond that was
+ * written before the clock was set back. Its owner stores the result, or the time would stay ahead for the whole step.
+ */
+export function gcraCap({ seconds }: RateLimit, arrivalMs: number, nowMs: number): number {
+  return Math.min(arrivalMs, nowMs + seconds * 1_000);
+}

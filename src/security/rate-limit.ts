@@ -1,6 +1,6 @@
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
-import { type RateLimit, gcraCount, gcraJudge } from './gcra.js';
+import { type RateLimit, gcraCap, gcraCount, gcraJudge } from './gcra.js';
 
 export type { RateLimit } from './gcra.js';
 
@@ -71,10 +71,20 @@ export function makeRateLimiter<Name extends string>({
   /** Places by cell. Running requests hold them, so the service bounds their number. */
   const held = new Map<string, number>();
 
+  /** Returns the arrival time of a cell. Corrects a time that a clock has written which was set back since. */
+  function storedOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
+    const arrivalMs = table.get(id);
+    if (arrivalMs === undefined) return undefined;
+    const capped = gcraCap(limit, arrivalMs, nowMs);
+    if (capped < arrivalMs) table.set(id, capped);
+    return capped;
+  }
+
   /** Returns the arrival time of a cell as if all its held places counted now. */
-  function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
+  function arrivalOf(table: ArrivalTable, cell: Cell, nowMs: number): number | undefined {
+    const { id, limit } = cell;
     const places = held.get(id);
-    let arrivalMs = table.get(id);
+    let arrivalMs = storedOf(table, cell, nowMs);
     if (places === undefined) return arrivalMs;
     for (let place = 0; place < places; place += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
     return arrivalMs;
@@ -114,7 +124,9 @@ export function makeRateLimiter<Name extends string>({
 
   function count(name: Name, cells: readonly Cell[], nowMs: number): void {
     const table = tableOf(name);
-    for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs));
+    for (const cell of cells) {
+      table.set(cell.id, gcraCount(cell.limit, storedOf(table, cell, nowMs), nowMs));
+    }
   }
 
   return {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord, type ChangeOptions } from '../event-sourcing/shared-state/change-record.js';
 import type { Digests } from '../keys/digests.js';
-import { gcraCount, gcraJudge, type RateLimit } from './gcra.js';
+import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './gcra.js';
 
 export interface SharedClaim<Name extends string> {
   readonly name: Name;
@@ -81,7 +81,7 @@ export function makeSharedRateLimiter<Name extends string>({
             `other writers were faster at the count of ${claim.name} ${takeOptions.tries} times`,
           );
         }
-        if ('kept' in changed) return refusal(claim.name, changed.kept.retryAfterMs);
+        if ('kept' in changed) return refusal(claim.name, changed.kept.level.retryAfterMs);
       }
       return { allowed: true };
     },
@@ -89,7 +89,8 @@ export function makeSharedRateLimiter<Name extends string>({
     count: async (claim) => {
       try {
         const changed = await add(claim, countOptions);
-        if (changed !== null) return 'kept' in changed ? changed.kept : changed.result;
+        if (changed !== null && 'kept' in changed) await correct(claim, changed.kept.storedMs);
+        if (changed !== null) return 'kept' in changed ? changed.kept.level : changed.result;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
       }
@@ -100,7 +101,29 @@ export function makeSharedRateLimiter<Name extends string>({
   async function level(claim: Claim): Promise<Level> {
     const record = await stateStore.get(recordOf(claim));
     const arrivalMs = record === null ? undefined : arrivalOf(recordSchema.parse(record.value));
-    return levelAt(claim, arrivalMs, clock.now().getTime());
+    const nowMs = clock.now().getTime();
+    await correct(claim, arrivalMs);
+    return levelAt(claim, arrivalMs, nowMs);
+  }
+
+  function isAhead({ name }: Claim, arrivalMs: number | undefined, nowMs: number): arrivalMs is number {
+    return arrivalMs !== undefined && gcraCap(limits[name], arrivalMs, nowMs) < arrivalMs;
+  }
+
+  /** Corrects a record that a clock has written which was set back since. Without it the count would stay for the step. */
+  async function correct(claim: Claim, storedMs: number | undefined): Promise<void> {
+    if (!isAhead(claim, storedMs, clock.now().getTime())) return;
+    await changeRecord(
+      stateStore,
+      { key: recordOf(claim), schema: recordSchema },
+      (found) => {
+        const nowMs = clock.now().getTime();
+        if (found === null || !isAhead(claim, arrivalOf(found.value), nowMs)) return { keep: null };
+        const expiresAt = new Date(gcraCap(limits[claim.name], arrivalOf(found.value), nowMs));
+        return { write: { arrival: expiresAt.toISOString() }, expiresAt, result: null };
+      },
+      takeOptions,
+    );
   }
 
   /** Counts one if the limit allows it. */
@@ -109,11 +132,12 @@ export function makeSharedRateLimiter<Name extends string>({
       stateStore,
       { key: recordOf(claim), schema: recordSchema },
       (found) => {
-        const arrivalMs = found === null ? undefined : arrivalOf(found.value);
         const nowMs = clock.now().getTime();
-        const before = levelAt(claim, arrivalMs, nowMs);
-        if (before.retryAfterMs > 0) return { keep: before };
-        const countedMs = gcraCount(limits[claim.name], arrivalMs, nowMs);
+        const storedMs = found === null ? undefined : arrivalOf(found.value);
+        const before = levelAt(claim, storedMs, nowMs);
+        if (before.retryAfterMs > 0) return { keep: { level: before, storedMs } };
+        // An allowed attempt has a time within the period, so this needs no cap.
+        const countedMs = gcraCount(limits[claim.name], storedMs, nowMs);
         const expiresAt = new Date(Math.ceil(countedMs));
         const write = { arrival: expiresAt.toISOString() };
         return { write, expiresAt, result: levelAt(claim, countedMs, nowMs) };
@@ -122,8 +146,9 @@ export function makeSharedRateLimiter<Name extends string>({
     );
   }
 
-  function levelAt({ name }: Claim, arrivalMs: number | undefined, nowMs: number): Level {
+  function levelAt({ name }: Claim, storedMs: number | undefined, nowMs: number): Level {
     const { limit, seconds } = limits[name];
+    const arrivalMs = storedMs === undefined ? undefined : gcraCap(limits[name], storedMs, nowMs);
     const counted = Math.ceil((Math.max(0, (arrivalMs ?? nowMs) - nowMs) * limit) / (seconds * 1_000));
     return { counted, retryAfterMs: gcraJudge(limits[name], arrivalMs, nowMs).retryAfterMs };
   }

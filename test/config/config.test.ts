@@ -65,11 +65,58 @@ test('A secret in a file is read again at each use', (t) => {
     rmSync(directory, { recursive: true });
   });
   const file = join(directory, 'secret');
-  writeFileSync(file, 'one\n');
+  writeFileSync(file, 'one-long-agent-secret\n');
   const config = readConfig({ NODE_AGENT_SECRET_FILE: file });
-  t.is(config.secret('NODE_AGENT_SECRET'), 'one');
+  t.is(config.secret('NODE_AGENT_SECRET'), 'one-long-agent-secret');
   writeFileSync(file, 'two\n');
   t.is(config.secret('NODE_AGENT_SECRET'), 'two');
+});
+
+test('Trusted proxies are addresses and ranges, and other texts are refused', (t) => {
+  const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '127.0.0.1, ::1 10.0.0.0/8,fd00::/8' });
+  t.deepEqual(trustedProxies, ['127.0.0.1', '::1', '10.0.0.0/8', 'fd00::/8']);
+  for (const text of ['localhost', '10/8', '10.0.0.0/33', '127.0.0.1,nowhere']) {
+    t.throws(
+      () => readConfig({ TRUSTED_PROXIES: text }),
+      { message: /TRUSTED_PROXIES must be a list of/ },
+      text,
+    );
+  }
+});
+
+test('A process drains for 5 s, but not in a development start, and as long as DRAIN_SECONDS says', (t) => {
+  t.is(readConfig({}).drainSeconds, 0);
+  for (const environment of [
+    { HOST: '0.0.0.0' },
+    { NODE_ENV: 'production' },
+    { PUBLIC_URL: 'https://api.example.org' },
+    { TRUSTED_PROXIES: '10.0.0.1' },
+    { MONGODB_URL: 'mongodb://db.example.org/stowage' },
+  ]) {
+    t.is(readConfig(environment).drainSeconds, 5);
+    t.is(readConfig({ ...environment, DRAIN_SECONDS: '0' }).drainSeconds, 0);
+  }
+  t.is(readConfig({ DRAIN_SECONDS: '12' }).drainSeconds, 12);
+  for (const text of ['-1', '301', '1.5', 'long']) {
+    t.throws(() => readConfig({ DRAIN_SECONDS: text }), {
+      message: /DRAIN_SECONDS must be a whole number from 0 to 300/,
+    });
+  }
+});
+
+test('A client may hold 100 connections, or as many as MAX_CONNECTIONS_PER_CLIENT says', (t) => {
+  t.is(readConfig({}).maxConnectionsPerClient, 100);
+  t.is(readConfig({ MAX_CONNECTIONS_PER_CLIENT: '7' }).maxConnectionsPerClient, 7);
+  t.throws(() => readConfig({ MAX_CONNECTIONS_PER_CLIENT: '0' }), { message: /from 1 to 1000/ });
+});
+
+test('An agent secret of fewer than 16 characters stops the start, and the error does not show it', (t) => {
+  for (const name of ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const) {
+    const error = t.throws(() => readConfig({ [name]: 'canary-15-chars' }), { instanceOf: ConfigProblem });
+    t.true(error.message.includes(`${name} must have at least 16 characters`), error.message);
+    t.false(error.message.includes('canary'));
+    t.is(readConfig({ [name]: 'let-the-agents-in' }).secret(name), 'let-the-agents-in');
+  }
 });
 
 test('The URLs of the servers contain passwords, so they may be in files, and they are validated there too', (t) => {

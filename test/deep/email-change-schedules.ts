@@ -42,6 +42,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -55,7 +56,8 @@ const sealer = partial<Sealer>({
   open: () => Promise.resolve('opened'),
 });
 const noViews = partial<Views>({
-  of: () => partial({ get: () => Promise.resolve(null), sum: () => Promise.resolve(0n) }),
+  of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
+  totalsOf: () => partial({ getMany: () => Promise.resolve(new Map()) }),
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
@@ -91,7 +93,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
-      users: makeUserReader({ views: noViews, sealer }),
+      users: makeUserReader({ views: noViews, sealer, clock }),
+      networks: everyNetworkKnown,
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
@@ -101,7 +104,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
-    revertEmailChange: makeRevertEmailChange(deps),
+    revertEmailChange: makeRevertEmailChange({ ...deps, networks: everyNetworkKnown }),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
       makeReleaseFormerAddresses({ reservations, clock }),
@@ -209,7 +212,8 @@ export async function runEmailChangeSchedule(
     if (former === undefined || email === undefined) return;
     if (chance(0.5))
       await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
-    await process.revertEmailChange({ email, code: former.changeId }, { ...contextNow(), time: clock.now() });
+    const input = { email, code: former.changeId, clientIp: '192.0.2.1' };
+    await process.revertEmailChange(input, { ...contextNow(), time: clock.now() });
     count('undone');
   }
 

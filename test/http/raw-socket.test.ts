@@ -76,6 +76,11 @@ const refused: [string, string, number][] = [
     `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${close}zz\r\n`,
     400,
   ],
+  [
+    'chunks in HTTP/1.0',
+    `POST /echo HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n{"text":"a"}\r\n0\r\n\r\n`,
+    400,
+  ],
   ['a negative length', `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n${close}`, 400],
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],

@@ -126,6 +126,48 @@ test('A request keeps an acceptable id of its caller and gets one otherwise', as
   }
 });
 
+test('Replies forbid what JSON does not need, and force https where the public URL is https', async (t) => {
+  for (const [publicUrl, transport] of [
+    ['http://localhost', null],
+    ['https://api.example.org', 'max-age=31536000; includeSubDomains'],
+  ] as const) {
+    const http = await startTestHttp(t, { routes: [found], publicUrl });
+    for (const path of ['/healthz', '/nothing', `/things/${id}`]) {
+      const { headers } = await http.ask(path);
+      t.is(headers.get('strict-transport-security'), transport, path);
+      t.is(headers.get('cross-origin-resource-policy'), 'same-origin');
+      t.is(headers.get('permissions-policy'), 'camera=(), geolocation=(), microphone=(), payment=(), usb=()');
+      t.is(headers.get('x-content-type-options'), 'nosniff');
+    }
+  }
+});
+
+test('A header that only a trusted proxy may write costs nothing and is not kept when a client writes it', async (t) => {
+  for (const [trustedProxies, computed] of [
+    [[], 1],
+    [['127.0.0.1'], 6],
+  ] as const) {
+    let digests = 0;
+    const http = await startTestHttp(t, {
+      routes: [],
+      trustedProxies,
+      digests: {
+        of: (purpose, value) => `digest(${purpose}:${value})`,
+        ip: (ip) => {
+          digests += 1;
+          return `digest(${ip})`;
+        },
+      },
+    });
+    // Given one client address with five headers, each of them sent twice
+    for (const n of [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]) {
+      await http.ask('/healthz', { headers: { 'x-forwarded-for': `198.51.100.${n}` } });
+    }
+    // Then the service has computed and kept one client, or the proxy and five
+    t.is(digests, computed, `trusted: ${trustedProxies.join()}`);
+  }
+});
+
 const outcomes = [
   [new CommandRejected('entitlement_required', 'no'), 403, 'entitlement_required', 'no', null],
   [new PreconditionFailed('revision 3'), 412, 'precondition_failed', null, null],

@@ -144,6 +144,8 @@ test('A session is in the view until it is revoked, without its refresh token', 
 const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
+  billed_to: userId,
+  owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
   entitlements: [],
@@ -323,7 +325,7 @@ test('A share is shown with its terms, password and uses until it is revoked', (
     shareUsed,
     { type: 'ShareVerificationThrottled', data: { failures: 30 } },
     { type: 'ShareChanged', data: terms },
-    { type: 'SharePasswordChanged', data: { password_hash } },
+    { type: 'SharePasswordChanged', data: { password_hash, password_class: 'short' } },
   ).then(t, {
     ...{ ...share, ...terms, password_generation: 2, uses: 1 },
     ...{ throttled_at: eventTime(2), updated_at: eventTime(4) },

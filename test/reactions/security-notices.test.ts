@@ -180,6 +180,25 @@ test('A notice about a change before the change of address goes to the earlier a
   ]);
 });
 
+test('The owner gets one mail a day about wrong passwords and codes that reach their limit', async (t) => {
+  const scene = await given(t);
+  const now = new Date();
+  const guessed = { type: 'RecordGuessing', now } as const;
+  const runner = scene.start();
+  await scene.run(
+    { ...guessed, secret: 'password' },
+    { ...guessed, secret: 'mailed_code' },
+    { ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs - 60_000) },
+  );
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 1);
+  const told: Told = ['Somebody is guessing at your account', email, 'GuessingLimitReached'];
+  await checkNotice(t, scene, scene.smtp.mails, told);
+  await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs + 60_000) });
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 2);
+});
+
 test('The first proof of an address leads to a notice where it switches a second factor off', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
   await run(commands.enrol, commands.confirm, commands.proveAddress);

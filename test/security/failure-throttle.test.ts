@@ -74,8 +74,18 @@ test('A withdrawn failure does not count, and the last one leaves no record', (t
 
 test('A clock that goes back lengthens no wait', (t) => {
   const state = { failures: 9, lastAtMs: 1_000 * minute };
-  t.deepEqual(judgeTry(signInThrottle, state, 0), { allowed: false, retryAfterSeconds: 16 });
-  t.is(countFailure(signInThrottle, state, 0).failures, 10);
+  t.deepEqual(judgeTry(signInThrottle, state, 990 * minute), { allowed: false, retryAfterSeconds: 16 });
+  t.is(countFailure(signInThrottle, state, 990 * minute).failures, 10);
+});
+
+test('A clock that is set back by more than the longest wait refuses nobody for the length of the step', (t) => {
+  const client = givenFailing();
+  client.waitFor(2 * 86_400_000);
+  for (let index = 0; index < 20; index += 1) client.waitFor((client.fail() ?? 0) * 1_000);
+  client.waitFor(-2 * 86_400_000);
+  t.is(client.fail(), null);
+  const wait = client.fail() ?? 0;
+  t.true(wait > 0 && wait <= 900, `the next failure waits ${wait} s`);
 });
 
 test('A client gets at most 16 failures in any stretch of time, and one more for every 15 minutes of it', (t) => {

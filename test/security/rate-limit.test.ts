@@ -35,6 +35,22 @@ test('A key has its full limit again after the whole interval', (t) => {
   t.is(burst(), 7);
 });
 
+test('A clock that is set back by two days delays a client by no more than one interval', (t) => {
+  const { limiter, clock } = given({ login: { limit: 20, seconds: 60 } });
+  // Given a client that used its limit while the clock was two days ahead
+  clock.advance(2 * 86_400_000);
+  for (let index = 0; index < 20; index += 1) t.true(limiter.check('login', 'a').allowed);
+  // When the clock is right again
+  clock.advance(-2 * 86_400_000);
+  // Then the limit counts on from a full period
+  t.deepEqual(limiter.check('login', 'a'), { allowed: false, retryAfterSeconds: 3 });
+  clock.advance(3_000);
+  t.deepEqual(limiter.check('login', 'a'), allowed);
+  clock.advance(60_000);
+  for (let index = 0; index < 20; index += 1) t.true(limiter.check('login', 'a').allowed);
+  t.false(limiter.check('login', 'a').allowed);
+});
+
 test('No stretch of time passes more than the limit and the requests that it earns, in all schedules', (t) => {
   const limits = fc.record({
     limit: fc.integer({ min: 1, max: 20 }),

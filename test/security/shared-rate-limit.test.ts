@@ -32,6 +32,24 @@ test('The limit passes at once, and then one for each part of its time, over all
   t.is(waitOf(await other.take([few])), 20);
 });
 
+test('A clock that is set back by two days delays no key by more than one interval, however it is counted', async (t) => {
+  const { clock, one, other } = given();
+  const bob = { ...few, key: 'bob' };
+  // Given two keys at their limit, written while the clock was two days ahead
+  clock.advance(2 * 86_400_000);
+  for (const claim of [few, few, few, bob, bob, bob]) await one.take([claim]);
+  // When the clock is right again, then each waits for one interval and not for two days
+  clock.advance(-2 * 86_400_000);
+  t.is(waitOf(await other.take([few])), 20);
+  t.deepEqual(await other.count(bob), { counted: 3, retryAfterMs: 20_000 });
+  clock.advance(20_000);
+  t.is(waitOf(await one.take([few])), 0);
+  t.deepEqual(await one.count(bob), { counted: 3, retryAfterMs: 20_000 });
+  // and no record outlives its period
+  clock.advance(60_000);
+  t.is((await one.level(bob)).counted, 0);
+});
+
 test('As many of 100 concurrent requests pass as the limit allows', async (t) => {
   const { one, other } = given();
   const key = { name: 'many', key: 'ada' } as const;

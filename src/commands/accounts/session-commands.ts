@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.js';
+import type { AccountTries } from './account-tries.js';
 import { makeChangePassword } from './change-password.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
@@ -11,14 +12,18 @@ import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { makeRevokeSession } from './revoke-session.js';
 import { makeSendEmailCode } from './send-email-code.js';
 import type { StartSession } from './start-session.js';
-import { makeTryLoginCode } from './try-login-code.js';
+import type { TryLoginCode } from './try-login-code.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 
 export function makeSessionCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
+    readonly networks: KnownNetworks;
+    readonly passwordTries: AccountTries;
+    readonly tryLoginCode: TryLoginCode;
   },
 ) {
   const onUncheckable: OnUncheckable = (error) => {
@@ -29,7 +34,6 @@ export function makeSessionCommands(
     onUncheckable,
     tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
   });
-  const tryLoginCode = makeTryLoginCode(deps);
   return {
     login: makeLogin({
       ...deps,
@@ -40,11 +44,11 @@ export function makeSessionCommands(
       },
     }),
     sendEmailCode: makeSendEmailCode(deps),
-    loginByEmailCode: makeLoginByEmailCode({ ...deps, tryLoginCode }),
+    loginByEmailCode: makeLoginByEmailCode(deps),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
     revokeSession: makeRevokeSession(deps),
     changePassword: makeChangePassword({ ...deps, checkPresentPassword }),
-    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword, tryLoginCode }),
+    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword }),
   };
 }

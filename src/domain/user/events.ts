@@ -11,6 +11,10 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
+const guessedSecret = z.enum(['password', 'mailed_code']);
+export type GuessedSecret = z.infer<typeof guessedSecret>;
+
 /** A credential that a revert of an address change voids. */
 const voidedCredential = z.enum(['password', 'totp', 'recovery_codes']);
 export type VoidedCredential = z.infer<typeof voidedCredential>;
@@ -95,6 +99,9 @@ const schemas = {
   /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
+
+  /** So many wrong attempts that no more are checked for up to a day. Appended at most once a day. */
+  GuessingLimitReached: z.strictObject({ secret: guessedSecret }),
 
   /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),

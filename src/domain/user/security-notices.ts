@@ -14,6 +14,7 @@ export const securityNoticeKinds = {
   CredentialsVoided: 'two_factor_off',
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
+  GuessingLimitReached: 'account_guessed_at',
 } as const satisfies Partial<Record<UserEvent['type'], SecurityNoticeKind>>;
 
 export type NoticedEvent = Extract<UserEvent, { type: keyof typeof securityNoticeKinds }>;

@@ -32,6 +32,8 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   /** The store's recorded time; null: none were issued. */
   readonly recoveryCodesIssuedAt: Date | null;
   readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
 }
 
 export interface EmailChange {
@@ -72,6 +74,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       recoveryCodes: new Set(),
       recoveryCodesIssuedAt: null,
       notices: noNotices,
+      guessedAt: null,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
@@ -146,6 +149,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       recoveryCodes.delete(event.data.digest);
       return { recoveryCodes };
     }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'CapacityGranted':
     case 'CapacityRevoked':
     case 'PlatformRoleGranted':

@@ -68,6 +68,7 @@ export function applyEvent(
     case 'TotpRemoved':
     case 'RecoveryCodesIssued':
     case 'RecoveryCodeUsed':
+    case 'GuessingLimitReached':
     case 'UserErased':
       return {};
   }

@@ -3,7 +3,7 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
-import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
 import { decideRevert, type RevertCommand } from './revert.js';
@@ -42,12 +42,16 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
+  /** Wrong attempts have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
   | { readonly type: 'Erase' }
   | EmailChangeCommand
   | RevertCommand
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
 function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
@@ -87,6 +91,12 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RevokeSessions':
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
+    case 'RecordGuessing': {
+      if (state.status !== 'registered') return [];
+      const { guessedAt } = state;
+      if (guessedAt !== null && command.now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+      return [{ type: 'GuessingLimitReached', data: { secret: command.secret } }];
+    }
     case 'Erase':
       if (state.status === 'erased') return [];
       registered(state);

@@ -57,6 +57,25 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'somebody else has your recovery codes: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
+  account_guessed_at: {
+    subject: 'Somebody is guessing at your account',
+    happened: (account) => `wrong passwords or codes for ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, no more of them are checked. Networks that you signed in from in the last 90 days have a ' +
+      'limit of their own, so you can sign in from there.',
+    advice:
+      'nobody got in by this. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
+      'two-factor authentication.',
+  },
+  share_guessed_at: {
+    subject: 'Somebody is guessing at the password of a share',
+    happened: (account) => `wrong passwords for a share of ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, the share opens for nobody, also not with the right password. Visitors who opened it before go ' +
+      'on. In the list of the shares of your project, it is the one with the newest time of throttling.',
+    advice:
+      'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
+  },
   recovery_codes_replaced: {
     subject: 'New recovery codes were issued',
     happened: (account) => `new recovery codes of ${account} were issued`,

@@ -138,7 +138,13 @@ export function runCli(
  * configuration.
  */
 function baseEnvironment(): Environment {
-  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir() };
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: tmpdir(),
+    // Tests wait for no balancer, and all of their clients have one address.
+    DRAIN_SECONDS: '0',
+    MAX_CONNECTIONS_PER_CLIENT: '1000',
+  };
 }
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
