@@ -169,7 +169,7 @@ export async function runEmailChangeSchedule(
     const email = pick(chance(0.3) ? ownAddresses : freeAddresses);
     if (chance(0.25)) {
       startTries(name, (process, context) => process.register(registrationOf(email), context));
-    } else if (chance(0.25)) {
+    } else if (chance(0.2)) {
       const userId = pick(userIds);
       startTries(name, (process, _context, clock) => undo(process, userId, clock));
     } else if (chance(0.05)) {

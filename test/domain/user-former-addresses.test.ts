@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { UserEvent } from '../../src/domain/user/events.js';
-import { credentialsToVoid } from '../../src/domain/user/former-addresses.js';
+import { credentialsToVoid } from '../../src/domain/user/revert.js';
 import { type RegisteredUser, type UserCommand, userAggregate } from '../../src/domain/user/user.js';
 import { changeId, digest, otherChangeId, otherDigest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -122,7 +122,7 @@ test('A change keeps the former address with its proof, its code and its end', (
   const user = registered(...changed);
   const [former] = user.formerAddresses;
   if (former === undefined) throw new Error('there is no former address');
-  t.is(former.verified, true);
+  t.true(former.verified);
   t.like(former, { changeId, emailDigest: digest, codeKeyId: 'c1', until });
 });
 

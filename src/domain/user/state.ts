@@ -1,7 +1,7 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { UserEvent, VoidedCredential } from './events.js';
-import { type FormerAddress, formerAfter } from './former-addresses.js';
+import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, newUser, type UserFields } from './status.js';
 import { mailedCode } from '../mailed-code.js';
@@ -17,7 +17,7 @@ export type UserState =
       readonly formerDigests: readonly string[];
     };
 
-export interface RegisteredUser extends UserFields {
+export interface RegisteredUser extends UserFields, AddressHistory {
   readonly status: 'registered';
   /** The last code that was mailed to prove the address; null before the first one. */
   readonly verification: EmailVerification | null;
@@ -26,10 +26,6 @@ export interface RegisteredUser extends UserFields {
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
-  /** The former addresses that can be put back, oldest first. */
-  readonly formerAddresses: readonly FormerAddress[];
-  /** The former address that was put back last; null after a later change. */
-  readonly lastRevert: FormerAddress | null;
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
   /** The store's recorded time of CredentialsVoided; null without one. */

@@ -11,7 +11,8 @@ import {
 } from './email-verification.js';
 import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
-import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
+import { formerAddress } from './former-addresses.js';
+import { decideRevert, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
