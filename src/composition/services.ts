@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { projections } from '../../projections/index.js';
+import { allViews } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../concurrency/background.js';
 import { makeCompareKeys } from '../commands/accounts/compare-keys.js';
@@ -130,7 +130,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       makeId: randomUUID,
     });
-    const generations = makeGenerations({ projections, readModelStore, clock, ...options.registry });
+    const generations = makeGenerations({
+      projections: allViews,
+      readModelStore,
+      clock,
+      ...options.registry,
+    });
     const documentWriter = makeDocumentWriter({
       generations,
       readModelStore,
@@ -155,7 +160,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+      ...config,
+      clock,
+    });
     const scryptParameters = parametersOf(options);
     const pool = hashPoolOf(options);
     const passwords = makePasswords({

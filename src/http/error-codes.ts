@@ -23,6 +23,7 @@ export const errorStatus = {
   email_taken: 409,
   conflict: 409,
   capacity_exceeded: 409,
+  project_limit_reached: 409,
   idempotency_key_reused: 409,
   document_too_large: 409,
   precondition_failed: 412,

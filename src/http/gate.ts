@@ -117,6 +117,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     if (token === null) throw unauthorized('sign in, or present an API key');
     const authenticated = await authenticator.session(token, projectId);
     takeOne(limiter, 'session', authenticated.caller.sessionId);
+    takeOne(limiter, 'user', authenticated.caller.userId);
     return authenticated;
   };
 

@@ -17,6 +17,7 @@ export const defaultLimits = {
   invitation_inviter: { limit: 300, seconds: 86_400 },
   invitation_address: { limit: 10, seconds: 86_400 },
   session: { limit: 600, seconds: 60 },
+  user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
 } as const satisfies Record<string, NamedLimit>;
 
@@ -40,6 +41,7 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   invitation_inviter: 'invitations that the service mails for one inviter; in all processes',
   invitation_address: 'invitations that the service mails to one address; in all processes',
   session: 'requests of one session',
+  user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',
 };
 

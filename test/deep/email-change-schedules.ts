@@ -55,7 +55,8 @@ const sealer = partial<Sealer>({
   open: () => Promise.resolve('opened'),
 });
 const noViews = partial<Views>({
-  of: () => partial({ get: () => Promise.resolve(null), sum: () => Promise.resolve(0n) }),
+  of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
+  totalsOf: () => partial({ getMany: () => Promise.resolve(new Map()) }),
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
@@ -92,7 +93,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
       networks: everyNetworkKnown,
-      users: makeUserReader({ views: noViews, sealer }),
+      users: makeUserReader({ views: noViews, sealer, clock }),
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),

@@ -45,7 +45,8 @@ const sealer = partial<Sealer>({
 });
 const users = makeUserReader({
   // The reader only returns documents that a command passes to it. It reads no view.
-  views: partial({ of: () => partial({}) }),
+  views: partial({ of: () => partial({}), totalsOf: () => partial({}) }),
+  clock: partial({}),
   sealer,
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };

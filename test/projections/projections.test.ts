@@ -145,6 +145,7 @@ const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
   billed_to: userId,
+  owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
   entitlements: [],

@@ -31,7 +31,7 @@ interface Issued {
 }
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
-  const users = makeUserReader({ views, sealer });
+  const users = makeUserReader({ views, sealer, clock: realClock });
   const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
   return [makeMailLoginCodes(deps), makeMailAddressChanges(deps), makeMailInvitations(deps)];
 }

@@ -21,6 +21,7 @@ import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeLimitSessions } from './limit-sessions.js';
 import { makeStartSession } from './start-session.js';
 import { makeTryLoginCode } from './try-login-code.js';
 import { makeVerifyEmail } from './verify-email.js';
@@ -34,7 +35,7 @@ export function makeAccountCommands(
     readonly findAccount: FindAccount;
   },
 ) {
-  const startSession = makeStartSession(deps);
+  const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const networks = makeKnownNetworks(deps);
   const bounded = { ...deps, networks };
   const passwordTries = makeAccountTries({

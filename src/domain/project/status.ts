@@ -109,6 +109,15 @@ export function applyEvent(
   }
 }
 
+/** Returns the users for whom the project counts as owned: the payer and the owners. */
+export function ownersOf({
+  billed_to,
+  members,
+}: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  return [...new Set([billed_to, ...owners])];
+}
+
 /** Returns null if the user is not a member. */
 export function roleIn({ members }: Pick<ProjectFields, 'members'>, userId: string): Role | null {
   return members.find(({ user_id }) => user_id === userId)?.role ?? null;

@@ -56,7 +56,7 @@ const schemas = {
   /** A refresh token came back after the grace of its replacement: one of its two holders has stolen it. */
   RefreshTokenReuseDetected: z.strictObject({ refresh_generation: z.int().positive() }),
   SessionRevoked: z.strictObject({
-    reason: z.enum(['signed_out', 'revoked_by_user', 'refresh_token_reused', 'user_erased']),
+    reason: z.enum(['signed_out', 'revoked_by_user', 'refresh_token_reused', 'user_erased', 'session_limit']),
   }),
 };
 

@@ -79,10 +79,10 @@ export function makeProjectRoutes({
       request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
-      handler: ({ caller, project }) => {
+      handler: async ({ caller, project }) => {
         const session = refuseKey(caller);
         const options = { asAuditor: isAuditor(session) };
-        const found = projects.present(project, session.userId, options);
+        const found = await projects.present(project, session.userId, options);
         // The gate admits members and auditors only.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
         return { status: 200, body: found.resource, revision: found.revision };

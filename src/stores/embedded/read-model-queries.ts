@@ -2,11 +2,10 @@ import type { JsonObject, JsonValue } from '../../event-sourcing/ports/domain-ev
 import type {
   Checkpoint,
   DocumentQuery,
+  IdQuery,
   NamedRecord,
   OrderedQuery,
-  PartialSum,
   StoredDocument,
-  SumQuery,
   VersionedRecord,
 } from '../../event-sourcing/ports/read-model-store.js';
 import type { Connection, Parameter, Query } from './database.js';
@@ -16,7 +15,6 @@ import { damage } from './failures.js';
 import { readModelsFormat } from './formats.js';
 import { indexValues } from './index-values.js';
 import { makeCheckSlice } from './read-model-scrub.js';
-import { makeSumPart } from './read-model-sums.js';
 
 /** One row holds several documents, because a row for each is several times slower. Bodies are concatenated bytes. */
 type DocumentsRow = readonly [entries: Buffer, bodies: Buffer | null];
@@ -37,7 +35,7 @@ export interface ReadModelQueries {
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
   findInOrder(collection: string, query: OrderedQuery): StoredDocument[];
-  sum(collection: string, query: SumQuery): PartialSum;
+  ids(collection: string, query: IdQuery): string[];
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
   checkpoint(collection: string): Checkpoint | null;
@@ -74,7 +72,14 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectRecords = connection.query<
     readonly [name: Buffer, value: Buffer, version: bigint, checksum: bigint]
   >('SELECT CAST(name AS BLOB), CAST(value AS BLOB), version, checksum FROM records ORDER BY name');
-  const sumPart = makeSumPart(connection);
+  const selectIds = (following: string, order: 'ASC' | 'DESC'): Query<readonly [Buffer]> =>
+    connection.query<readonly [Buffer]>(
+      `SELECT CAST(id AS BLOB) FROM index_entries WHERE collection = ${collectionNumber} AND field = ?
+       AND value = ? ${following} ORDER BY id ${order} LIMIT ?`,
+    );
+  const selectIdsUp = selectIds('AND id > ?', 'ASC');
+  const selectIdsDown = selectIds('', 'DESC');
+  const selectIdsBefore = selectIds('AND id < ?', 'DESC');
   const selectInOrder = connection.query<DocumentsRow>(
     inOneRow(
       `SELECT ${documentColumns} FROM ${indexedDocuments}
@@ -116,11 +121,14 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       assertIndexed(collection, orderBy);
       return toDocuments(selectInOrder.get(collection, orderBy, after.value, after.id, limit));
     },
-    sum: (collection, query) => {
-      const { by, owners } = query;
-      assertIndexed(collection, by);
-      assertIndexed(owners.collection, `${owners.list}.${owners.indexed.field}`);
-      return sumPart(collection, query);
+    ids: (collection, { where, after, descending = false, limit }) => {
+      assertIndexed(collection, where.field);
+      const of = [collection, where.field, where.equals] as const;
+      let rows: (readonly [Buffer])[];
+      if (!descending) rows = selectIdsUp.all(...of, after ?? '', limit);
+      else if (after === undefined) rows = selectIdsDown.all(...of, limit);
+      else rows = selectIdsBefore.all(...of, after, limit);
+      return rows.map(([id]) => id.toString());
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { assertDocumentFits, maxDocumentBytes } from '../../event-sourcing/ports/document-size.js';
 import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
 import type { ReadModelStore, StoredDocument } from '../../event-sourcing/ports/read-model-store.js';
@@ -51,11 +50,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
-    sum: async (collection, query) => {
-      // A read blocks this thread, and a caller may sum many parts in a row, so other work runs in between.
-      await setImmediate();
-      return answer(() => queries.sum(collection, query));
-    },
+    ids: (collection, query) => answer(() => queries.ids(collection, query)),
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];

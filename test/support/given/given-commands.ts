@@ -56,7 +56,7 @@ export function givenCommands(
 ) {
   const { clock, sealer } = stores;
   const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
-  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate }));
+  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate, clock }));
   const {
     parameters = { N: 2, r: 1, p: 1 },
     peppers = ['p1'],
