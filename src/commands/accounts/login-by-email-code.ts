@@ -83,7 +83,7 @@ export function makeLoginByEmailCode({
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
     if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: user.totp.status === 'on' };
-    // Whoever registered the address signed in from the other networks.
+    // The person who registered the address signed in from the other networks.
     await networks.rememberOnly({ emailDigest, clientIp });
     return { userId, epoch: user.epoch + 1, hasSecondFactor: false };
   }
