@@ -29,7 +29,7 @@ export interface BudgetFull {
   readonly outcome: 'full';
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;
-  /** Nobody was told within 24 h that this budget is full. */
+  /** No mail within 24 h said that this budget is full. */
   readonly isNews: boolean;
 }
 
@@ -45,7 +45,7 @@ export type BudgetOutcome<T> =
 export interface DailyBudget {
   /** Reads whether there is room, and writes nothing. Its `run` reads nothing more unless another writer is faster. */
   look(of: BudgetOf): Promise<BudgetFull | { readonly outcome: 'room'; readonly run: BudgetRun }>;
-  /** Remembers for 24 h that somebody was told of the full budget. @throws StoreUnavailable */
+  /** Remembers for 24 h that a mail says so. @throws StoreUnavailable */
   markTold(subject: string): Promise<void>;
 }
 

@@ -97,7 +97,7 @@ test('A stranger cannot try a code of the owner more than five times, and that l
   t.is(await world.typeCode(code, ownerNetwork), 'passed');
 });
 
-test('The owner is told once a day that a limit is reached', async (t) => {
+test('One event a day tells the owner that a limit is reached', async (t) => {
   const world = await givenGuessing(t);
   for (let day = 0; day < 3; day += 1) {
     // When both limits are reached, several times over

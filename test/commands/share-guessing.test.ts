@@ -50,7 +50,7 @@ test('Of wrong passwords for a share with a short one, 1,000 are checked in a da
     checked += await guess(100, batch);
     clock.advance(15 * 60_000);
   }
-  // Then 1,000 guesses are hashed, and the sharer is told once
+  // Then 1,000 guesses are hashed, and the sharer gets one event
   t.is(checked, 1_000);
   t.is(await reached(), 1);
   t.is(await verify(pin, '192.0.2.1'), 'TooManyAttempts');

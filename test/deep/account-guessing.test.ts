@@ -12,6 +12,7 @@ test('Of 10,000 distributed wrong passwords and codes, 100 and 96 are checked in
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   const world = await givenGuessing(t);
+  await world.verifyAddress();
   // Given guessers on a network that the owner shares, and on thousands of others
   const known = strangers(1, 250);
   t.is(await world.signInByPassword(known[0] ?? ''), 'passed');
@@ -47,6 +48,7 @@ test('While strangers use up everything, the owner signs in from a known network
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   const world = await givenGuessing(t);
+  await world.verifyAddress();
   for (let hour = 0; hour < Math.round(48 * budget); hour += 1) {
     const others = strangers(100, hour % 240);
     for (const stranger of others.slice(0, 5)) await world.requestCode(stranger);

@@ -21,7 +21,7 @@ export interface AccountTry {
 
 /**
  * Bounds the wrong attempts at a secret of an account in any 24 hours, over all clients and processes. Clients of known
- * networks have a separate budget (docs/design.md#guessing). The first failure without room is told to the owner.
+ * networks have a separate budget (docs/design.md#guessing). The owner gets a mail about the first failure without room.
  */
 export interface AccountTries {
   /**

@@ -16,7 +16,7 @@ export type EmailCodeSent = { readonly expires_in: number; readonly resend_after
  * the reply nor its time reveals an account: for every address the service makes the same store calls, and appends one
  * event. The reply waits for the next step of time, which hides the few ms that a busy stream costs. A code is mailed
  * after the append, and the append comes last, so the mail does not delay the reply. Clients of known networks have
- * codes and limits of their own, which no other client can use up.
+ * separate codes and limits, which no other client can use up.
  * @throws CommandRejected invalid_request; StoreUnavailable and Overloaded, which do not depend on the account
  */
 export type SendEmailCode = (

@@ -34,7 +34,7 @@ export const loginCodeUsed = {
   data: { issue_id: issueId },
 } as const satisfies LoginCodeEvent;
 
-/** Returns the code that was issued last, whoever asked for it. */
+/** Returns the code that was issued last, to any client. */
 export function newestIssue({ known, unknown }: LoginCodeState): LoginCodeIssue | null {
   if (known.issue === null || unknown.issue === null) return known.issue ?? unknown.issue;
   return known.issue.expiresAt > unknown.issue.expiresAt ? known.issue : unknown.issue;
