@@ -39,7 +39,7 @@ const contentSchema = z.strictObject({
 export type BackupContent = z.output<typeof contentSchema>;
 export type BackupFile = z.output<typeof fileSchema>;
 
-/** The manifest adds a digest of its own content. Its last byte closes it, so that no part of it passes for the whole. */
+/** The manifest adds a digest of the rest. Its last byte closes it, so that no part of it passes for the whole. */
 const manifestSchema = z.strictObject({ ...contentSchema.shape, sha256: z.string() });
 
 export function formatManifest(content: BackupContent): string {

@@ -249,7 +249,7 @@ test.serial('A changed byte in a record of the state ends the process soon after
   await first.close();
   const path = join(directory, 'state.db');
   flipBit(path, (bytes) => bytes.indexOf('key/2') + 4);
-  // When the state is opened, and nobody reads the record
+  // When the state is opened, and no call reads the record
   const reported: Error[] = [];
   const opened = await openDocuments(directory, {
     onFatal: (error) => {

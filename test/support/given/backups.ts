@@ -39,15 +39,16 @@ export function startWriting(
   { clients, name }: { clients: number; name: string },
 ): WritingClients {
   const acknowledged: Acknowledged = { accounts: [], projects: [] };
-  const state = { isOver: false };
+  const ending = new AbortController();
+  const goesOn = (): boolean => !ending.signal.aborted;
   const client = makeServiceClient(url);
   const running = Array.from({ length: clients }, async (_, number) => {
     const password = 'Correct-Horse-7';
-    for (let round = 0; !state.isOver; round += 1) {
+    for (let round = 0; goesOn(); round += 1) {
       const email = `${name}-${number}-${round}@example.org`;
       const owner = await client.register(email, password);
       const place = acknowledged.accounts.push({ email, password }) - 1;
-      for (let made = 0; made < 10 && !state.isOver; made += 1) {
+      for (let made = 0; made < 10 && goesOn(); made += 1) {
         const reply = await client.post('/api/v1/projects', { name: `Film ${made}` }, owner.headers);
         if (reply.status !== 201) throw new Error(`creating a project was answered ${reply.status}`);
         acknowledged.projects.push({ id: textOf(reply.json(), 'id'), owner: place, body: reply.text });
@@ -60,7 +61,7 @@ export function startWriting(
       while (acknowledged.projects.length < projects) await Promise.race([wait(5), Promise.all(running)]);
     },
     stop: async () => {
-      state.isOver = true;
+      ending.abort();
       await Promise.all(running);
     },
   };
