@@ -8,14 +8,17 @@ import {
   port,
   proxyList,
   shareUrlTemplate,
+  textList,
   wholeNumber,
 } from './config/fields.js';
 import { changesForDevelopment } from './config/development.js';
 import { readMailDestination } from './config/mail.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
+import { readPasskeys } from './config/passkeys.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
 import { defaultLimits } from './security/limits.js';
+import type { PasskeySettings } from './security/webauthn.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
 import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
 
@@ -56,6 +59,8 @@ export interface Config {
   readonly streamPrefix: string;
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
+  /** The relying party of passkeys; null: browsers accept no passkey of this service. */
+  readonly passkeys: PasskeySettings | null;
   readonly metricsPort: number | undefined;
   /** Whether the service writes mails: `SMTP_URL` is set. */
   readonly mailConfigured: boolean;
@@ -117,6 +122,8 @@ export const environmentSchema = z.object({
     )
     .default('stowage.'),
   PUBLIC_URL: origin.optional(),
+  PASSKEY_RP_ID: z.string().optional(),
+  PASSKEY_ORIGINS: textList.optional(),
   METRICS_PORT: port.optional(),
   MAIL_FROM: mailbox.optional(),
   TRUSTED_PROXIES: proxyList.default([]),
@@ -173,6 +180,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const mail =
     collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
     'none';
+  const publicUrl = parsed.success ? publicUrlOf(parsed.data) : '';
+  const passkeys = collect(problems, () => (parsed.success ? passkeysOf(publicUrl, parsed.data) : null));
   problems.push(...agentSecretProblems(secrets));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
@@ -180,7 +189,6 @@ export function readConfig(environment: Environment = process.env): Config {
     );
   }
   const values = parsed.data;
-  const publicUrl = (values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT)).replace(/\/$/, '');
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -190,6 +198,7 @@ export function readConfig(environment: Environment = process.env): Config {
     mongoDbUrl: values.MONGODB_URL,
     streamPrefix: values.STREAM_PREFIX,
     publicUrl,
+    passkeys: passkeys ?? null,
     metricsPort: values.METRICS_PORT,
     mailConfigured: mail !== 'none',
     mailsToLog: mail === 'log',
@@ -210,6 +219,16 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: values.LOG_LEVEL,
     secret,
   });
+}
+
+type Values = z.output<typeof environmentSchema>;
+
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Values): string {
+  return (PUBLIC_URL ?? defaultPublicUrl(HOST, PORT)).replace(/\/$/, '');
+}
+
+function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {
+  return readPasskeys({ publicUrl, rpId: PASSKEY_RP_ID, origins: PASSKEY_ORIGINS });
 }
 
 /** A shorter secret of the agents could be guessed within the limit of wrong ones. */

@@ -18,7 +18,7 @@ export type SessionDocument = {
   readonly auth_time: string;
   /** When the user last proved a mailed code here; null: never. */
   readonly email_code_at: string | null;
-  /** When the session last passed a second factor. */
+  /** When the session last passed a second factor, or a passkey. */
   readonly strengthened_at: string | null;
   /** The end of the session unless it is used again. */
   readonly idle_expires_at: string;
@@ -40,7 +40,8 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
       amr,
       auth_time,
       email_code_at: amr.includes('email') ? auth_time : null,
-      strengthened_at: null,
+      // A passkey with user verification counts as both factors.
+      strengthened_at: amr.includes('passkey') ? auth_time : null,
       idle_expires_at,
       expires_at,
       user_agent,
@@ -69,6 +70,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
         amr: withMethod(document.amr, method),
         auth_time,
         email_code_at: method === 'email' ? auth_time : document.email_code_at,
+        strengthened_at: method === 'passkey' ? auth_time : document.strengthened_at,
       };
     }
     case 'RefreshTokenReuseDetected':
@@ -80,7 +82,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
 
 export const sessionsProjection: Projection<SessionDocument, SessionEvent> = {
   name: 'sessions',
-  version: 3,
+  version: 4,
   category: sessionCategory,
   codec: sessionCodec,
   indexes: ['user_id'],

@@ -14,12 +14,14 @@ import {
   userResource,
   type UserResource,
 } from './resource.js';
+import { passkeyResource, type PasskeyResource } from './passkey-resource.js';
 
 export type { AccountResource, MeResource, UserResource } from './resource.js';
 
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {
   readonly twoFactorEnabled: boolean;
+  readonly hasPasskey: boolean;
   readonly platformRoles: readonly string[];
   /** No session of a banned account is valid. */
   readonly banned: boolean;
@@ -44,6 +46,10 @@ export interface UserReader {
   people(userIds: readonly string[]): Promise<ReadonlyMap<string, Pick<UserResource, 'email' | 'nickname'>>>;
   /** Returns the user after the registration, without any project yet. */
   registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
+  /** Returns the user's passkeys, in order of registration. */
+  passkeys(document: ViewDocument<UserDocument>): Promise<readonly PasskeyResource[]>;
+  /** Returns a passkey after a command on its user; null where the user has it no more. */
+  passkeyAfter(documents: DocumentsAfter, passkeyId: string): Promise<PasskeyResource | null>;
   /** Returns the user after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
@@ -83,6 +89,11 @@ export function makeUserReader({
       );
     },
     registered: (documents) => present(documentAfter(usersProjection, documents), 0),
+    passkeys: (document) => presentPasskeys(document),
+    passkeyAfter: async (documents, passkeyId) => {
+      const passkeys = await presentPasskeys(documentAfter(usersProjection, documents));
+      return passkeys.find(({ id }) => id === passkeyId) ?? null;
+    },
     after: (documents) => presentNow(documentAfter(usersProjection, documents)),
   };
 
@@ -94,6 +105,15 @@ export function makeUserReader({
     const { id, body } = document;
     const platform_roles = [...body.platform_roles];
     return resourceOf(accountResource, { id, ...body, ...(await openPerson(document)), platform_roles });
+  }
+
+  function presentPasskeys({ id: userId, body }: ViewDocument<UserDocument>): Promise<PasskeyResource[]> {
+    return Promise.all(
+      body.passkeys.map(async (entry) => {
+        const name = await sealer.open({ kind: 'person', userId }, 'passkey_name', entry.name);
+        return resourceOf(passkeyResource, { ...entry, name: name === erased ? 'erased' : name });
+      }),
+    );
   }
 
   /** Opens the personal data. After the erasure each text is `erased`. */
@@ -122,7 +142,9 @@ export function makeUserReader({
 export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
   const { epoch, kept_session_id, two_factor_enabled, platform_roles, banned } = document.body;
   const twoFactorEnabled = two_factor_enabled;
-  return { epoch, kept_session_id, twoFactorEnabled, platformRoles: platform_roles, banned, document };
+  const hasPasskey = document.body.passkeys.length > 0;
+  const platformRoles = platform_roles;
+  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles, banned, document };
 }
 
 /** Returns the user with the platform roles that authentication has read. */

@@ -9,6 +9,7 @@ import type { ProbeBucket } from '../integrations/object-storage/probe.js';
 import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Digests } from '../keys/digests.js';
 import type { MailedCodes } from '../keys/login-codes.js';
+import type { PasskeyChallenges } from '../keys/passkey-challenges.js';
 import type { RandomBytes } from '../keys/random-bytes.js';
 import type { RefreshTokens } from '../keys/refresh-tokens.js';
 import type { Sealer } from '../keys/sealer.js';
@@ -19,6 +20,7 @@ import type { LimitName } from '../security/limits.js';
 import type { CheckPassword } from '../security/password-rules.js';
 import type { Passwords } from '../security/passwords.js';
 import type { SharePasswords } from '../security/share-passwords.js';
+import type { PasskeySettings } from '../security/webauthn.js';
 
 /**
  * The collaborators of the use cases. A name has one type in every factory. A factory selects its collaborators with
@@ -40,6 +42,9 @@ export interface Deps extends Readers {
   readonly loginCodes: MailedCodes;
   readonly addressChangeCodes: MailedCodes;
   readonly verificationCodes: MailedCodes;
+  readonly passkeyChallenges: PasskeyChallenges;
+  /** Null: browsers accept no passkey of this service. */
+  readonly passkeys: PasskeySettings | null;
   readonly addressRevertCodes: MailedCodes;
   readonly background: Background;
   readonly makeUrls: MakeStorageUrls;

@@ -23,6 +23,8 @@ import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makePaymentRoutes } from '../http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
+import { makePasskeyLoginRoutes } from '../http/routes/passkey-login.js';
+import { makePasskeyRoutes } from '../http/routes/passkeys.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../http/routes/share-page.js';
@@ -62,13 +64,15 @@ export function makeHttp(
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),
       ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
-      ...makeReauthenticationRoutes(commands),
+      ...makeReauthenticationRoutes({ ...commands, passkeys: config.passkeys }),
       ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeAccountRoutes(commands),
       ...makeInvitationRoutes({ ...commands, ...readers }),
       ...makeEmailChangeRoutes(commands),
       ...makeEmailVerificationRoutes(commands),
       ...makeTwoFactorRoutes(commands),
+      ...makePasskeyRoutes({ ...commands, ...readers, passkeys: config.passkeys }),
+      ...makePasskeyLoginRoutes({ ...commands, passkeys: config.passkeys }),
       ...makeProjectRoutes({ ...commands, ...readers }),
       ...makeBillingRoutes(commands),
       ...makeMemberRoutes({ ...commands, ...readers }),

@@ -23,6 +23,7 @@ import type { KeyRings } from '../keys/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/login-codes.js';
+import { makePasskeyChallenges } from '../keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
@@ -203,6 +204,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
       verificationCodes: makeVerificationCodes(keyRings.code),
+      passkeyChallenges: makePasskeyChallenges(keyRings.code, inBlocks(randomBytes)),
       addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,

@@ -23,6 +23,14 @@ export const serviceVariables: Readonly<
     default: '`http://HOST:PORT`',
     meaning: 'the origin that clients use, and the issuer of access tokens; the same in all processes',
   },
+  PASSKEY_RP_ID: {
+    default: 'the host of `PUBLIC_URL`',
+    meaning: 'the domain that passkeys are bound to; a later change makes all passkeys useless',
+  },
+  PASSKEY_ORIGINS: {
+    default: '`PUBLIC_URL`',
+    meaning: 'the origins of the pages and apps that may use passkeys, of `PASSKEY_RP_ID` or below it',
+  },
   DATA_DIR: {
     meaning: 'the directory of the embedded stores, `keys.json` and the control socket; one process owns it',
   },

@@ -9,6 +9,8 @@ export const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
 
+export const textList = z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''));
+
 /** A whole number between two bounds. */
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
   const problem = `must be a whole number from ${min} to ${max}`;
@@ -19,21 +21,15 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
     .refine((value) => value >= min && value <= max, problem);
 }
 
-export const cidrList = z
-  .string()
-  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-  .refine(
-    (items) => items.every(isCidr),
-    'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
-  );
+export const cidrList = textList.refine(
+  (items) => items.every(isCidr),
+  'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
+);
 
-export const proxyList = z
-  .string()
-  .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-  .refine(
-    (items) => items.every(isProxyRange),
-    'must be a list of addresses and CIDR ranges, for example 192.0.2.1 or 10.0.0.0/8, separated by commas',
-  );
+export const proxyList = textList.refine(
+  (items) => items.every(isProxyRange),
+  'must be a list of addresses and CIDR ranges, for example 192.0.2.1 or 10.0.0.0/8, separated by commas',
+);
 
 export const origin = z
   .string()

@@ -33,6 +33,9 @@ export const securityNoticeKind = z.enum([
   'account_reclaimed',
   'account_guessed_at',
   'share_guessed_at',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 

@@ -35,10 +35,13 @@ const matrix = {
   login: publicAccess,
   sendEmailCode: publicAccess,
   loginByEmailCode: publicAccess,
+  getPasskeyLoginOptions: publicAccess,
+  loginByPasskey: publicAccess,
   refresh: publicAccess,
   logout: sessionAccess('not-yet'),
   passSecondFactor: sessionAccess('not-yet'),
   reauthenticate: sessionAccess('passed'),
+  getReauthenticationOptions: sessionAccess('passed'),
 
   // The caller's account (docs/design.md#accounts).
   getMe: sessionAccess('not-yet'),
@@ -63,6 +66,13 @@ const matrix = {
   // These two take a second factor in their body.
   removeTotp: sessionAccess('passed', 'fresh'),
   replaceRecoveryCodes: sessionAccess('passed', 'fresh'),
+
+  // Passkeys (docs/design.md#passkeys).
+  getPasskeyOptions: sessionAccess('fresh'),
+  registerPasskey: sessionAccess('fresh'),
+  listPasskeys: sessionAccess('passed'),
+  renamePasskey: sessionAccess('passed'),
+  removePasskey: sessionAccess('fresh'),
 
   // Projects (docs/design.md#projects).
   createProject: sessionAccess('passed'),

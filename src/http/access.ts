@@ -22,6 +22,8 @@ export interface SessionCaller extends Caller<'session'> {
   readonly emailCodeAt: Date | null;
   readonly platformRoles: readonly string[];
   readonly twoFactorEnabled: boolean;
+  /** TOTP is on, or the session began with a passkey and the user has one still: what `require_2fa` asks for. */
+  readonly meetsTwoFactor: boolean;
   /** When the session last passed a second factor; null if it never did. */
   readonly strengthenedAt: Date | null;
   /** The user as the gate read it. */

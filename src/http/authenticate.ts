@@ -65,6 +65,7 @@ export function makeAuthenticator({
         emailCodeAt: session.emailCodeAt,
         platformRoles: user.platformRoles,
         twoFactorEnabled: user.twoFactorEnabled,
+        meetsTwoFactor: user.twoFactorEnabled || (user.hasPasskey && session.methods.includes('passkey')),
         strengthenedAt: session.strengthenedAt,
         user,
       };

@@ -35,6 +35,7 @@ export const errorStatus = {
   too_many_attempts: 429,
   internal_error: 500,
   mail_not_configured: 503,
+  passkeys_not_configured: 503,
   agent_secret_not_configured: 503,
   provider_not_configured: 503,
   password_not_checkable: 503,
@@ -51,6 +52,7 @@ export type TransportStatus = 408 | 414 | 431;
 /** Seconds to wait, by code. A 503 that only an operator can cure names a longer wait. */
 const secondsToRetry: Partial<Record<ErrorCode, number>> = {
   mail_not_configured: 60,
+  passkeys_not_configured: 60,
   agent_secret_not_configured: 60,
   provider_not_configured: 60,
   password_not_checkable: 60,

@@ -90,13 +90,13 @@ export function requireFresh(caller: SessionCaller, now: Date): void {
 }
 
 function requireFactorOfProject(caller: SessionCaller, project: ProjectAccess): void {
-  if (!project.requireTwoFactor || caller.twoFactorEnabled) return;
+  if (!project.requireTwoFactor || caller.meetsTwoFactor) return;
   throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
 }
 
 /** Operators who settle payments have a second factor (docs/design.md#payment-review). */
 function requireFactorOfOperator(caller: SessionCaller): void {
-  if (caller.twoFactorEnabled) return;
+  if (caller.meetsTwoFactor) return;
   throw new HttpError('two_factor_required', 'turn two-factor authentication on for your own account first');
 }
 

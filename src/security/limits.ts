@@ -8,6 +8,7 @@ export const defaultLimits = {
   email_code: { ...guessing.signInCode.code.mails.email_code, failsClosed: true },
   email_code_day: { ...guessing.signInCode.code.mails.email_code_day, failsClosed: true },
   email_change: { ...guessing.addressChangeCode.code.mails.email_change, failsClosed: true },
+  passkey_options: { limit: 60, seconds: 60, failsClosed: true },
   email_revert: { ...guessing.addressRevertCode.client.email_revert, failsClosed: true },
   refresh: { limit: 60, seconds: 60, failsClosed: true },
   two_factor: { ...guessing.secondFactor.client.two_factor, failsClosed: true },
@@ -33,6 +34,7 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
   email_change:
     'codes to prove an address that a client requests, for its account or for another address; also taken addresses (409)',
+  passkey_options: 'challenges for a sign-in by passkey that a client requests',
   email_revert: 'attempts of a client to undo a change of address',
   refresh: 'token refreshes of a client',
   two_factor: 'attempts of a client at a second factor',

@@ -92,6 +92,7 @@ const someUser: UserAccess = {
   epoch: 3,
   kept_session_id: null,
   twoFactorEnabled: false,
+  hasPasskey: false,
   platformRoles: [],
   banned: false,
   document: partial({}),

@@ -71,6 +71,7 @@ const user: UserDocument = {
   nickname: register.nickname,
   email_verified: false,
   two_factor_enabled: false,
+  passkeys: [],
   capacity: [],
   email_digest: digest,
   epoch: 0,

@@ -16,6 +16,8 @@ import { makeFinishEmailChange } from './finish-email-change.js';
 import { makeFinishErasure } from './finish-erasure.js';
 import { makeIssueRecoveryCodes } from './issue-recovery-codes.js';
 import { makePassSecondFactor } from './pass-second-factor.js';
+import { makePassPasskey } from './pass-passkey.js';
+import { makePasskeyCommands } from './passkey-commands.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makePurgeUnproved } from './purge-unproved.js';
 import { makeRegister } from './register.js';
@@ -60,6 +62,7 @@ export function makeAccountCommands(
     networks,
     passwordTries,
     tryLoginCode: makeTryLoginCode({ ...deps, codeTries }),
+    passPasskey: makePassPasskey(deps),
     reservations: makeAddressReservations(deps),
     accountByAddress: makeAccountByAddress(deps),
     accountByName: makeAccountByName(deps),
@@ -102,6 +105,7 @@ export function makeAccountCommands(
     confirmTotp: makeConfirmTotp({ ...common, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...common, secondFactors }),
     replaceRecoveryCodes: makeReplaceRecoveryCodes({ ...common, secondFactors, issueRecoveryCodes }),
+    ...makePasskeyCommands(common),
     passSecondFactor: makePassSecondFactor({ ...common, secondFactors, sessionTokens }),
   };
 }

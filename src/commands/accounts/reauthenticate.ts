@@ -4,6 +4,8 @@ import type { AuthenticationMethod } from '../../domain/session/events.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import type { RegisteredUser } from '../../domain/user/user.js';
 import { rejectUseCase } from '../shared/rejections.js';
+import type { AuthenticationResponse } from '../../security/webauthn.js';
+import type { PassPasskey } from './pass-passkey.js';
 import type { CheckPresentPassword } from './present-password.js';
 import { loadRegistered } from './registered-user.js';
 import type { TryLoginCode } from './try-login-code.js';
@@ -22,6 +24,8 @@ export interface ReauthenticationProofs {
   readonly pwd: string;
   /** A mailed sign-in code, unchecked. */
   readonly email: string;
+  /** A response to `PasskeyOptions.forSignIn` of the session, unchecked. */
+  readonly passkey: AuthenticationResponse;
 }
 
 /** The method, and its proof. */
@@ -53,13 +57,15 @@ export function makeReauthenticate({
   handler,
   checkPresentPassword,
   tryLoginCode,
+  passPasskey,
 }: Pick<Deps, 'handler'> & {
+  readonly passPasskey: PassPasskey;
   readonly checkPresentPassword: CheckPresentPassword;
   readonly tryLoginCode: TryLoginCode;
 }): Reauthenticate {
   return async ({ userId, sessionId, clientIp, presented }, context) => {
     const of = { userId, user: await loadRegistered(handler, userId), clientIp };
-    const method = await prove(of, presented, context);
+    const method = await prove({ ...of, sessionId }, presented, context);
     await handler.handle(
       { aggregate: sessionAggregate, id: sessionId },
       { type: 'Reauthenticate', method, now: context.time },
@@ -68,7 +74,7 @@ export function makeReauthenticate({
   };
 
   async function prove(
-    of: ReauthenticatingUser,
+    of: ReauthenticatingUser & { readonly sessionId: string },
     presented: ReauthenticationProof,
     context: CommandContext,
   ): Promise<AuthenticationMethod> {
@@ -79,7 +85,23 @@ export function makeReauthenticate({
       case 'email':
         await proveCode(of, presented.proof, context);
         return 'email';
+      case 'passkey':
+        await provePasskey(of, presented.proof, context);
+        return 'passkey';
     }
+  }
+
+  async function provePasskey(
+    { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+    response: AuthenticationResponse,
+    context: CommandContext,
+  ): Promise<void> {
+    const use = { purpose: 'reauthenticate', sessionId } as const;
+    if ((await passPasskey({ userId, use, response }, context)) !== null) return;
+    rejectUseCase(
+      'credentials_refused',
+      'passkey: it is unknown or was refused, or its challenge was used or is over; ask for new options',
+    );
   }
 
   async function proveCode(

@@ -6,6 +6,7 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
 import { makeLogout } from './logout.js';
+import type { PassPasskey } from './pass-passkey.js';
 import { makeCheckPresentPassword } from './present-password.js';
 import { makeReauthenticate } from './reauthenticate.js';
 import { makeRefresh } from './refresh.js';
@@ -26,6 +27,7 @@ export function makeSessionCommands(
     readonly networks: KnownNetworks;
     readonly passwordTries: AccountTries;
     readonly tryLoginCode: TryLoginCode;
+    readonly passPasskey: PassPasskey;
   },
 ) {
   const onUncheckable: OnUncheckable = (error) => {

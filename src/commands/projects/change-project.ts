@@ -9,6 +9,7 @@ import type { ProjectResource } from '../../../projections/projects/reader.js';
 
 export interface ChangeProjectInput {
   readonly projectId: string;
+  /** `twoFactorEnabled`: by TOTP, or by the passkey of the session. */
   readonly actor: { readonly id: string; readonly twoFactorEnabled: boolean };
   /** Undefined fields do not change. */
   readonly name: string | undefined;

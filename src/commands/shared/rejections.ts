@@ -22,6 +22,10 @@ export type UseCaseRejection =
   | 'mail_not_configured'
   /** The command makes the service mail others, and the caller has not proved an address. */
   | 'email_not_verified'
+  /** The passkey's response was refused; a sign-in by passkey is refused by `credentials_refused`. */
+  | 'passkey_refused'
+  /** Browsers accept no passkey of this service: see `readPasskeys`. */
+  | 'passkeys_not_configured'
   /** The key that hashed or sealed the password is missing: see `refuseUncheckable`. */
   | 'password_not_checkable'
   /** The payment platform is not configured, so it could not report a payment. */

@@ -8,10 +8,10 @@ import { entityId, hexDigest, instant } from '../fields.js';
 export const sessionCategory = 'session';
 
 /**
- * How the user authenticated: RFC 8176, section 2, and `email` for a mailed code, which that registry lacks. `otp` is a
- * code of the second factor.
+ * How the user authenticated: RFC 8176, section 2, and two that this registry lacks, `email` for a mailed code and
+ * `passkey` for a passkey with user verification, which counts as both factors. `otp` is a code of the second factor.
  */
-export const authenticationMethod = z.enum(['pwd', 'email', 'otp']);
+export const authenticationMethod = z.enum(['pwd', 'email', 'otp', 'passkey']);
 export type AuthenticationMethod = z.infer<typeof authenticationMethod>;
 
 /** The session's new refresh token. */

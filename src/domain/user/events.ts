@@ -16,11 +16,17 @@ const guessedSecret = z.enum(['password', 'mailed_code']);
 export type GuessedSecret = z.infer<typeof guessedSecret>;
 
 /** A credential that a revert of an address change voids. */
-const voidedCredential = z.enum(['password', 'totp', 'recovery_codes']);
+const voidedCredential = z.enum(['password', 'totp', 'recovery_codes', 'passkeys']);
 export type VoidedCredential = z.infer<typeof voidedCredential>;
 
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
+
+/** The signature counter of an authenticator (WebAuthn Level 3, section 6.1.1). */
+const signatureCounter = z.int().nonnegative().max(0xffff_ffff);
+
+/** The name of a transport; browsers may know others than this service. */
+export const transport = z.string().regex(/^[a-z0-9-]{1,32}$/);
 
 /** Personal data is sealed for the person under the name of its field. */
 const schemas = {
@@ -56,7 +62,7 @@ const schemas = {
   EmailVerificationAttempted: z.strictObject({ verification_id: entityId }),
   /**
    * A sign-in by a mailed code proved the address for the first time. All that the account holds is older than the
-   * proof, so it may belong to a stranger who registered this address: password, sessions, second factor, the API keys
+   * proof, so it may belong to a stranger who registered this address: password, sessions, second factor, passkeys, the API keys
    * that the account issued, its invitations and the members that it added.
    */
   CredentialsVoided: z.strictObject({}),
@@ -117,6 +123,33 @@ const schemas = {
   UserUnbanned: z.strictObject({}),
   /** So many wrong attempts that no more are checked for up to a day. Appended at most once a day. */
   GuessingLimitReached: z.strictObject({ secret: guessedSecret }),
+  PasskeyRegistered: z.strictObject({
+    passkey_id: entityId,
+    /** Keyed digest of the credential's id. */
+    credential_digest: hexDigest,
+    /** The credential's id and public key: JSON of `storedCredential`. */
+    credential: sealedSchema,
+    counter: signatureCounter,
+    /** How browsers reach the authenticator, for example `internal` or `usb`. */
+    transports: z.array(transport).max(8),
+    /** Whether the authenticator may copy the passkey to other devices (flag BE). */
+    synced: z.boolean(),
+    /** Whether a copy exists (flag BS). */
+    backed_up: z.boolean(),
+    /** The model of the authenticator; zeros where it does not say. */
+    aaguid: z.uuid(),
+    name: sealedSchema,
+  }),
+  /** A sign-in or a reauthentication. */
+  PasskeyUsed: z.strictObject({
+    passkey_id: entityId,
+    counter: signatureCounter,
+    backed_up: z.boolean(),
+  }),
+  /** A valid signature with a counter that did not rise: the passkey may have been copied. It was refused. */
+  PasskeyCounterRegressed: z.strictObject({ passkey_id: entityId, counter: signatureCounter }),
+  PasskeyRenamed: z.strictObject({ passkey_id: entityId, name: sealedSchema }),
+  PasskeyRemoved: z.strictObject({ passkey_id: entityId }),
 
   /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),

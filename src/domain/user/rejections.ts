@@ -42,7 +42,12 @@ export type UserRejection =
   /** Another enrolment has begun, or none has. */
   | 'totp_enrolment_superseded'
   /** The code's time step was used already, or the recovery code is not the user's. */
-  | 'second_factor_refused';
+  | 'second_factor_refused'
+  /** The user has no such passkey. */
+  | 'passkey_not_found'
+  /** The user has the passkey already. */
+  | 'passkey_registered_before'
+  | 'passkey_limit_reached';
 
 export function rejectUser(code: UserRejection, message: string): never {
   throw new CommandRejected<UserRejection>(code, message);

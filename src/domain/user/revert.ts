@@ -57,10 +57,10 @@ function revert(
  * Returns the credentials that a thief of the account may have set or may know. A second factor that the user set up
  * long before the change stays, because a thief without it could not have changed the address. Beside such a factor,
  * recovery codes and a password of the same age stay too. Without one, no password stays: the user signs in by a mailed
- * code, and the thief may know the password.
+ * code, and the thief may know the password. Passkeys stay where all of them are as old as such a factor.
  */
 export function credentialsToVoid(
-  { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt }: RegisteredUser,
+  { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys }: RegisteredUser,
   { verified, changedAt }: FormerAddress,
 ): readonly VoidedCredential[] {
   const safeBeforeMs = changedAt.getTime() - revertibleMs;
@@ -72,6 +72,7 @@ export function credentialsToVoid(
   if (totp.status !== 'off' && !keepsFactor) voided.push('totp');
   if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt)))
     voided.push('recovery_codes');
+  if (passkeys.some(({ registeredAt }) => !isSafe(registeredAt))) voided.push('passkeys');
   return voided;
 }
 

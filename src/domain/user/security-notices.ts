@@ -15,6 +15,9 @@ export const securityNoticeKinds = {
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
   GuessingLimitReached: 'account_guessed_at',
+  PasskeyRegistered: 'passkey_added',
+  PasskeyRemoved: 'passkey_removed',
+  PasskeyCounterRegressed: 'passkey_refused',
 } as const satisfies Partial<Record<UserEvent['type'], SecurityNoticeKind>>;
 
 export type NoticedEvent = Extract<UserEvent, { type: keyof typeof securityNoticeKinds }>;

@@ -1,5 +1,6 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
+import { type Passkey, passkeysAfter } from './passkeys.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
@@ -35,6 +36,8 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   readonly totp: Totp;
   /** Keyed digests of the unused codes. */
   readonly recoveryCodes: ReadonlySet<string>;
+  /** In order of registration. */
+  readonly passkeys: readonly Passkey[];
   /** The store's recorded time; null: none were issued. */
   readonly recoveryCodesIssuedAt: Date | null;
   readonly notices: SecurityNotices;
@@ -90,6 +93,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       passwordSetAt: event.recordedAt,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
+      passkeys: [],
       recoveryCodesIssuedAt: null,
       notices: noNotices,
       guessedAt: null,
@@ -102,7 +106,8 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
     return { status: 'erased', emailDigest: state.email_digest, formerDigests };
   }
   const notices = noticesAfter(state, event);
-  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), notices };
+  const passkeys = passkeysAfter(state.passkeys, event);
+  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
 }
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
@@ -204,6 +209,11 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'SessionsRevoked':
     case 'UserBanned':
     case 'UserUnbanned':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
       return {};
   }
 }

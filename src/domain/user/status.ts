@@ -78,6 +78,11 @@ export function applyEvent(
     case 'RecoveryCodesIssued':
     case 'RecoveryCodeUsed':
     case 'GuessingLimitReached':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
     case 'UserErased':
       return {};
   }

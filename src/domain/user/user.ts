@@ -10,6 +10,7 @@ import {
   verificationRequested,
 } from './email-verification.js';
 import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { decidePasskey, type PasskeyCommand } from './passkeys.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
 import { decideRevert, type RevertCommand } from './revert.js';
@@ -66,6 +67,7 @@ export type UserCommand =
   | ErasureCommand
   | EmailVerificationCommand
   | EmailChangeCommand
+  | PasskeyCommand
   | RevertCommand
   | TotpCommand;
 
@@ -139,6 +141,11 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'ReplaceRecoveryCodes':
     case 'RemoveTotp':
       return decideTotp(command, registered(state));
+    case 'RegisterPasskey':
+    case 'UsePasskey':
+    case 'RenamePasskey':
+    case 'RemovePasskey':
+      return decidePasskey(command, registered(state));
   }
 }
 

@@ -2,9 +2,11 @@ import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
 import type { ReauthenticationProof } from '../../commands/accounts/reauthenticate.js';
 import { noContent } from '../reply.js';
+import { wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { knownPassword } from './auth-fields.js';
+import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
 /** A field of the body for each method. Exactly one is expected. */
 const presentedProof = z
@@ -15,23 +17,47 @@ const presentedProof = z
       .regex(/^[0-9]{6}$/, 'must be six digits')
       .meta({ description: 'From `POST /auth/email-code/send` for the own address.', examples: ['271828'] })
       .optional(),
+    passkey: authenticationResponse
+      .optional()
+      .meta({ description: 'To the options of `POST /auth/reauthenticate/options`.' }),
   })
   .refine((body) => Object.values(body).filter((proof) => proof !== undefined).length === 1, {
-    error: 'password: either it or code is expected',
+    error: 'password: either it, code or passkey is expected',
   })
-  .meta({ id: 'Reauthentication', description: 'Either `password` or `code`.' });
+  .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
 /** Makes the route that proves the user of a session again (docs/design.md#fresh-authentication). */
 export function makeReauthenticationRoutes({
   reauthenticate,
-}: Pick<Commands, 'reauthenticate'>): readonly Route[] {
+  passkeyOptions,
+  passkeys,
+}: Pick<Commands, 'reauthenticate' | 'passkeyOptions'> & {
+  readonly passkeys: object | null;
+}): readonly Route[] {
   return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/reauthenticate/options',
+      name: 'getReauthenticationOptions',
+      tag: 'Accounts',
+      summary: 'Ask for a challenge to authenticate again by a passkey',
+      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
+      errors: ['passkeys_not_configured'],
+      lacks: lacksPasskeys(passkeys),
+      cacheControl: 'no-store',
+      handler: ({ caller: { sessionId }, command: { time } }) => {
+        const publicKey = passkeyOptions.forSignIn({ purpose: 'reauthenticate', sessionId }, time);
+        return { status: 200, body: wrap({ publicKey }) };
+      },
+    }),
     defineRoute({
       method: 'POST',
       path: '/api/v1/auth/reauthenticate',
       name: 'reauthenticate',
       tag: 'Accounts',
-      summary: 'Prove the password or a mailed code again; calls that need it are open for 15 minutes',
+      summary:
+        'Prove the password, a mailed code or a passkey again; calls that need it are open for 15 minutes',
       description:
         'Calls that answer 403 `reauthentication_required` need a sign-in, or this call, within the last 15 minutes. Users with two-factor authentication pass `POST /auth/2fa/verify` instead, when a call answers 403 `two_factor_required`.',
       request: { params: noParams, query: noQuery, body: presentedProof },
@@ -48,6 +74,7 @@ export function makeReauthenticationRoutes({
   ];
 }
 
-function proofOf({ password, code = '' }: z.output<typeof presentedProof>): ReauthenticationProof {
+function proofOf({ password, code = '', passkey }: z.output<typeof presentedProof>): ReauthenticationProof {
+  if (passkey !== undefined) return { method: 'passkey', proof: authenticationOf(passkey) };
   return password === undefined ? { method: 'email', proof: code } : { method: 'pwd', proof: password };
 }

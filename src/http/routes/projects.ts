@@ -102,7 +102,7 @@ export function makeProjectRoutes({
       // It lets members in without a second factor.
       needsFresh: ({ body }) => body.require_2fa === false,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
-        const { userId: id, twoFactorEnabled } = refuseKey(caller);
+        const { userId: id, meetsTwoFactor: twoFactorEnabled } = refuseKey(caller);
         const { resource, revision } = await changeProject(
           {
             projectId,

@@ -96,6 +96,26 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'not yours. Set a new password within 15 minutes of the sign-in, or sign in by another code for it.',
     advice: `somebody else reads the mails to this address. Secure your mailbox, and ${tellOperator}.`,
   },
+  passkey_added: {
+    subject: 'A passkey was added to your account',
+    happened: (account) => `a passkey was added to ${account}`,
+    meaning: 'Whoever holds it can sign in to the account.',
+    advice: `remove it from your passkeys, and choose another password. If you cannot, ${tellOperator}.`,
+  },
+  passkey_removed: {
+    subject: 'A passkey of your account was removed',
+    happened: (account) => `a passkey was removed from ${account}`,
+    meaning: 'It signs in to the account no more.',
+    advice:
+      'somebody else can sign in as you: choose another password, which ends all other sessions, and look through your ' +
+      `passkeys. If you cannot, ${tellOperator}.`,
+  },
+  passkey_refused: {
+    subject: 'A sign-in with one of your passkeys was refused',
+    happened: (account) => `a sign-in to ${account} with one of its passkeys was refused`,
+    meaning: 'The passkey counted its uses backwards, so there may be a copy of it.',
+    advice: `remove the passkey that was used last from your passkeys, and choose another password. If you cannot, ${tellOperator}.`,
+  },
 };
 
 /** The code that puts a former address back, and its end. */

@@ -16,6 +16,7 @@ import {
   makeLoginCodes,
   makeVerificationCodes,
 } from '../../../src/keys/login-codes.js';
+import { makePasskeyChallenges } from '../../../src/keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
@@ -105,6 +106,8 @@ export function givenCommands(
     verificationCodes: makeVerificationCodes(codeKeys),
     addressRevertCodes,
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
+    passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
+    passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),
     sharePasswords: makeSharePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),
     makeUrls: makeStorageUrls,

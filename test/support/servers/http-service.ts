@@ -23,6 +23,8 @@ import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
 import { makePaymentRoutes } from '../../../src/http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../../../src/http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../../../src/http/routes/nodes.js';
+import { makePasskeyLoginRoutes } from '../../../src/http/routes/passkey-login.js';
+import { makePasskeyRoutes } from '../../../src/http/routes/passkeys.js';
 import { makeProjectRoutes } from '../../../src/http/routes/projects.js';
 import { makePublicShareRoutes } from '../../../src/http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../../../src/http/routes/share-page.js';
@@ -159,6 +161,8 @@ export function areaRoutes(
     ...makeEmailChangeRoutes(commands),
     ...makeEmailVerificationRoutes(commands),
     ...makeTwoFactorRoutes(commands),
+    ...makePasskeyRoutes(commands),
+    ...makePasskeyLoginRoutes(commands),
     ...makeProjectRoutes(commands),
     ...makeBillingRoutes(commands),
     ...makeMemberRoutes(commands),

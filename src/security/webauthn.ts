@@ -1,0 +1,170 @@
+import { z } from 'zod';
+
+/** The relying party of the service's passkeys (docs/design.md#passkeys). */
+export interface PasskeySettings {
+  /** The domain that passkeys are bound to. */
+  readonly rpId: string;
+  /** The origins of the pages and apps that may use them. */
+  readonly origins: readonly string[];
+}
+
+/** `RegistrationResponseJSON` of a browser. */
+export interface RegistrationResponse {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly attestationObject: string;
+    readonly transports?: readonly string[] | undefined;
+  };
+}
+
+/** `AuthenticationResponseJSON` of a browser. */
+export interface AuthenticationResponse {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | undefined;
+  };
+}
+
+/** The id, in base64url, and the public key of a passkey. */
+export interface Credential {
+  readonly id: string;
+  /** COSE_Key (RFC 9052, section 7). */
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+}
+
+export interface RegisteredCredential extends Credential {
+  readonly counter: number;
+  readonly synced: boolean;
+  readonly backedUp: boolean;
+  readonly aaguid: string;
+}
+
+/**
+ * Verifies what authenticators sign. User verification is always required. Every failure is null: its reason may quote
+ * the response.
+ */
+export interface Webauthn {
+  /** Reads what the client has signed; null where it is malformed. */
+  clientData(text: string): ClientData | null;
+  /** @param challenge the challenge of the client data, which the caller has checked */
+  registered(response: RegistrationResponse, challenge: string): Promise<RegisteredCredential | null>;
+  /** The caller compares the counter with the last one. @param challenge as above */
+  authenticated(
+    response: AuthenticationResponse,
+    challenge: string,
+    credential: Credential,
+  ): Promise<{ readonly counter: number; readonly backedUp: boolean } | null>;
+}
+
+export interface ClientData {
+  readonly challenge: string;
+  /** Whether the origin is one of the settings, and the page is in no frame of another origin. */
+  readonly fromOurs: boolean;
+}
+
+/** ES256 and RS256 (RFC 9053, RFC 8812), the better first. Every authenticator knows one of them. */
+export const passkeyAlgorithms = [-7, -257] as const;
+
+const clientDataSchema = z.object({
+  type: z.string(),
+  challenge: z.string(),
+  origin: z.string(),
+  crossOrigin: z.boolean().default(false),
+});
+
+// The library takes a third of the start-up time, so it loads with the first passkey.
+const loadLibrary = () => import('@simplewebauthn/server');
+const loadHelpers = () => import('@simplewebauthn/server/helpers');
+
+export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
+  const expected = {
+    expectedOrigin: [...origins],
+    expectedRPID: rpId,
+    requireUserVerification: true,
+  };
+  return {
+    clientData: (text) => {
+      const data = readClientData(text);
+      if (data === null) return null;
+      const fromOurs = origins.includes(data.origin) && !data.crossOrigin;
+      return { challenge: data.challenge, fromOurs };
+    },
+    registered: async ({ id, response }, challenge) => {
+      const { verifyRegistrationResponse } = await loadLibrary();
+      try {
+        if (!(await isWithoutCertificates(response.attestationObject))) return null;
+        const { verified, registrationInfo } = await verifyRegistrationResponse({
+          response: {
+            ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+            response: {
+              clientDataJSON: response.clientDataJSON,
+              attestationObject: response.attestationObject,
+            },
+          },
+          ...expected,
+          expectedChallenge: challenge,
+          supportedAlgorithmIDs: [...passkeyAlgorithms],
+        });
+        if (!verified || registrationInfo.credential.id !== id) return null;
+        const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
+        return {
+          id,
+          publicKey: credential.publicKey,
+          counter: credential.counter,
+          synced: credentialDeviceType === 'multiDevice',
+          backedUp: credentialBackedUp,
+          aaguid,
+        };
+      } catch {
+        return null;
+      }
+    },
+    authenticated: async ({ id, response }, challenge, credential) => {
+      const { verifyAuthenticationResponse } = await loadLibrary();
+      try {
+        const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+          response: {
+            ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+            response: {
+              clientDataJSON: response.clientDataJSON,
+              authenticatorData: response.authenticatorData,
+              signature: response.signature,
+            },
+          },
+          ...expected,
+          expectedChallenge: challenge,
+          // The user's stream decides on the counter: two sign-ins at once must not both pass with one count.
+          credential: { ...credential, counter: 0 },
+        });
+        if (!verified) return null;
+        return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+function readClientData(text: string): z.output<typeof clientDataSchema> | null {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return clientDataSchema.safeParse(json).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns whether the attestation names no certificate. The service asks for none. The library would fetch the
+ * revocation list that a certificate of the client names, from any address.
+ */
+async function isWithoutCertificates(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await loadHelpers();
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+  const format: string = attestation.get('fmt');
+  return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
+}
