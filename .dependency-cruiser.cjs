@@ -149,7 +149,7 @@ module.exports = {
       to: {
         path: '^src/integrations/',
         // Texts of mails are pure. The class of an error tells a refused mail from a mail server that is away.
-        pathNot: '^src/integrations/mail/(errors|messages|security-notices)\\.ts$',
+        pathNot: '^src/integrations/mail/(errors|messages|member-messages|security-notices)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,5 +1,6 @@
 import { makeAccessReader } from './access/reader.js';
 import { makeApiKeyReader } from './api-keys/reader.js';
+import { makeInvitationReader } from './invitations/reader.js';
 import { makeMemberReader } from './members/reader.js';
 import { makeAssetReader } from './assets/reader.js';
 import { makeNodeReader } from './peer-nodes/reader.js';
@@ -32,6 +33,7 @@ export function makeReaders(
     sessions: makeSessionReader({ views, sealer }),
     projects: makeProjectReader({ views, usage }),
     members: makeMemberReader({ views, sealer, users }),
+    invitations: makeInvitationReader({ views, users }),
     apiKeys: makeApiKeyReader(),
     storages: makeStorageReader({ views }),
     assets: makeAssetReader({ views }),

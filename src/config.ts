@@ -71,6 +71,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
   readonly defaultCapacityBytes: number;
+  /** After so many days the service erases accounts whose address is not proved; 0: it erases none. */
+  readonly unprovedAccountDays: number;
   readonly limits: Limits;
   /** The address that opens a share: a URL with `{token}` in place of its token. */
   readonly shareUrlTemplate: string;
@@ -135,6 +137,11 @@ export const environmentSchema = z.object({
     .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
     .transform(Number)
     .default(1_073_741_824),
+  UNPROVED_ACCOUNT_DAYS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number of days, 0 to 9999')
+    .transform(Number)
+    .default(30),
   LIMITS_FILE: z.string().optional(),
   SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
   PLANS_FILE: z.string().optional(),
@@ -199,6 +206,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
+    unprovedAccountDays: values.UNPROVED_ACCOUNT_DAYS,
     limits,
     shareUrlTemplate: values.SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`,
     plans,

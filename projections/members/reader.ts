@@ -2,7 +2,13 @@ import type { Page, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { pageOfEntries } from '../page-of-entries.js';
-import type { InvitationEntry, MemberEntry } from '../../src/domain/project/status.js';
+import { invitationExpiry, openAt, ownershipOfferTo } from '../../src/domain/project/offers.js';
+import type {
+  InvitationEntry,
+  MemberEntry,
+  OfferEntry,
+  ProjectFields,
+} from '../../src/domain/project/status.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import type { UserReader, UserResource } from '../users/reader.js';
@@ -10,9 +16,11 @@ import type { MemberResource } from './resource.js';
 
 export type { MemberResource } from './resource.js';
 
-/** Whether the caller may see addresses: only admins and owners may. */
 export interface MemberView {
+  /** Whether the caller may see addresses: only admins and owners may. */
   readonly withAddresses: boolean;
+  /** Omits offers and invitations that have expired by now. */
+  readonly now: Date;
 }
 
 export interface OpenInvitation {
@@ -29,7 +37,7 @@ export interface MemberReader {
     view: MemberView,
   ): Promise<readonly MemberResource[]>;
   /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
-  after(documents: DocumentsAfter, memberId: string): Promise<MemberResource | null>;
+  after(documents: DocumentsAfter, memberId: string, now: Date): Promise<MemberResource | null>;
   /** Lists the open invitations of an address in all projects. The view may be stale. */
   invitationsTo(emailDigest: string): Promise<readonly OpenInvitation[]>;
 }
@@ -50,18 +58,20 @@ export function makeMemberReader({
   const projects = views.of(projectsProjection);
   return {
     list: async ({ document: { id, body } }, page, view) => {
-      const entries = [...body.members, ...body.invitations].map((entry) => ({ id: idOf(entry), entry }));
+      const { members, invitations, offers } = openAt(body, view.now);
+      const entries = [...members, ...invitations].map((entry) => ({ id: idOf(entry), entry }));
       return present(
-        id,
+        { id, offers },
         pageOfEntries(entries, page).map(({ entry }) => entry),
         view,
       );
     },
-    after: async (documents, memberId) => {
+    after: async (documents, memberId, now) => {
       const { id, body } = documentAfter(projectsProjection, documents);
-      const entry = [...body.members, ...body.invitations].find((one) => idOf(one) === memberId);
+      const { members, invitations, offers } = openAt(body, now);
+      const entry = [...members, ...invitations].find((one) => idOf(one) === memberId);
       if (entry === undefined) return null;
-      const [member = null] = await present(id, [entry], { withAddresses: true });
+      const [member = null] = await present({ id, offers }, [entry], { withAddresses: true, now });
       return member;
     },
     invitationsTo: async (emailDigest) => {
@@ -85,7 +95,7 @@ export function makeMemberReader({
 
   /** Reads the accounts of all members at once. */
   async function present(
-    projectId: string,
+    { id: projectId, offers }: Pick<ProjectFields, 'offers'> & { readonly id: string },
     entries: readonly Entry[],
     view: MemberView,
   ): Promise<readonly MemberResource[]> {
@@ -95,7 +105,7 @@ export function makeMemberReader({
     return Promise.all(
       entries.map(async (entry) =>
         'user_id' in entry
-          ? presentMember(entry, people.get(entry.user_id), view)
+          ? presentMember(entry, people.get(entry.user_id), ownershipOfferTo({ offers }, entry.user_id), view)
           : presentInvitation(projectId, entry, view),
       ),
     );
@@ -103,9 +113,11 @@ export function makeMemberReader({
 
   async function presentInvitation(
     projectId: string,
-    { id, email, role, invited_at }: InvitationEntry,
+    entry: InvitationEntry,
     { withAddresses }: MemberView,
   ): Promise<MemberResource> {
+    const { id, email, role, invited_at } = entry;
+    const expiry = invitationExpiry(entry);
     const scope = { kind: 'invitation', projectId, invitationId: id } as const;
     const address = withAddresses ? await sealer.open(scope, 'email', email) : erased;
     return {
@@ -113,9 +125,10 @@ export function makeMemberReader({
       email: address === erased ? null : address,
       nickname: null,
       role,
-      status: 'invited',
+      status: expiry === null ? 'invited' : 'offered',
       joined_at: null,
       invited_at,
+      offer: expiry === null ? null : { id, role, expires_at: expiry.toISOString() },
     };
   }
 }
@@ -124,6 +137,7 @@ export function makeMemberReader({
 function presentMember(
   { user_id, role, joined_at }: MemberEntry,
   account: Pick<UserResource, 'email' | 'nickname'> | undefined,
+  offer: OfferEntry | null,
   { withAddresses }: MemberView,
 ): MemberResource {
   return {
@@ -131,9 +145,10 @@ function presentMember(
     email: withAddresses ? (account?.email ?? null) : null,
     nickname: account?.nickname ?? null,
     role,
-    status: 'active',
+    status: offer === null ? 'active' : 'offered',
     joined_at,
     invited_at: null,
+    offer: offer === null ? null : { id: offer.id, role: 'owner', expires_at: offer.expires_at },
   };
 }
 

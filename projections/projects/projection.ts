@@ -25,6 +25,13 @@ export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
   version: 4,
   category: projectCategory,
   codec: projectCodec,
-  indexes: ['members.user_id', 'billed_to', 'owner_ids', 'invitations.email_digest', 'api_keys.digest'],
+  indexes: [
+    'members.user_id',
+    'billed_to',
+    'owner_ids',
+    'invitations.email_digest',
+    'offers.user_id',
+    'api_keys.digest',
+  ],
   evolve,
 };

@@ -1,5 +1,6 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Role } from '../../src/domain/role.js';
+import { billingOffer } from '../../src/domain/project/offers.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import type { UsageReader } from '../usage/reader.js';
@@ -82,8 +83,12 @@ export function makeProjectReader({
     return documents.flatMap(({ id, revision, body }) => {
       const role = roleIn(body, userId) ?? roleOfStrangers;
       if (role === null) return [];
-      const fields = { id, ...body, role, used_bytes: usedBy(id), entitlements: entitlementsOf(body) };
-      return [{ revision, resource: resourceOf(projectResource, fields) }];
+      const computed = {
+        used_bytes: usedBy(id),
+        entitlements: entitlementsOf(body),
+        ...billingOfferOf(body),
+      };
+      return [{ revision, resource: resourceOf(projectResource, { id, ...body, role, ...computed }) }];
     });
   }
 }
@@ -98,6 +103,13 @@ export function projectAccessOf(document: ViewDocument<ProjectDocument>): Projec
     defaultStorageId: body.default_storage_id,
     roleOf: (userId) => roleIn(body, userId),
   };
+}
+
+function billingOfferOf(project: ProjectDocument): Pick<ProjectResource, 'billing_offer'> {
+  const offer = billingOffer(project);
+  if (offer === null) return { billing_offer: null };
+  const { id, user_id, offered_by, expires_at } = offer;
+  return { billing_offer: { id, user_id, offered_by, expires_at } };
 }
 
 function entitlementsOf({ entitlements }: ProjectDocument): { readonly allow_s3: boolean } {

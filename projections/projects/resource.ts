@@ -11,6 +11,13 @@ export const projectResource = z
     require_2fa: z.boolean(),
     billed_to: entityId.meta({ description: 'The user whose capacity the assets use: an owner.' }),
     used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
+    billing_offer: z
+      .strictObject({ id: entityId, user_id: entityId, offered_by: entityId, expires_at: instant })
+      .nullable()
+      .meta({
+        description:
+          'The offer of the billing to another owner, also an expired one; null where there is none.',
+      }),
     entitlements: z.strictObject({ allow_s3: z.boolean() }),
     created_at: instant,
     updated_at: instant,

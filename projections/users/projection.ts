@@ -31,17 +31,12 @@ function evolve(document: UserDocument | null, event: Recorded<UserEvent>): User
 }
 
 function twoFactorAfter({ two_factor_enabled }: UserDocument, event: UserEvent): boolean {
-  switch (event.type) {
-    case 'TotpConfirmed':
-      return true;
-    case 'TotpRemoved':
-    case 'CredentialsVoided':
-      return false;
-    case 'EmailChangeReverted':
-      return two_factor_enabled && !event.data.voided.includes('totp');
-    default:
-      return two_factor_enabled;
-  }
+  if (event.type === 'TotpConfirmed') return true;
+  const isOff =
+    event.type === 'TotpRemoved' ||
+    event.type === 'CredentialsVoided' ||
+    (event.type === 'EmailChangeReverted' && event.data.voided.includes('totp'));
+  return isOff ? false : two_factor_enabled;
 }
 
 export const usersProjection: Projection<UserDocument, UserEvent> = {

@@ -1,27 +1,46 @@
 import type { SessionEpoch } from '../../src/domain/session-epoch.js';
 import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
-import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { capacityOf, makeUsageReader } from '../usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
-import { passkeyResource, type PasskeyResource, userResource, type UserResource } from './resource.js';
+import {
+  accountResource,
+  type AccountResource,
+  type MeResource,
+  passkeyResource,
+  type PasskeyResource,
+  userResource,
+  type UserResource,
+} from './resource.js';
 
-export type { PasskeyResource, UserResource } from './resource.js';
+export type { AccountResource, MeResource, PasskeyResource, UserResource } from './resource.js';
 
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {
   readonly twoFactorEnabled: boolean;
   readonly hasPasskey: boolean;
   readonly platformRoles: readonly string[];
+  /** No session of a banned account is valid. */
+  readonly banned: boolean;
   readonly document: ViewDocument<UserDocument>;
+}
+
+export interface OperatedAccount {
+  readonly resource: AccountResource & Pick<UserResource, 'capacity_bytes' | 'used_bytes'>;
+  readonly epoch: SessionEpoch;
 }
 
 /** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
 export interface UserReader {
   find(userId: string): Promise<Versioned<UserResource> | null>;
+  /** Lists all accounts for operators, oldest first. */
+  accounts(page: Page): Promise<readonly AccountResource[]>;
+  /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */
+  account(userId: string): Promise<OperatedAccount | null>;
   /** Returns the user of a document that was just read. */
   present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
   /** Returns the fields that other users may see, by user id; without users that do not exist. */
@@ -52,6 +71,15 @@ export function makeUserReader({
       const [document, usedBytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
       return document === null ? null : present(document, usedBytes);
     },
+    accounts: async (page) => Promise.all((await users.find(page)).map(presentAccount)),
+    account: async (userId) => {
+      const [document, used_bytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
+      if (document === null) return null;
+      const { epoch, kept_session_id } = document.body;
+      const sums = { capacity_bytes: capacityOf(document.body), used_bytes };
+      const resource = { ...(await presentAccount(document)), ...sums };
+      return { resource, epoch: { epoch, kept_session_id } };
+    },
     present: presentNow,
     people: async (userIds) => {
       const documents = await users.getMany(userIds);
@@ -72,6 +100,12 @@ export function makeUserReader({
 
   async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
     return present(document, await usage.usedBytes(document.id));
+  }
+
+  async function presentAccount(document: ViewDocument<UserDocument>): Promise<AccountResource> {
+    const { id, body } = document;
+    const platform_roles = [...body.platform_roles];
+    return resourceOf(accountResource, { id, ...body, ...(await openPerson(document)), platform_roles });
   }
 
   function presentPasskeys({ id: userId, body }: ViewDocument<UserDocument>): Promise<PasskeyResource[]> {
@@ -107,8 +141,14 @@ export function makeUserReader({
 }
 
 export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
-  const { epoch, kept_session_id, two_factor_enabled, platform_roles } = document.body;
+  const { epoch, kept_session_id, two_factor_enabled, platform_roles, banned } = document.body;
   const twoFactorEnabled = two_factor_enabled;
   const hasPasskey = document.body.passkeys.length > 0;
-  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles: platform_roles, document };
+  const platformRoles = platform_roles;
+  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles, banned, document };
+}
+
+/** Returns the user with the platform roles that authentication has read. */
+export function meOf(user: UserResource, { document }: Pick<UserAccess, 'document'>): MeResource {
+  return { ...user, platform_roles: [...document.body.platform_roles] };
 }

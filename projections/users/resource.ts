@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
+import { platformRole } from '../../src/domain/user/events.js';
 
 /** A user as they see themselves (docs/design.md#accounts). */
 export const userResource = z
@@ -14,6 +15,26 @@ export const userResource = z
     created_at: instant,
   })
   .meta({ id: 'User' });
+/** The user of the caller's session, with the roles over the whole installation. */
+export const meResource = userResource.extend({ platform_roles: z.array(platformRole) }).meta({ id: 'Me' });
+
+/** An account as operators see it (docs/design.md#operators). */
+export const accountResource = z
+  .strictObject({
+    id: entityId,
+    email: z.string(),
+    nickname: z.string(),
+    email_verified: z.boolean(),
+    two_factor_enabled: z.boolean(),
+    banned: z.boolean(),
+    platform_roles: z.array(platformRole),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Account' });
+export type AccountResource = z.infer<typeof accountResource>;
+
+export type MeResource = z.infer<typeof meResource>;
 export type UserResource = z.infer<typeof userResource>;
 
 /** A passkey as its user sees it (docs/design.md#passkeys). */

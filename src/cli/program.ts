@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.js';
 import { version } from '../version.js';
+import { addBackupCommands } from './backup-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
-import { operate, operateWith, printError, printJson } from './operate.js';
+import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
+import { addUserCommands } from './user-commands.js';
 
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
 export const program = new Command('stowage')
@@ -47,15 +49,7 @@ for (const role of ['operator', 'auditor'] as const) {
     .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
-const user = program.command('user').description('accounts');
-user
-  .command('verify <email>')
-  .description('count the address as proved to be the account’s')
-  .action((email: string) => operate('user verify', { email }));
-user
-  .command('erase <userId>')
-  .description('delete the account, the data of the person, and the projects without another member')
-  .action((userId: string) => operate('user erase', { user_id: userId }));
+addUserCommands(program, parseInteger);
 
 const project = program.command('project').description('projects');
 for (const [name, description] of [
@@ -169,6 +163,8 @@ projection
   .command('prune')
   .description('drop the views that only other releases use; no process of another release may run')
   .action(() => operate('projection prune', {}));
+
+addBackupCommands(program, printResult);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys

@@ -41,6 +41,7 @@ export interface Deps extends Readers {
   readonly refreshTokens: RefreshTokens;
   readonly loginCodes: MailedCodes;
   readonly addressChangeCodes: MailedCodes;
+  readonly verificationCodes: MailedCodes;
   readonly passkeyChallenges: PasskeyChallenges;
   /** Null: browsers accept no passkey of this service. */
   readonly passkeys: PasskeySettings | null;
@@ -51,6 +52,7 @@ export interface Deps extends Readers {
   readonly paymentProviders: PaymentProviders;
   readonly plans: readonly Plan[];
   readonly invitationLimits: Readonly<Record<Extract<LimitName, `invitation_${string}`>, RateLimit>>;
+  readonly verificationLimits: Readonly<Record<'verification_address', RateLimit>>;
   /** Address ranges that an endpoint may name over plain http. */
   readonly storageAllowedCidrs: readonly string[];
   readonly defaultCapacityBytes: number;

@@ -5,8 +5,11 @@ import type { Readiness } from '../observing/readiness.js';
 import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
+import { makeInvitationRoutes } from '../http/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
+import { makeBillingRoutes } from '../http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
@@ -64,11 +67,14 @@ export function makeHttp(
       ...makeReauthenticationRoutes({ ...commands, passkeys: config.passkeys }),
       ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeAccountRoutes(commands),
+      ...makeInvitationRoutes({ ...commands, ...readers }),
       ...makeEmailChangeRoutes(commands),
+      ...makeEmailVerificationRoutes(commands),
       ...makeTwoFactorRoutes(commands),
       ...makePasskeyRoutes({ ...commands, ...readers, passkeys: config.passkeys }),
       ...makePasskeyLoginRoutes({ ...commands, passkeys: config.passkeys }),
       ...makeProjectRoutes({ ...commands, ...readers }),
+      ...makeBillingRoutes(commands),
       ...makeMemberRoutes({ ...commands, ...readers }),
       ...makeApiKeyRoutes({ ...commands, ...readers }),
       ...makeStorageRoutes({ ...commands, ...readers }),

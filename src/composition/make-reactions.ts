@@ -8,6 +8,7 @@ import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
 } from '../commands/projects/accept-invitation-reactions.js';
+import { makePurgeUnprovedAccounts } from '../commands/accounts/purge-unproved-reaction.js';
 import { makeForgetInvitationsReaction } from '../commands/projects/forget-invitations-reaction.js';
 import { makeEraseShareKeys } from '../commands/shares/destroy-share-key-reaction.js';
 import {
@@ -21,6 +22,7 @@ import {
   makeDeleteProjectStorages,
 } from '../commands/storages/delete-orphaned-storages-reaction.js';
 import { makeProbeStorages } from '../commands/storages/probe-storage-reaction.js';
+import { makeEndGivenAccesses } from '../reactions/end-given-access.js';
 import { makeEraseStorageCredentials } from '../reactions/erase-storage-credentials.js';
 import { makeFinishEmailChanges, makeReleaseFormerAddresses } from '../reactions/finish-email-change.js';
 import { makeFinishErasures } from '../reactions/finish-erasure.js';
@@ -51,6 +53,8 @@ export function makeReactions(
     // Accounts
     makeFinishEmailChanges(commands),
     makeReleaseFormerAddresses({ ...commands, clock }),
+    makeEndGivenAccesses({ ...commands, projectsShowUpTo: caughtUp(projectsProjection) }),
+    ...purgeReactions(services),
     makeFinishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
 
     // Projects
@@ -78,4 +82,11 @@ export function makeReactions(
     makeSettlePayments(commands),
     makeFulfilOrders(commands),
   ];
+}
+
+/** Without mail no person can prove an address, so no account is purged: docs/design.md#unproved-accounts. */
+function purgeReactions(services: Services): readonly AnyReaction[] {
+  const { mailConfigured, unprovedAccountDays } = services.config;
+  if (!mailConfigured || unprovedAccountDays === 0) return [];
+  return [makePurgeUnprovedAccounts({ ...services, ...services.commands, unprovedAccountDays })];
 }

@@ -86,9 +86,9 @@ export async function checkKeys(
 /** Keeps the canaries in step with rings that change. */
 export interface KeysFollowed {
   /** Call it after each reading of the keys. */
-  reloaded(changed: boolean): void;
+  readonly reloaded: (changed: boolean) => void;
   /** Resolves when the canaries follow the rings, or the failure is logged. The next reading then tries again. */
-  follow(): Promise<void>;
+  readonly follow: () => Promise<void>;
 }
 
 export function followKeys(

@@ -22,7 +22,7 @@ import { makeKeyCanaries } from '../keys/key-canaries.js';
 import type { KeyRings } from '../keys/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/login-codes.js';
 import { makePasskeyChallenges } from '../keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
@@ -203,12 +203,14 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+      verificationCodes: makeVerificationCodes(keyRings.code),
       passkeyChallenges: makePasskeyChallenges(keyRings.code, inBlocks(randomBytes)),
       addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
       invitationLimits: limitsFrom(config.limits),
+      verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
       probe: makeProbeBucket({
         http: makeOutgoingHttp({ isAllowed: makeAllowedAddress(config.storageAllowedCidrs) }),

@@ -65,6 +65,11 @@ export const serviceVariables: Readonly<
   },
   MAIL_FROM: { default: '`Stowage <no-reply@host of PUBLIC_URL>`', meaning: 'the sender of mails' },
   DEFAULT_CAPACITY_BYTES: { meaning: 'the capacity that a registration grants' },
+  UNPROVED_ACCOUNT_DAYS: {
+    meaning:
+      'days after the mail with a code, after which the service erases an account that has not proved its address and has ' +
+      'no project, membership or order; 0 keeps all; without mail the service erases none',
+  },
   SHARE_URL_TEMPLATE: {
     default: '`PUBLIC_URL/s/{token}`',
     meaning: 'the URL at which people open a share; it names `{token}` once',

@@ -17,7 +17,11 @@ export type GrantSource = z.infer<typeof grantSource>;
 export const mailOutcome = z.enum(['accepted', 'refused']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
-/** The changes to an account about which its user gets a mail. */
+/** Whether a client signed in to the account from its network before (docs/design.md#known-networks). */
+export const requester = z.enum(['known', 'unknown']);
+export type Requester = z.infer<typeof requester>;
+
+/** The changes to an account, and the attacks on it, about which its user gets a mail. */
 export const securityNoticeKind = z.enum([
   'password_changed',
   'email_changed',
@@ -26,11 +30,18 @@ export const securityNoticeKind = z.enum([
   'two_factor_off',
   'recovery_code_used',
   'recovery_codes_replaced',
+  'account_reclaimed',
+  'account_guessed_at',
+  'share_guessed_at',
   'passkey_added',
   'passkey_removed',
   'passkey_refused',
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
+
+/** What other members do about which the member gets a mail. */
+export const memberNoticeKind = z.enum(['role_given', 'ownership_offered', 'billing_offered']);
+export type MemberNoticeKind = z.infer<typeof memberNoticeKind>;
 
 /** A size in bytes. */
 export const byteCount = z.int().nonnegative();

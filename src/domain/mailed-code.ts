@@ -13,3 +13,13 @@ export const mailedCodeLimits = [
   { limit: mailedCode.codesPerMinute, withinMs: 60_000 },
   { limit: mailedCode.codesPerHour, withinMs: 3_600_000 },
 ] as const;
+
+/** Returns when another code may be mailed; null: now. @param askedAt the times of the last codes, oldest first */
+export function nextMailedCodeAt(askedAt: readonly Date[], now: Date): Date | null {
+  const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
+    const first = askedAt.at(-limit);
+    return first === undefined ? [] : [first.getTime() + withinMs];
+  });
+  const nextMs = Math.max(...ends, 0);
+  return nextMs <= now.getTime() ? null : new Date(nextMs);
+}

@@ -51,6 +51,12 @@ const matrix = {
   listSessions: sessionAccess('passed'),
   revokeSession: sessionAccess('passed'),
   changePassword: sessionAccess('fresh'),
+  listInvitations: sessionAccess('passed'),
+  // To accept may make the caller responsible for a project.
+  acceptInvitation: sessionAccess('fresh'),
+  declineInvitation: sessionAccess('passed'),
+  requestEmailVerification: sessionAccess('passed'),
+  confirmEmailVerification: sessionAccess('passed'),
   requestEmailChange: sessionAccess('fresh'),
   confirmEmailChange: sessionAccess('fresh'),
   // The mailed code proves the former address. A thief may hold the account's only sessions.
@@ -74,6 +80,9 @@ const matrix = {
   getProject: projectAccess(reads),
   changeProject: projectAccess({ role: 'owner', apiKey: 'refused' }),
   deleteProject: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh' }),
+  // An owner may take the billing at once.
+  offerBilling: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh', signIn: 'fresh' }),
+  withdrawBillingOffer: projectAccess({ role: 'owner', apiKey: 'refused' }),
   listMembers: projectAccess(reads),
   addMember: projectAccess(changesMembers),
   changeMember: projectAccess(changesMembers),

@@ -49,6 +49,7 @@ export function makeAuthenticator({
       const ended =
         session === null ||
         user === null ||
+        user.banned ||
         session.userId !== userId ||
         !sessionHolds(user, { id: sessionId, epoch: session.epoch }) ||
         session.expiresAt <= clock.now();

@@ -37,7 +37,12 @@ export function makeAddressChangeCodes(keys: Keyring): MailedCodes {
   return makeMailedCodes(keys, 'address change');
 }
 
-function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change'): MailedCodes {
+/** Makes codes that prove the address of an account in a session of it. None of them signs in. @param keys `CODE_KEYS` */
+export function makeVerificationCodes(keys: Keyring): MailedCodes {
+  return makeMailedCodes(keys, 'verification');
+}
+
+function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'verification'): MailedCodes {
   function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
     const key = keys.find(kid);
     if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);

@@ -17,6 +17,7 @@ export const defaultLimits = {
   invitation_project: { limit: 200, seconds: 86_400 },
   invitation_inviter: { limit: 300, seconds: 86_400 },
   invitation_address: { limit: 10, seconds: 86_400 },
+  verification_address: { limit: 10, seconds: 86_400 },
   session: { limit: 600, seconds: 60 },
   user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
@@ -31,7 +32,8 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
     'sign-ins and reauthentications by password or code and changes of a password, of a client, with every outcome',
   email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
   email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
-  email_change: 'changes of an address that a client requests: codes sent, and taken addresses (409)',
+  email_change:
+    'codes to prove an address that a client requests, for its account or for another address; also taken addresses (409)',
   passkey_options: 'challenges for a sign-in by passkey that a client requests',
   email_revert: 'attempts of a client to undo a change of address',
   refresh: 'token refreshes of a client',
@@ -39,9 +41,11 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
   share_media: 'renewals of media URLs by a visitor of a share, per client',
   invitation_project:
-    'invitations that the service mails for one project, withdrawn ones too; in all processes',
-  invitation_inviter: 'invitations that the service mails for one inviter; in all processes',
-  invitation_address: 'invitations that the service mails to one address; in all processes',
+    'invitations, added members, higher roles and offers in one project, withdrawn ones too; in all processes',
+  invitation_inviter: 'the same by one user; in all processes',
+  invitation_address: 'the same to one address; in all processes',
+  verification_address:
+    'codes that the service mails to one address to prove it, also to accounts that are erased; in all processes',
   session: 'requests of one session',
   user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',

@@ -6,6 +6,7 @@ import { userAggregate } from '../../src/domain/user/user.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenAsset, givenShare } from '../support/given/given-share.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: null, userAgent: null };
@@ -41,18 +42,22 @@ async function given() {
   const { emailDigest } = admin;
   const target = { aggregate: userAggregate, id: admin.userId };
   await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  await commands.verifyEmail({ email: 'ada@example.com' }, next());
   await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
   const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
   const inProject = { projectId: project.id, actorId: owner.userId };
   await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
   const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
-  const { resource: issued } = await commands.issueApiKey({ ...key, actorId: admin.userId }, next());
+  const { resource: issued } = await commands.issueApiKey(
+    { ...key, actorId: admin.userId, session: { id: admin.sessionId, epoch: 0 } },
+    next(),
+  );
   const service = { ...stores, commands };
   const asset = await givenAsset(service);
   const { id: shareId } = await givenShare(service, asset);
-  await commands.sendEmailCode({ email: 'eve@example.com' }, next());
+  await commands.sendEmailCode({ email: 'eve@example.com', clientIp: '192.0.2.1' }, next());
   await commands.background.settled();
-  const { issue } = (await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state;
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state);
   const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };
   const code = commands.loginCodes.codeFor({ ...codeOf, emailDigest: alone.emailDigest });
   return {

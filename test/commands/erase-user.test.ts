@@ -11,6 +11,7 @@ import { sessionAggregate } from '../../src/domain/session/session.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { erased } from '../../src/keys/sealer.js';
 import { digest } from '../support/examples/ids.js';
+import { offerId } from '../support/examples/project.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
@@ -31,15 +32,26 @@ async function given(wrap?: (store: EventStore) => EventStore) {
     const { resource } = await commands.createProject({ ownerId, name: 'Film' }, context());
     const target = { aggregate: projectAggregate, id: resource.id };
     for (const [userId, role] of Object.entries(members)) {
-      const command = { type: 'AddMember', actorId: ownerId, userId, emailDigest: digest, role } as const;
-      await stores.handler.handle(target, command, context());
+      const now = stores.clock.now();
+      const add = { type: 'AddMember', actorId: ownerId, userId, emailDigest: digest, now } as const;
+      await stores.handler.handle(target, { ...add, role: role === 'owner' ? 'viewer' : role }, context());
+      if (role === 'owner') await makeOwner(resource.id, ownerId, userId);
     }
     return resource.id;
+  };
+  /** Offers the ownership, which the member accepts. */
+  const makeOwner = async (projectId: string, actorId: string, memberId: string) => {
+    const target = { aggregate: projectAggregate, id: projectId };
+    const now = stores.clock.now();
+    const offer = { type: 'ChangeMemberRole', actorId, memberId, role: 'owner', offerId, now } as const;
+    await stores.handler.handle(target, offer, context());
+    const accept = { type: 'AnswerOffer', userId: memberId, offerId, accepts: true, now } as const;
+    await stores.handler.handle(target, accept, context());
   };
   const projectOf = async (id: string) => (await stores.handler.load(projectAggregate, id)).state;
   const events = async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events;
   const typesAfter = async (count: number) => (await events()).slice(count).map(({ type }) => type);
-  return { stores, ...commands, context, signUp, makeProject, projectOf, events, typesAfter };
+  return { stores, ...commands, context, signUp, makeProject, makeOwner, projectOf, events, typesAfter };
 }
 
 /** Signs Ada in twice. She owns one project alone, and is a member of Bob's project, where she has issued a key. */
@@ -152,20 +164,18 @@ test('Another user can register the address of an erased one', async (t) => {
 });
 
 test('An only owner of a project with other members is not erased, and nothing is deleted', async (t) => {
-  const { ada, bob, own, context, makeProject, projectOf, eraseUser, events, stores } = await givenAda();
+  const { ada, bob, own, context, makeProject, makeOwner, ...world } = await givenAda();
+  const { projectOf, eraseUser, offerBilling, events } = world;
   const needed = await makeProject(ada.userId, { [bob.userId]: 'admin' });
   const before = await events();
   t.is(await outcomeOf(eraseUser({ userId: ada.userId }, context())), 'project_has_members');
   t.deepEqual(await events(), before);
   t.is((await projectOf(own)).status, 'existing');
-  // When the other member is an owner too
-  const promote = {
-    type: 'ChangeMemberRole',
-    actorId: ada.userId,
-    memberId: bob.userId,
-    role: 'owner',
-  } as const;
-  await stores.handler.handle({ aggregate: projectAggregate, id: needed }, promote, context());
+  // When the other member is an owner too, who pays
+  await makeOwner(needed, ada.userId, bob.userId);
+  t.is(await outcomeOf(eraseUser({ userId: ada.userId }, context())), 'project_has_members');
+  t.is((await projectOf(own)).status, 'existing');
+  await offerBilling({ projectId: needed, actorId: bob.userId, userId: bob.userId }, context());
   await eraseUser({ userId: ada.userId }, context());
   const left = await projectOf(needed);
   t.deepEqual(left.status === 'existing' && left.members.map(({ user_id, role }) => [user_id, role]), [
@@ -173,18 +183,20 @@ test('An only owner of a project with other members is not erased, and nothing i
   ]);
 });
 
-test('Two owners who are erased at once leave the project to the next member', async (t) => {
+test('Of two owners who are erased at once, the one who pays stays, so no other member becomes responsible', async (t) => {
   const { bob, context, signUp, makeProject, projectOf, stores } = await givenAda();
   const [eve, joe] = [await signUp('eve@example.com'), await signUp('joe@example.com')];
   const project = await makeProject(eve.userId, { [joe.userId]: 'owner', [bob.userId]: 'viewer' });
   const process = () => givenCommands(stores.anotherProcess());
-  await Promise.all([
-    process().eraseUser({ userId: eve.userId }, context()),
-    process().eraseUser({ userId: joe.userId }, context()),
+  const outcomes = await Promise.all([
+    outcomeOf(process().eraseUser({ userId: eve.userId }, context())),
+    outcomeOf(process().eraseUser({ userId: joe.userId }, context())),
   ]);
+  t.is(outcomes[0], 'project_has_members');
   const left = await projectOf(project);
   t.deepEqual(left.status === 'existing' && left.members.map(({ user_id, role }) => [user_id, role]), [
-    [bob.userId, 'owner'],
+    [eve.userId, 'owner'],
+    [bob.userId, 'viewer'],
   ]);
 });
 

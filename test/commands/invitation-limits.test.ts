@@ -73,7 +73,7 @@ test('An address has a limit of invitations a day over all inviters and spelling
   await t.notThrowsAsync(invite(projects[2], 'eve@example.com'));
 });
 
-test('An invitation that sends no mail does not count', async (t) => {
+test('A member who is added counts like an invitation; what is refused or repeated does not count', async (t) => {
   const { stores, world, next, projects, invite } = await given({ invitation_project: day });
   const [project] = projects;
   // A repetition sends no mail.
@@ -84,17 +84,19 @@ test('An invitation that sends no mail does not count', async (t) => {
   await t.throwsAsync(invite(project, 'bob@example.com'), { message: /invited already/ });
   const stranger = { ...project, actorId: otherUserId };
   await t.throwsAsync(invite(stranger, 'eve@example.com'), { message: /role/ });
-  // An invitation to a user with a proved address sends no mail.
+  // A user with a proved address is added, which a mail and the reply tell.
   const client = { clientIp: null, userAgent: null };
   const account = { email: 'joe@example.com', password: 'Correct-Horse-7', ...client };
   const { user } = await world.register(account, next());
   const target = { aggregate: userAggregate, id: user.id };
   const emailDigest = stores.digests.email('joe@example.com');
   await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
-  t.like(await invite(project, 'joe@example.com'), { status: 'active' });
-  // One of two invitations is left.
-  await t.notThrowsAsync(invite(project, 'eve@example.com'));
+  const adding = next();
+  t.like(await invite(project, 'joe@example.com', adding), { status: 'active' });
+  t.like(await invite(project, 'joe@example.com', adding), { status: 'active' });
+  await t.throwsAsync(invite(project, 'joe@example.com'), { message: /member of the project already/ });
+  // None of two is left.
   await t.throwsAsync(invite(project, 'kim@example.com'), refused);
   const { state } = await stores.handler.load(projectAggregate, project.projectId);
-  t.is(state.status === 'existing' && state.invitations.length, 2);
+  t.is(state.status === 'existing' && state.invitations.length, 1);
 });

@@ -10,12 +10,14 @@ import { makeChangeMemberRole } from '../../src/commands/projects/change-member-
 import { makeRemoveMember } from '../../src/commands/projects/remove-member.js';
 import { makeVerifiedHolder } from '../../src/commands/projects/verified-holder.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
+import { roleIn } from '../../src/domain/project/status.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { otherUserId, userId } from '../support/examples/ids.js';
-import { addViewer } from '../support/examples/project.js';
+import { digest, otherUserId, userId } from '../support/examples/ids.js';
+import { addViewer, memberId, offerId } from '../support/examples/project.js';
+import { register } from '../support/examples/user.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { partial } from '../support/fakes/partial.js';
@@ -24,10 +26,10 @@ import type { MemberReader } from '../../projections/members/reader.js';
 const at = new Date('2026-01-02T03:04:05.000Z');
 const password = 'Correct-Horse-7';
 
-async function givenProject(options: { mailConfigured?: boolean } = {}) {
+async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId = userId) {
   const stores = await givenStores();
   const commands = givenCommands(stores, options);
-  const { resource } = await commands.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const { resource } = await commands.createProject({ ownerId, name: 'Rivers' }, givenContext(1, at));
   const projectId = resource.id;
   const target = { aggregate: projectAggregate, id: projectId };
   return {
@@ -58,6 +60,9 @@ async function givenProject(options: { mailConfigured?: boolean } = {}) {
   };
 }
 
+const payerId = memberId(1);
+const uncounted = { acceptInvitation: () => Promise.resolve(), countNotice: () => Promise.resolve() };
+
 type Scene = Awaited<ReturnType<typeof givenProject>>;
 
 /** Returns handlers of two processes over one log. Both decide before either of them appends to a stream. */
@@ -87,23 +92,41 @@ function givenTwoHandlers({ stores }: Scene, stream: string) {
   return [handler(), handler()] as const;
 }
 
-/** Given a project of two owners, with one process for each owner. */
+/** Given a project that a third owner pays for, with one process for each of the two other owners. */
 async function givenTwoOwners() {
-  const scene = await givenProject();
+  const scene = await givenProject({}, payerId);
   const { stores, target, projectId } = scene;
-  await stores.handler.handle(target, { ...addViewer, role: 'owner' }, givenContext(2, at));
+  for (const [n, id] of [userId, otherUserId].entries()) {
+    const by = { actorId: payerId, now: at };
+    const add = { type: 'AddMember', userId: id, emailDigest: digest, role: 'viewer', ...by } as const;
+    const offer = { type: 'ChangeMemberRole', memberId: id, role: 'owner', offerId, ...by } as const;
+    const accept = { type: 'AnswerOffer', userId: id, offerId, accepts: true, now: at } as const;
+    for (const [m, command] of [add, offer, accept].entries()) {
+      await stores.handler.handle(target, command, givenContext(20 + 3 * n + m, at));
+    }
+  }
   const [one, other] = givenTwoHandlers(scene, `project-${projectId}`);
   return { ...scene, one, other };
 }
 
-test('One of two owners who leave at once stays, because the process of the other decides again', async (t) => {
-  const { stores, projectId, codeOf, one, other } = await givenTwoOwners();
-  const leave = (handler: typeof one, id: string, n: number) =>
-    codeOf(makeRemoveMember({ handler })({ projectId, actorId: id, memberId: id }, givenContext(n, at)));
-  const outcomes = await Promise.all([leave(one, userId, 3), leave(other, otherUserId, 4)]);
-  t.deepEqual([...outcomes].sort(), ['done', 'last_owner']);
+test('An owner who takes the billing while the payer leaves stays with it, because each process decides again', async (t) => {
+  const { stores, projectId, target, codeOf, one, other } = await givenTwoOwners();
+  const now = at;
+  const take = { type: 'OfferBilling', actorId: userId, userId, offerId, now } as const;
+  const leave = (id: string, n: number) =>
+    codeOf(
+      makeRemoveMember({ handler: other })({ projectId, actorId: id, memberId: id }, givenContext(n, at)),
+    );
+  const outcomes = await Promise.all([
+    codeOf(one.handle(target, take, givenContext(3, at))),
+    // When the owner leaves in another process
+    leave(userId, 4),
+  ]);
+  // Then one of both happens
   const { state } = await stores.handler.load(projectAggregate, projectId);
-  t.deepEqual(state.status === 'existing' && state.members.map(({ role }) => role), ['owner']);
+  const stays = state.status === 'existing' && roleIn(state, userId) === 'owner';
+  t.deepEqual(outcomes, stays ? ['done', 'payer_needed'] : ['insufficient_role', 'done']);
+  t.is(state.status === 'existing' && state.billed_to, stays ? userId : payerId);
 });
 
 test('One of two owners who demote each other at once stays an owner', async (t) => {
@@ -111,7 +134,7 @@ test('One of two owners who demote each other at once stays an owner', async (t)
   const members = partial<MemberReader>({ after: () => Promise.resolve(null) });
   const demote = (handler: typeof one, actorId: string, memberId: string, n: number) =>
     codeOf(
-      makeChangeMemberRole({ handler, members })(
+      makeChangeMemberRole({ handler, members, ...uncounted })(
         { projectId, actorId, memberId, role: 'viewer' },
         givenContext(n, at),
       ),
@@ -125,6 +148,7 @@ test('One of two owners who demote each other at once stays an owner', async (t)
   t.deepEqual([...outcomes].sort(), ['insufficient_role', 'member_not_found']);
   const { state } = await stores.handler.load(projectAggregate, projectId);
   t.deepEqual(state.status === 'existing' && state.members.map(({ role }) => role).sort(), [
+    'owner',
     'owner',
     'viewer',
   ]);
@@ -158,6 +182,7 @@ test('A refused invitation leaves no key, also when it is refused at its append'
   const late = givenContext(2, at);
   const addLate = makeAddMember({
     ...{ ...stores, members, mailConfigured: true, verifiedHolder: makeVerifiedHolder(scene) },
+    requireProved: () => Promise.resolve(),
     countInvitation: async () => {
       await addMember(input, givenContext(3, at));
     },
@@ -259,8 +284,10 @@ test('A membership ends with the erasure of its account, and not before', async 
 });
 
 test('The digest that the project keeps is that of the issued key', async (t) => {
-  const { issueApiKey, access, apiKeys, projectId, log, codeOf } = await givenProject();
-  const input = { projectId, actorId: userId, name: 'Export', scopes: ['storage:read'] as const };
+  const { issueApiKey, access, apiKeys, projectId, log, codeOf, stores } = await givenProject();
+  await stores.handler.handle({ aggregate: userAggregate, id: userId }, register, givenContext(60, at));
+  const session = { id: userId, epoch: 0 };
+  const input = { projectId, actorId: userId, session, name: 'Export', scopes: ['storage:read'] as const };
   const context = givenContext(2, at);
   const { key, resource } = await issueApiKey({ ...input, expiresAt: undefined }, context);
   const { digest } = ((await log()).at(-1)?.data ?? {}) as { digest: string };

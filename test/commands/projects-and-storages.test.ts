@@ -47,6 +47,8 @@ test('A project belongs to its creator', async (t) => {
       role: 'owner',
       require_2fa: false,
       billed_to: userId,
+      used_bytes: 0,
+      billing_offer: null,
       entitlements: { allow_s3: false },
       created_at: at.toISOString(),
       updated_at: at.toISOString(),

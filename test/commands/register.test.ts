@@ -62,13 +62,15 @@ test('A registration makes three appends: the address, the user with capacity, a
       ['email', 'EmailReserved'],
       ['user', 'UserRegistered'],
       ['user', 'CapacityGranted'],
+      ['user', 'EmailVerificationRequested'],
       ['session', 'SessionStarted'],
     ],
   );
   t.is(log[0]?.stream, `email-${digest}`);
   t.deepEqual(log[0]?.data, { user_id: user.id, change_id: null });
   t.deepEqual(log[2]?.data, { source: 'registration', bytes: defaultCapacityBytes });
-  t.like(log[3]?.data, {
+  t.like(log[3]?.data, { email_digest: digest, expires_at: '2026-01-03T03:04:05.000Z' });
+  t.like(log[4]?.data, {
     user_id: user.id,
     epoch: 0,
     amr: ['pwd'],
@@ -132,7 +134,7 @@ test('A repetition completes a registration after any number of its appends', as
     broken = false;
     const { user } = await register(input, context);
     t.is(user.email, 'Ada@Example.com');
-    t.is((await logOf(stores)).length, 4);
+    t.is((await logOf(stores)).length, 5);
   }
 });
 
@@ -150,7 +152,7 @@ test('Lost acknowledgements do not change the result', async (t) => {
   const { user } = await register(input, givenContext(1, firstAt));
   t.is(user.email, 'Ada@Example.com');
   t.is(lost.size, 3);
-  t.is((await logOf(stores)).length, 4);
+  t.is((await logOf(stores)).length, 5);
 });
 
 test('A taken address is refused in every spelling', async (t) => {

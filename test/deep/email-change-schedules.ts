@@ -14,6 +14,7 @@ import { makeRevertEmailChange } from '../../src/commands/accounts/revert-email-
 import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
+import { revertibleMs } from '../../src/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
@@ -41,6 +42,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -91,7 +93,10 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
+      verificationIssues: partial({}),
+      mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer, clock }),
+      networks: everyNetworkKnown,
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
@@ -101,7 +106,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
-    revertEmailChange: makeRevertEmailChange(deps),
+    revertEmailChange: makeRevertEmailChange({ ...deps, networks: everyNetworkKnown }),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
       makeReleaseFormerAddresses({ reservations, clock }),
@@ -149,18 +154,24 @@ export async function runEmailChangeSchedule(
 
   // In calm weather the reactions leave nothing open.
   simulation.setWeather(calm);
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
+    // No former address can be put back any more.
+    if (round > 0) simulation.advance(revertibleMs);
     startReactor('last reactor');
     await simulation.run();
   }
   const log = await readLog(simulation);
   if (log.some(({ type }) => type === 'EmailReleased')) count('released');
+  if (log.some(({ type }) => type === 'FormerAddressLapsed')) count('lapsed');
   return judgeAddresses(log, userIds) ?? judgeRest(log, confirmed);
 
   function startClient(name: string): void {
     const email = pick(chance(0.3) ? ownAddresses : freeAddresses);
     if (chance(0.25)) {
       startTries(name, (process, context) => process.register(registrationOf(email), context));
+    } else if (chance(0.2)) {
+      const userId = pick(userIds);
+      startTries(name, (process, _context, clock) => undo(process, userId, clock));
     } else if (chance(0.05)) {
       const userId = pick(userIds);
       startTries(name, (process, context) => erase(process, userId, context));
@@ -187,6 +198,25 @@ export async function runEmailChangeSchedule(
     await confirmEmailChange({ userId, code: changeId }, confirmation);
     count('change confirmed');
     confirmed.push({ userId, emailDigest: digests.email(email) });
+  }
+
+  /** Undoes a change of the user, at times in the last moments of its code. */
+  async function undo(process: UseCases, userId: string, clock: SimulatedProcess['clock']): Promise<void> {
+    const findFormer = async () => {
+      const { state: user } = await process.handler.load(userAggregate, userId);
+      return user.status === 'registered' ? user.formerAddresses[0] : undefined;
+    };
+    let former = await findFormer();
+    for (let looks = 0; former === undefined && looks < 20; looks += 1) former = await findFormer();
+    const email = [...ownAddresses, ...freeAddresses].find(
+      (address) => digests.email(address) === former?.emailDigest,
+    );
+    if (former === undefined || email === undefined) return;
+    if (chance(0.5))
+      await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
+    const input = { email, code: former.changeId, clientIp: '192.0.2.1' };
+    await process.revertEmailChange(input, { ...contextNow(), time: clock.now() });
+    count('undone');
   }
 
   async function erase(process: UseCases, userId: string, context: CommandContext): Promise<void> {

@@ -29,6 +29,7 @@ import {
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealer.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -65,6 +66,9 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     digests: partial({ email: () => digest }),
     passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
+    verificationIssues: partial({}),
+    mailConfigured: false,
+    networks: everyNetworkKnown,
     users,
     startSession: makeStartSession({
       handler,

@@ -35,6 +35,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
 import type { AccessTokens } from '../../src/security/access-tokens.js';
+import { everyNetworkKnown, unboundedTries } from '../support/fakes/unguarded.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -97,6 +98,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const onUncheckable = (): void => undefined;
     const deps = {
       ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
+      ...{ networks: everyNetworkKnown, passwordTries: unboundedTries },
     };
     const startSession = makeStartSession(deps);
     const loginCodes = partial<MailedCodes>({ active: () => 'c1', matches: (_of, typed) => typed === code });
@@ -110,7 +112,8 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       }),
       loginByEmailCode: makeLoginByEmailCode({
         ...{ ...deps, ...readers, clock, startSession },
-        tryLoginCode: makeTryLoginCode({ ...deps, loginCodes }),
+        tryLoginCode: makeTryLoginCode({ handler, loginCodes, codeTries: unboundedTries }),
+        endGivenAccess: () => Promise.resolve(),
       }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
@@ -167,7 +170,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const expiresAt = new Date(now.getTime() + 600_000);
     await handler.handle(
       { aggregate: loginCodeAggregate, id: digest },
-      { type: 'Issue', ...issue, expiresAt, now },
+      { type: 'Issue', requester: 'known', ...issue, expiresAt, now },
       context(),
     );
     const { login } = makeProcess({ eventStore: store, readModelStore: documents, clock });

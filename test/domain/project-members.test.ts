@@ -1,7 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ProjectEvent } from '../../src/domain/project/events.js';
-import { projectAggregate, type ProjectCommand } from '../../src/domain/project/project.js';
+import {
+  type ExistingProject,
+  projectAggregate,
+  type ProjectCommand,
+} from '../../src/domain/project/project.js';
+import { roleIn } from '../../src/domain/project/status.js';
 import { type Role, roles } from '../../src/domain/role.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { digest, otherDigest, otherUserId, userId } from '../support/examples/ids.js';
@@ -15,6 +20,8 @@ import {
   memberId,
   memberInvited,
   memberRemoved,
+  offerId,
+  offering,
   projectCreated,
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -29,12 +36,14 @@ const invite = {
   email: sealedExample('bob@example.com'),
   emailDigest: digest,
   role: 'editor',
+  now: offering.now,
 } as const;
 const roleChanged = (id: string, role: Role): ProjectEvent => ({
   type: 'MemberRoleChanged',
   data: { user_id: id, role },
 });
 const withdrawn: ProjectEvent = { type: 'InvitationWithdrawn', data: { invitation_id: invitationId } };
+const billingChanged = (id: string): ProjectEvent => ({ type: 'BillingChanged', data: { user_id: id } });
 const deleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
 const accept = { type: 'AcceptInvitation', invitationId, userId: otherUserId } as const;
 
@@ -64,23 +73,16 @@ test('Owners manage all roles, admins manage editors and viewers, and the others
       const expected = allowed ? 'allowed' : 'insufficient_role';
       const said = `${acting} and ${target}`;
       t.is(outcomeOf({ ...invite, actorId, role: target }), expected, said);
-      t.is(
-        outcomeOf({
-          type: 'AddMember',
-          actorId,
-          userId: otherUserId,
-          emailDigest: otherDigest,
-          role: target,
-        }),
-        expected,
-        said,
-      );
+      if (target !== 'owner') {
+        const add = { type: 'AddMember', actorId, userId: otherUserId, now: offering.now } as const;
+        t.is(outcomeOf({ ...add, emailDigest: otherDigest, role: target }), expected, said);
+      }
       t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: targetId }), expected, said);
       const invited = memberInvited(target);
       t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: invitationId }, invited), expected, said);
       for (const role of roles) {
         const both = allowed && reach[acting].includes(role) ? 'allowed' : 'insufficient_role';
-        const change = { type: 'ChangeMemberRole', actorId, role } as const;
+        const change = { type: 'ChangeMemberRole', actorId, role, ...offering } as const;
         t.is(outcomeOf({ ...change, memberId: targetId }), both, `${said} as ${role}`);
         t.is(outcomeOf({ ...change, memberId: invitationId }, invited), both, `${said} as ${role}, invited`);
       }
@@ -130,8 +132,14 @@ test('Every member may leave, except the last owner', (t) => {
 
 test('The last owner cannot be removed or demoted, and one of two owners can', (t) => {
   const twoOwners = [projectCreated, memberAdded(actorId, 'owner')];
-  const demote = { type: 'ChangeMemberRole', actorId, memberId: userId, role: 'editor' } as const;
-  given(projectAggregate, ...twoOwners)
+  const demote = {
+    type: 'ChangeMemberRole',
+    actorId,
+    memberId: userId,
+    role: 'editor',
+    ...offering,
+  } as const;
+  given(projectAggregate, ...twoOwners, billingChanged(actorId))
     .when(demote)
     .then(t, roleChanged(userId, 'editor'));
   given(projectAggregate, ...twoOwners, memberRemoved(actorId))
@@ -142,23 +150,62 @@ test('The last owner cannot be removed or demoted, and one of two owners can', (
     .thenRejected(t, 'last_owner');
 });
 
-test('A project has an owner after any series of commands', (t) => {
-  const member = fc.integer({ min: 0, max: 3 }).map((n) => memberId(n));
-  const role = fc.constantFrom(...roles);
-  const command = fc.oneof(
-    fc.record({
-      ...{ type: fc.constant('AddMember' as const), actorId: member, userId: member, role },
-      emailDigest: fc.constant(digest),
-    }),
-    fc.record({ type: fc.constant('ChangeMemberRole' as const), actorId: member, memberId: member, role }),
-    fc.record({ type: fc.constant('RemoveMember' as const), actorId: member, memberId: member }),
-    fc.record({ type: fc.constant('RemoveErasedMember' as const), userId: member }),
+const ownersOf = ({ members }: ExistingProject): readonly string[] =>
+  members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+
+/** Whether there is an owner, every new owner and payer agreed, and who pays is an owner or was erased. */
+function isConsented(command: ProjectCommand, before: ExistingProject, after: ExistingProject): boolean {
+  const owners = ownersOf(after);
+  const consents = command.type === 'AnswerOffer' ? command.userId : null;
+  const tookIt = command.type === 'OfferBilling' && command.actorId === command.userId;
+  const mayPay = [before.billed_to, consents, tookIt ? command.userId : null];
+  const wasErased = roleIn(after, after.billed_to) === null && after.billed_to === before.billed_to;
+  return (
+    owners.length > 0 &&
+    owners.every((id) => ownersOf(before).includes(id) || id === consents) &&
+    mayPay.includes(after.billed_to) &&
+    (owners.includes(after.billed_to) || wasErased)
   );
+}
+
+test('A project has an owner who pays after any series of commands, and no member owns or pays without consent', (t) => {
+  const member = fc.nat({ max: 1 }).map((n) => memberId(n));
+  const role = fc.constantFrom(...roles);
+  const offer = fc.integer({ min: 0, max: 1 }).map((n) => memberId(100 + n));
+  const actor = fc.oneof({ weight: 2, arbitrary: fc.constant(memberId(0)) }, member);
+  const now = fc.constant(offering.now);
+  const add = fc.record({
+    ...{ type: fc.constant('AddMember' as const), actorId: actor, userId: member },
+    ...{ role: fc.constantFrom('viewer' as const, 'admin' as const), emailDigest: fc.constant(digest), now },
+  });
+  const change = fc.record({
+    ...{ type: fc.constant('ChangeMemberRole' as const), actorId: actor, memberId: member },
+    ...{ role: fc.oneof({ weight: 2, arbitrary: fc.constant('owner' as const) }, role), offerId: offer, now },
+  });
+  const bill = fc.record({
+    ...{ type: fc.constant('OfferBilling' as const), actorId: actor, userId: member, offerId: offer, now },
+  });
+  const answer = fc.record({
+    ...{ type: fc.constant('AnswerOffer' as const), userId: member, offerId: offer },
+    ...{ accepts: fc.constantFrom(true, true, true, false), now },
+  });
+  const remove = fc.record({ type: fc.constant('RemoveMember' as const), actorId: member, memberId: member });
+  const erase = fc.record({ type: fc.constant('RemoveErasedMember' as const), userId: member });
+  const command: fc.Arbitrary<ProjectCommand> = fc.oneof(
+    ...[add, change, bill].map((arbitrary) => ({ weight: 6, arbitrary })),
+    { weight: 12, arbitrary: answer },
+    ...[remove, erase].map((arbitrary) => ({ weight: 1, arbitrary })),
+  );
+  const reached = new Set<string>();
   fc.assert(
-    fc.property(fc.array(command, { maxLength: 25 }), (commands) => {
+    fc.property(fc.array(command, { minLength: 30, maxLength: 80 }), (commands) => {
       const created = { ...projectCreated, data: { ...projectCreated.data, owner_id: memberId(0) } };
       const events: ProjectEvent[] = [created];
+      const erased = new Set<string>();
       for (const one of commands) {
+        // An erased account is not added again.
+        if (one.type === 'AddMember' && erased.has(one.userId)) continue;
+        if (one.type === 'RemoveErasedMember') erased.add(one.userId);
         const { state } = given(projectAggregate, ...events);
         try {
           events.push(...projectAggregate.decider.decide(one, state));
@@ -166,13 +213,16 @@ test('A project has an owner after any series of commands', (t) => {
           if (!(error instanceof CommandRejected)) throw error;
         }
         const after = given(projectAggregate, ...events).state;
-        if (after.status === 'existing' && !after.members.some(({ role }) => role === 'owner')) return false;
+        if (state.status !== 'existing' || after.status !== 'existing') continue;
+        if (!isConsented(one, state, after)) return false;
+        if (ownersOf(after).length > ownersOf(state).length) reached.add('accepted');
+        if (after.billed_to !== state.billed_to) reached.add('billed');
       }
       return true;
     }),
-    { seed: 7, numRuns: 200 },
+    { seed: 7, numRuns: 400 },
   );
-  t.pass();
+  t.true(reached.has('accepted') && reached.has('billed'), [...reached].join());
 });
 
 test('An address has at most one open invitation', (t) => {
@@ -212,7 +262,7 @@ test('An invitation counts as a member, and its acceptance takes no further plac
 test('An invitation changes its role, is withdrawn, is mailed once, and is accepted in its current role', (t) => {
   const changed: ProjectEvent = {
     type: 'InvitationRoleChanged',
-    data: { invitation_id: invitationId, role: 'admin' },
+    data: { invitation_id: invitationId, role: 'admin', changed_by: userId },
   };
   const mailed: ProjectEvent = {
     type: 'InvitationMailed',
@@ -220,7 +270,7 @@ test('An invitation changes its role, is withdrawn, is mailed once, and is accep
   };
   const invited = [projectCreated, memberInvited('viewer')];
   given(projectAggregate, ...invited)
-    .when({ type: 'ChangeMemberRole', actorId: userId, memberId: invitationId, role: 'admin' })
+    .when({ type: 'ChangeMemberRole', actorId: userId, memberId: invitationId, role: 'admin', ...offering })
     .then(t, changed);
   given(projectAggregate, ...invited)
     .when({ type: 'MarkInvitationMailed', invitationId, outcome: 'accepted' })
@@ -261,12 +311,18 @@ test('An ended invitation is neither accepted nor mailed, nor is one of a delete
 });
 
 test("Adding a member accepts the open invitation to the member's address, so it adds the member only once", (t) => {
-  const add = { type: 'AddMember', actorId: userId, userId: otherUserId, emailDigest: digest } as const;
+  const add = {
+    type: 'AddMember',
+    actorId: userId,
+    userId: otherUserId,
+    emailDigest: digest,
+    now: offering.now,
+  } as const;
   const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
   const full = [projectCreated, ...members, memberInvited('viewer')];
   const added: ProjectEvent = {
     type: 'MemberAdded',
-    data: { user_id: otherUserId, role: 'editor', invitation_id: invitationId },
+    data: { user_id: otherUserId, role: 'editor', invitation_id: invitationId, given_by: userId },
   };
   given(projectAggregate, ...full)
     .when({ ...add, role: 'editor' })
@@ -300,19 +356,27 @@ test('A member who leaves or is no longer an admin loses exactly the keys that t
     [memberRemoved(actorId), apiKeyRevoked(apiKeyId)],
   );
   t.deepEqual(projectAggregate.decider.decide({ type: 'RemoveErasedMember', userId: actorId }, state), [
-    memberRemoved(actorId),
+    { type: 'MemberRemoved', data: { user_id: actorId, erased: true } },
     apiKeyRevoked(apiKeyId),
   ]);
-  const change = { type: 'ChangeMemberRole', actorId: userId, memberId: actorId } as const;
+  const change = { type: 'ChangeMemberRole', actorId: userId, memberId: actorId, ...offering } as const;
   given(projectAggregate, ...events)
     .when({ ...change, role: 'editor' })
     .then(t, roleChanged(actorId, 'editor'), apiKeyRevoked(apiKeyId));
   given(projectAggregate, ...events)
     .when({ ...change, role: 'owner' })
-    .then(t, roleChanged(actorId, 'owner'));
+    .then(t, {
+      type: 'OwnershipOffered',
+      data: {
+        offer_id: offerId,
+        user_id: actorId,
+        offered_by: userId,
+        expires_at: '2026-02-01T03:10:00.000Z',
+      },
+    });
 });
 
-test('The projects of an erased account go to the highest and oldest member, or are deleted', (t) => {
+test('A project ends with the erasure of its last owner, because no member owns it without consent', (t) => {
   const erase = { type: 'RemoveErasedMember', userId } as const;
   given(projectAggregate, projectCreated).when(erase).then(t, deleted);
   given(projectAggregate, projectCreated, memberInvited('admin')).when(erase).then(t, deleted);
@@ -321,13 +385,23 @@ test('The projects of an erased account go to the highest and oldest member, or 
     projectCreated,
     memberAdded(memberId(1), 'viewer'),
     memberAdded(memberId(2), 'admin'),
-    memberAdded(memberId(3), 'admin'),
   )
     .when(erase)
-    .then(t, memberRemoved(userId), roleChanged(memberId(2), 'owner'));
-  given(projectAggregate, projectCreated, memberAdded(memberId(1), 'owner'))
+    .then(t, deleted);
+  const twoOwners = [projectCreated, memberAdded(memberId(1), 'owner')];
+  const gone: ProjectEvent = { type: 'MemberRemoved', data: { user_id: userId, erased: true } };
+  given(projectAggregate, ...twoOwners)
     .when(erase)
-    .then(t, memberRemoved(userId));
+    .then(t, gone);
+  // The other owner has not agreed to pay.
+  const { state } = given(
+    projectAggregate,
+    ...twoOwners,
+    gone,
+    memberAdded(memberId(2), 'viewer'),
+    roleChanged(memberId(2), 'admin'),
+  );
+  t.is(state.status === 'existing' && state.billed_to, userId);
   given(projectAggregate, projectCreated)
     .when({ ...erase, userId: otherUserId })
     .thenNothing(t);

@@ -27,7 +27,7 @@ const passwordChanged: UserEvent = {
 test('A new user has an unproved address, no grants and no role', (t) => {
   t.deepEqual(registered, {
     ...{ email: register.email, email_digest: digest, email_verified: false, nickname: register.nickname },
-    ...{ capacity: [], platform_roles: [], epoch: 0, kept_session_id: null },
+    ...{ capacity: [], platform_roles: [], banned: false, epoch: 0, kept_session_id: null },
   });
 });
 

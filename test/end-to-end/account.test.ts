@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { erased } from '../../src/keys/sealer.js';
@@ -144,6 +145,8 @@ test('An erased person can neither sign in nor be found, and no sealed value of 
   await first.post('/api/v1/auth/email/confirm', { code: codeIn(mail?.email.text) }, headers);
   await first.post('/api/v1/projects', { name: 'Her own' }, headers);
   const bob = await first.register('bob@example.org', person.password);
+  const context = { commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' };
+  await services.commands.verifyEmail({ email: 'bob@example.org' }, { ...context, time: new Date() });
   const project = textOf((await first.post('/api/v1/projects', { name: 'Film' }, bob.headers)).json(), 'id');
   const path = `/api/v1/projects/${project}`;
   const added = await first.post(`${path}/members`, { email: person.newEmail, role: 'admin' }, bob.headers);
@@ -233,7 +236,7 @@ test('Operators verify addresses and erase accounts on the command line', async 
   t.regex((await run('verify', 'nobody@example.org')).stderr, /there is no account with this address/);
   await t.throwsAsync(operate(data.path, 'user erase', { user_id: 'nobody' }), { message: /user_id/ });
 
-  const erasure = await run('erase', ada.userId, '--json');
+  const erasure = await run('erase', ada.userId, '--yes', '--json');
   t.is(erasure.code, 0, erasure.stderr);
   t.deepEqual(JSON.parse(erasure.stdout), { user_id: ada.userId });
   t.is((await client.get('/api/v1/auth/me', ada.headers)).status, 401);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Limits } from '../../src/config.js';
 import {
@@ -31,6 +32,11 @@ async function given(t: ExecutionContext, limits: Limits = {}) {
   });
   const client = makeServiceClient(service.url);
   const owner = await client.register('owner@example.com', password);
+  const context = { commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' };
+  await service.services.commands.verifyEmail(
+    { email: 'owner@example.com' },
+    { ...context, time: new Date() },
+  );
   const made = await client.post('/api/v1/projects', { name: 'Rivers' }, owner.headers);
   const url = `/api/v1/projects/${textOf(made.json(), 'id')}`;
   return {
@@ -116,14 +122,17 @@ test('A withdrawn invitation is forgotten and makes no account a member', async 
   const bob = await proveAddress(t, client, smtp);
   await eventually(t, async () => !(await isKnown(invitationId)));
   t.is((await client.get(url, bob.headers)).status, 404);
-  // When the account is added now, then it is a member at once, without a mail
+  // When the account is added now, then it is a member at once, and a mail says by whom and how to leave
   const mails = smtp.mails.length;
   t.like((await client.post(`${url}/members`, { email, role: 'viewer' }, owner.headers)).json(), {
     id: bob.userId,
     status: 'active',
   });
   t.is((await client.get(url, bob.headers)).status, 200);
-  t.is(smtp.mails.length, mails);
+  const told = (await smtp.received(mails + 1)).at(-1);
+  t.deepEqual(told?.to, [email]);
+  t.regex(told?.email.text ?? '', /owner gave you the role viewer in the project "Rivers"/);
+  t.true(told?.email.text?.includes(`DELETE ${url}/members/${bob.userId}`));
 });
 
 test('The deletion of a project destroys the addresses of its invitations', async (t) => {
@@ -134,14 +143,23 @@ test('The deletion of a project destroys the addresses of its invitations', asyn
   await eventually(t, async () => !(await isKnown(invitationId)));
 });
 
-test('One of two owners stays when both leave at once over HTTP', async (t) => {
+test('One of two owners stays when both leave at once over HTTP, and ownership is accepted after a mail', async (t) => {
   const { client, smtp, url, owner, remove } = await given(t);
   await client.register(email, password);
   const bob = await proveAddress(t, client, smtp);
-  const added = await client.post(`${url}/members`, { email, role: 'owner' }, owner.headers);
-  t.is(added.status, 201);
+  const mails = smtp.mails.length;
+  const offered = await client.post(`${url}/members`, { email, role: 'owner' }, owner.headers);
+  t.like(offered.json(), { role: 'owner', status: 'offered' });
+  t.regex((await smtp.received(mails + 1)).at(-1)?.email.text ?? '', /only if you accept/);
+  t.is((await client.get(url, bob.headers)).status, 404);
+  const accept = `/api/v1/auth/invitations/${textOf(offered.json(), 'id')}/accept`;
+  t.is((await client.send(accept, { method: 'POST', headers: { ...bob.headers } })).status, 200);
+  t.like((await client.get(url, bob.headers)).json(), { role: 'owner', billed_to: owner.userId });
   const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
-  t.deepEqual(outcomes.map(({ status }) => status).sort(), [204, 409]);
+  t.deepEqual(
+    outcomes.map(({ status }) => status),
+    [409, 204],
+  );
 });
 
 test('An address that is invited repeatedly receives as many mails as the limit allows', async (t) => {

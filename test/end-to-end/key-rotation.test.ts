@@ -21,6 +21,7 @@ import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const password = 'Correct-Horse-7';
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -111,8 +112,11 @@ test('A code that was mailed before a rotation signs in after it, and the next c
   const codes = new Set<string>();
   const mailCode = async (): Promise<string> => {
     t.is((await client.post('/api/v1/auth/email-code/send', { email: 'ada@example.org' })).status, 200);
-    const mails = await smtp.received(codes.size + 1);
-    const code = /(?<!\d)\d{6}(?!\d)/.exec(mails.at(-1)?.email.text ?? '')?.[0] ?? '';
+    const mailed = (): readonly string[] =>
+      smtp.mails.flatMap(({ email: { text = '' } }) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? []);
+    // The first sign-in causes a notice too.
+    while (mailed().length <= codes.size) await smtp.received(smtp.mails.length + 1);
+    const code = mailed().at(-1) ?? '';
     codes.add(code);
     return code;
   };
@@ -120,7 +124,7 @@ test('A code that was mailed before a rotation signs in after it, and the next c
     client.post('/api/v1/auth/email-code/login', { email: 'ada@example.org', code });
   const issuedWith = async (): Promise<string | undefined> => {
     const digest = services.digests.email('ada@example.org');
-    return (await services.handler.load(loginCodeAggregate, digest)).state.issue?.codeKeyId;
+    return newestIssue((await services.handler.load(loginCodeAggregate, digest)).state)?.codeKeyId;
   };
   const mailed = await mailCode();
   const before = kidsOf(services).code;

@@ -27,8 +27,10 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
   // When the person asks for a code
   t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
   // Then one line of level info has the mail
-  await until(() => mailsIn(service.output()).length > 0);
-  const [mail = {}] = mailsIn(service.output());
+  const signInCodes = () =>
+    mailsIn(service.output()).filter(({ subject }) => subject === 'Your sign-in code');
+  await until(() => signInCodes().length > 0);
+  const [mail = {}] = signInCodes();
   t.like(mail, { level: 30, to: email, subject: 'Your sign-in code', msg: 'a mail, logged instead of sent' });
   t.deepEqual(Object.keys(mail), ['level', 'time', 'to', 'subject', 'text', 'msg']);
   // and the code in it signs in
@@ -38,7 +40,7 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
   t.is(signedIn(reply.json()).userId, userId);
   // and no second mail follows
   t.is(await service.stop(), 0);
-  t.is(mailsIn(service.output()).length, 1);
+  t.is(signInCodes().length, 1);
 });
 
 test('A start whose log level would lose the mails is refused with a sentence that names LOG_LEVEL', async (t) => {

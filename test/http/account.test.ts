@@ -162,6 +162,7 @@ test('The only owner of a project with other members cannot be deleted: 409', as
   const project = await service.makeProject(ada);
   const { commands, stores } = service;
   await commands.verifyEmail({ email: 'bob@example.com' }, givenContext(7_000, stores.clock.now()));
+  await service.verify('ada');
   const member = { email: 'bob@example.com', role: 'viewer' };
   t.is((await service.post(`/api/v1/projects/${project}/members`, member, ada)).status, 201);
   const refused = await service.ask(me, { method: 'DELETE', headers: ada });

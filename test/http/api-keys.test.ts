@@ -17,6 +17,7 @@ const dayMs = 86_400_000;
 async function startWithProject(t: ExecutionContext, options: Parameters<typeof startTestService>[1] = {}) {
   const service = await startTestService(t, options);
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   const project = await service.makeProject(owner);
   const url = `/api/v1/projects/${project}`;
   const path = `${url}/api-keys`;

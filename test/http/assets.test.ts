@@ -30,6 +30,7 @@ const request = {
 async function startWorld(t: ExecutionContext): Promise<World> {
   const service = await startTestService(t);
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   const project = await service.makeProject(owner);
   const at = `/api/v1/projects/${project}`;
   const send: World['send'] = (method, path, json, headers = owner) =>

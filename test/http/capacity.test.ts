@@ -87,7 +87,8 @@ test('Renditions have a size, and count', async (t) => {
 });
 
 test('Assets of a project use only the capacity of its payer (F2)', async (t) => {
-  const { project, used, signUp, verify, post, ask, owner } = await startWorld(t);
+  const { project, used, signUp, verify, post, ask, get, owner } = await startWorld(t);
+  await verify('owner');
   const victim = await signUp('victim');
   const victimId = await verify('victim');
   const own = await project(victim);
@@ -101,6 +102,11 @@ test('Assets of a project use only the capacity of its payer (F2)', async (t) =>
     headers: owner,
     json: { role: 'owner' },
   });
+  const listed = (await get('/api/v1/auth/invitations', victim)).json as {
+    data: { items: { id: string }[] };
+  };
+  const accept = `/api/v1/auth/invitations/${listed.data.items[0]?.id ?? ''}/accept`;
+  t.is((await post(accept, undefined, victim)).status, 200);
   // a) A declared size does not touch the other owner.
   t.deepEqual(codeOf(await attacked.add(hugeSize)), [409, 'capacity_exceeded']);
   t.is((await attacked.add(gib)).status, 201);
@@ -111,6 +117,17 @@ test('Assets of a project use only the capacity of its payer (F2)', async (t) =>
   t.deepEqual(codeOf(await attacked.add(1, [], victim)), [409, 'capacity_exceeded']);
   t.is(await used(owner), gib);
   t.not((await attacked.shown()).billed_to, victimId);
+  // Only who accepts the billing pays from then on.
+  const offer = { method: 'PUT', headers: owner, json: { user_id: victimId } };
+  t.is((await ask(`${attacked.path}/billing-offer`, offer)).status, 200);
+  t.is(await used(victim), 1_000);
+  const { data: open } = (await get('/api/v1/auth/invitations', victim)).json as typeof listed;
+  t.is(
+    (await post(`/api/v1/auth/invitations/${open.items[0]?.id ?? ''}/accept`, undefined, victim)).status,
+    200,
+  );
+  t.is(await used(victim), 1_000 + gib);
+  t.is(await used(owner), 0);
 });
 
 test('Assets that are added at once never exceed the capacity together, and the last byte is used', async (t) => {

@@ -12,8 +12,8 @@ const userIn = ({ json }: { readonly json: unknown }) => asObject(asObject(json)
 
 async function signInByCode({ codeFor, post }: FreshAccount, email: string) {
   const answer = await post('/api/v1/auth/email-code/login', { email, code: await codeFor(email) });
-  const { user, tokens } = userIn(answer) as Record<'user' | 'tokens', Record<string, unknown>>;
-  return { user, authorization: `Bearer ${String(tokens?.['access_token'])}` };
+  const { user, tokens } = userIn(answer);
+  return { user: asObject(user), authorization: `Bearer ${textOf(asObject(tokens), 'access_token')}` };
 }
 
 test('The former address undoes what a thief with a fresh access token did', async (t) => {
@@ -78,7 +78,7 @@ test('The oldest address wins after several changes, and the codes of later ones
   await changeAddress(stolen, 'thief@example.org');
   await changeAddress(stolen, 'thief@example.edu');
   const codes = { owner: await revertCodeFor(owner), thief: await revertCodeFor(thief) };
-  // When the thief undoes a change of their own first
+  // When the thief undoes a later change first
   t.is((await revert(thief, codes.thief)).status, 204);
   // Then the owner still gets the account back
   t.is((await revert(owner, codes.owner)).status, 204);

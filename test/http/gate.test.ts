@@ -94,6 +94,7 @@ const someUser: UserAccess = {
   twoFactorEnabled: false,
   hasPasskey: false,
   platformRoles: [],
+  banned: false,
   document: partial({}),
 };
 

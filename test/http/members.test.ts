@@ -31,6 +31,7 @@ async function startTeam(
 ): Promise<Team> {
   const service = await startTestService(t, overrides);
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   const project = await service.makeProject(owner);
   const path = `/api/v1/projects/${project}/members`;
   const add: Team['add'] = (name, role, by = owner) =>
@@ -77,6 +78,7 @@ test('A user with a verified address becomes a member at once', async (t) => {
     status: 'active',
     joined_at: clock.now().toISOString(),
     invited_at: null,
+    offer: null,
   });
   t.like((await get(`/api/v1/projects/${project}`, bob)).json, { role: 'editor' });
   t.deepEqual(
@@ -101,6 +103,7 @@ test('An unverified address is invited and is no member yet', async (t) => {
     status: 'invited',
     joined_at: null,
     invited_at: clock.now().toISOString(),
+    offer: null,
   });
   t.is((await get(`/api/v1/projects/${project}`, bob)).status, 404);
   t.deepEqual(codeOf(await add('Bob', 'editor')), [409, 'conflict']);
@@ -197,13 +200,21 @@ test('A member who was removed or has left is refused from the next request on',
   t.like((await get('/api/v1/projects', eve.headers)).json, { items: [] });
 });
 
-test('The last owner stays, and may make another owner first', async (t) => {
-  const { join, remove, patch, path, owner, verify, get, project } = await startTeam(t);
+test('The last owner stays, and leaves after another owner has accepted the role and the billing', async (t) => {
+  const { join, remove, patch, path, owner, verify, get, ask, project } = await startTeam(t);
   const ownerId = await verify('owner');
   t.deepEqual(codeOf(await remove(`${path}/${ownerId}`, owner)), [409, 'conflict']);
   t.deepEqual(codeOf(await patch(`${path}/${ownerId}`, { role: 'admin' }, owner)), [409, 'conflict']);
   const bob = await join('bob', 'editor');
-  t.is((await patch(`${path}/${bob.id}`, { role: 'owner' }, owner)).status, 200);
+  const offered = await patch(`${path}/${bob.id}`, { role: 'owner' }, owner);
+  t.is(offered.status, 200);
+  t.is((await remove(`${path}/${ownerId}`, owner)).status, 409, 'the offer alone makes no owner');
+  const { offer } = offered.json as { offer: { id: string } };
+  const accept = `/api/v1/auth/invitations/${offer.id}/accept`;
+  t.is((await ask(accept, { method: 'POST', headers: bob.headers })).status, 200);
+  t.is((await remove(`${path}/${ownerId}`, owner)).status, 409, 'the owner still pays');
+  const billing = { method: 'PUT', json: { user_id: bob.id }, headers: bob.headers };
+  t.is((await ask(`/api/v1/projects/${project}/billing-offer`, billing)).status, 200);
   t.is((await remove(`${path}/${ownerId}`, owner)).status, 204);
   t.is((await get(`/api/v1/projects/${project}`, owner)).status, 404);
   t.deepEqual(codeOf(await remove(`${path}/${bob.id}`, bob.headers)), [409, 'conflict']);

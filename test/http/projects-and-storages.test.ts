@@ -17,6 +17,7 @@ const codeOf = ({ status, json }: Answer): readonly [number, string | undefined]
 async function startWithProject(t: ExecutionContext) {
   const service = await startTestService(t);
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   const url = `/api/v1/projects/${await service.makeProject(owner)}`;
   return {
     ...service,

@@ -63,6 +63,7 @@ async function given(t: ExecutionContext): Promise<Scene> {
     },
   });
   const owner = await service.signUp('owner');
+  await service.verify('owner');
   await service.signUp('bob');
   await service.verify('bob');
   const project = await service.makeProject(owner);

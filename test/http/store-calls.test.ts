@@ -49,6 +49,7 @@ const gate = 'documents.getEach';
 test('Reads make the documented number of calls to the stores', async (t) => {
   const { get, post, signUp, verify, makeProject, callsOf } = await start(t);
   const owner = await signUp('owner');
+  await verify('owner');
   const projects: string[] = [];
   for (let n = 0; n < 30; n += 1) projects.push(await makeProject(owner));
   const url = `/api/v1/projects/${projects[0] ?? ''}`;

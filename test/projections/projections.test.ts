@@ -77,6 +77,7 @@ const user: UserDocument = {
   epoch: 0,
   kept_session_id: null,
   platform_roles: [],
+  banned: false,
   ...created,
 };
 
@@ -149,6 +150,7 @@ const project: ProjectDocument = {
   owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
   invitations: [],
+  offers: [],
   entitlements: [],
   api_keys: [],
   default_storage_id: null,
@@ -174,7 +176,9 @@ test('Invitations are in the view until they end, each with its role', (t) => {
     email: sealedExample('bob@example.com'),
     email_digest: digest,
     role: 'viewer',
+    invited_by: userId,
     invited_at: eventTime(1),
+    role_at: eventTime(3),
   } as const;
   const roleChanged = {
     type: 'InvitationRoleChanged',
@@ -326,7 +330,7 @@ test('A share is shown with its terms, password and uses until it is revoked', (
     shareUsed,
     { type: 'ShareVerificationThrottled', data: { failures: 30 } },
     { type: 'ShareChanged', data: terms },
-    { type: 'SharePasswordChanged', data: { password_hash } },
+    { type: 'SharePasswordChanged', data: { password_hash, password_class: 'short' } },
   ).then(t, {
     ...{ ...share, ...terms, password_generation: 2, uses: 1 },
     ...{ throttled_at: eventTime(2), updated_at: eventTime(4) },

@@ -131,6 +131,7 @@ test("The reader returns a project to its members, each with the member's role",
       require_2fa: false,
       billed_to: userId,
       used_bytes: 0,
+      billing_offer: null,
       entitlements: { allow_s3: true },
       created_at: firstAt,
       updated_at: laterAt,
@@ -152,6 +153,7 @@ test('Projects are listed by member, newest first', async (t) => {
     userId: otherUserId,
     emailDigest: digest,
     role: 'viewer',
+    now: new Date(firstAt),
   });
   const listed = async (user: string, page: { limit: number; after?: string }) =>
     (await reader.list(user, page)).map(({ resource }) => resource.id);

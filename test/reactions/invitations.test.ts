@@ -116,6 +116,7 @@ test('An invitation to an address that is proved at the same time is accepted by
     members,
     verifiedHolder,
     mailConfigured: true,
+    requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
   });
   const invited = await addMember(input, givenContext(4, at));

@@ -8,6 +8,7 @@ import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-cod
 import type { MailDeps } from '../../src/commands/shared/mail-reaction.js';
 import { makeMailAddressChanges } from '../../src/commands/accounts/mail-address-change-reaction.js';
 import { makeMailInvitations } from '../../src/commands/projects/mail-invitation-reaction.js';
+import { makeMailMemberNotices } from '../../src/commands/projects/mail-member-notice-reaction.js';
 import { makeMailLoginCodes } from '../../src/commands/accounts/mail-login-code-reaction.js';
 import { makeUserReader } from '../../projections/users/reader.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -33,7 +34,12 @@ interface Issued {
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
   const users = makeUserReader({ views, sealer, clock: realClock });
   const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
-  return [makeMailLoginCodes(deps), makeMailAddressChanges(deps), makeMailInvitations(deps)];
+  return [
+    makeMailLoginCodes(deps),
+    makeMailAddressChanges(deps),
+    makeMailInvitations(deps),
+    makeMailMemberNotices(deps),
+  ];
 }
 
 async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Promise<Scene> {
@@ -51,6 +57,7 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
         { aggregate: loginCodeAggregate, id: digest },
         {
           type: 'Issue',
+          requester: 'known',
           issueId,
           userId,
           email: await sealer.seal({ kind: 'person', userId }, 'email', address),
@@ -131,7 +138,9 @@ test('A code that is expired, used, out of attempts, replaced or of an erased us
   const now = new Date();
   const use = async ({ digest, issueId }: Issued, n: number, matches: boolean): Promise<void> => {
     const target = { aggregate: loginCodeAggregate, id: digest };
-    await handler.handle(target, { type: 'Use', issueId, matches, now }, givenContext(n, now));
+    const compared = [{ issueId, matches }];
+    const command = { type: 'Use', requester: 'known', compared, now } as const;
+    await handler.handle(target, command, givenContext(n, now));
   };
   await issueCode(1, { expiresInMs: 1, at: new Date(now.getTime() - 10) });
   await use(await issueCode(2), 1_002, true);
@@ -200,7 +209,8 @@ test('An invitation names project, role and inviter, and a withdrawn one is not 
     const invitationId = derivedId(context, 'invitation');
     const email = await sealer.seal({ kind: 'invitation', projectId, invitationId }, 'email', address);
     const command = { type: 'InviteMember', actorId, invitationId, email, role: 'editor' } as const;
-    await handler.handle(target, { ...command, emailDigest: digests.email(address) }, context);
+    const more = { emailDigest: digests.email(address), now: context.time };
+    await handler.handle(target, { ...command, ...more }, context);
     return invitationId;
   };
   const invitationId = await invite(4, 'eve@example.org');
@@ -210,11 +220,57 @@ test('An invitation names project, role and inviter, and a withdrawn one is not 
   t.is(smtp.mails.length, 1);
   t.deepEqual(smtp.mails[0]?.to, ['eve@example.org']);
   const { subject, text, html } = smtp.mails[0]?.email ?? {};
-  t.is(subject, 'Invitation to the project Summer & film');
+  t.is(subject, 'Invitation to a project');
   t.true(text?.includes('Ada <script> invites you to the project "Summer & film" on Stowage, as editor.'));
   t.true(html?.includes('Ada &lt;script&gt; invites you'));
   t.like((await events(`project-${projectId}`)).at(-1), {
     type: 'InvitationMailed',
     data: { invitation_id: invitationId, outcome: 'accepted' },
   });
+});
+
+test('Roles and offers are mailed once to proved addresses, and those that have ended are not mailed', async (t) => {
+  // Given members with and without a proved address, one in a new role, one whose offer was withdrawn
+  const { start, settled, registerUser, smtp, stores } = await given(t);
+  const { handler, digests } = stores;
+  let commands = 100;
+  const next = () => givenContext((commands += 1), new Date());
+  const names = ['ada', 'bob', 'eve', 'joe', 'unproved'] as const;
+  const ids = new Map<string, string>();
+  for (const [n, name] of names.entries()) {
+    const address = `${name}@example.org`;
+    const id = await registerUser(n + 1, address, name);
+    ids.set(name, id);
+    const verify = { type: 'VerifyEmail', emailDigest: digests.email(address) } as const;
+    if (name !== 'unproved') await handler.handle({ aggregate: userAggregate, id }, verify, next());
+  }
+  const idOf = (name: string): string => ids.get(name) ?? '';
+  const actorId = idOf('ada');
+  const target = { aggregate: projectAggregate, id: derivedId(givenContext(2, new Date(0)), 'project') };
+  await handler.handle(target, { type: 'Create', name: 'Film', ownerId: actorId }, next());
+  const now = new Date();
+  for (const name of names.slice(1)) {
+    const emailDigest = digests.email(`${name}@example.org`);
+    const add = { type: 'AddMember', actorId, userId: idOf(name), emailDigest, role: 'viewer', now } as const;
+    await handler.handle(target, add, next());
+  }
+  const change = async (name: string, role: 'owner' | 'viewer') => {
+    const offerId = derivedId(next(), 'offer');
+    const command = { type: 'ChangeMemberRole', actorId, memberId: idOf(name), role, offerId, now } as const;
+    await handler.handle(target, command, next());
+  };
+  await change('bob', 'owner');
+  await change('eve', 'owner');
+  await change('eve', 'viewer');
+  await handler.handle(target, { type: 'RemoveMember', actorId, memberId: idOf('joe') }, next());
+  // When the reaction runs twice
+  await settled(start());
+  await settled(start());
+  // Then each user gets a mail about what still holds
+  const told = smtp.mails.map(({ to, email }) => `${to.join()}: ${email.subject ?? ''}`);
+  t.deepEqual([...told].sort(), [
+    'bob@example.org: The ownership of a project is offered to you',
+    'bob@example.org: You have a new role in a project',
+    'eve@example.org: You have a new role in a project',
+  ]);
 });

@@ -91,6 +91,7 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       now,
     },
     changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest, codeKeyId: 'c1', now },
+    revert: { type: 'RevertEmailChange', changeId, byCode: true, now },
     rehash: {
       type: 'RehashPassword',
       passwordHash: await seal('password_hash', 'the same, hashed again'),
@@ -140,8 +141,12 @@ test('Each change of the credentials leads to one notice to the address that the
     t.is(mails.length, told.length, command.type);
     for (const one of told) await checkNotice(t, scene, mails, one);
   };
-  // Registering and proving the address lead to no notice, because no earlier credential changes.
-  await expect(proveAddress);
+  // The first proof of the address by a sign-in is one notice. Registering is none.
+  await expect(proveAddress, [
+    'What others may have set up in your account is void',
+    email,
+    'CredentialsVoided',
+  ]);
   await expect(changePassword, ['Your password was changed', email, 'PasswordChanged']);
   await expect(rehash);
   await expect(enrol);
@@ -158,7 +163,7 @@ test('Each change of the credentials leads to one notice to the address that the
   // After a lost mark, another process sends none of them again.
   await runner.stop();
   await settled(start());
-  t.is(smtp.mails.length, 7);
+  t.is(smtp.mails.length, 8);
   const links = smtp.mails.flatMap(({ email: { text = '', html = '' } }) =>
     [...`${text}${html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([link]) => link),
   );
@@ -179,14 +184,46 @@ test('A notice about a change before the change of address goes to the earlier a
   ]);
 });
 
-test('The first proof of an address leads to a notice where it switches a second factor off', async (t) => {
+test('The owner gets one mail a day about wrong passwords and codes that reach their limit', async (t) => {
+  const scene = await given(t);
+  const now = new Date();
+  const guessed = { type: 'RecordGuessing', now } as const;
+  const runner = scene.start();
+  await scene.run(
+    { ...guessed, secret: 'password' },
+    { ...guessed, secret: 'mailed_code' },
+    { ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs - 60_000) },
+  );
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 1);
+  const told: Told = ['Somebody is guessing at your account', email, 'GuessingLimitReached'];
+  await checkNotice(t, scene, scene.smtp.mails, told);
+  await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs + 60_000) });
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 2);
+});
+
+test('The first proof of an address by a sign-in leads to one notice that says all that it ended', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
   await run(commands.enrol, commands.confirm, commands.proveAddress);
   await settled(start());
   t.deepEqual(subjects(smtp.mails), [
-    'Two-factor authentication was switched off',
     'Two-factor authentication was switched on',
+    'What others may have set up in your account is void',
   ]);
+  const notice = smtp.mails.find(({ email: { subject } }) => subject?.startsWith('What others') === true);
+  const text = notice?.email.text ?? '';
+  for (const ended of [
+    'password',
+    'sessions',
+    'second factor',
+    'passkeys',
+    'API keys',
+    'invitations',
+    'members',
+  ]) {
+    t.true(text.includes(ended), ended);
+  }
   const [voided] = await happened('CredentialsVoided');
   t.is((await outcomes(voided?.id)).length, 1);
 });
@@ -264,4 +301,35 @@ test('A user gets at most three notices of one kind, and those of other kinds as
     'Two-factor authentication was switched on',
     ...Array<string>(3).fill('Your password was changed'),
   ]);
+});
+
+test('The notice about another address has the code that undoes the change, and is mailed for 72 hours', async (t) => {
+  const { commands, run, start, settled, smtp, happened } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress);
+  await settled(start(72 * 3_600_000));
+  t.is(smtp.connections(), 0);
+  await settled(start(72 * 3_600_000 - 60_000));
+  const [changed] = await happened('EmailChanged');
+  const { change_id: issueId, previous_email_digest: emailDigest } = changed?.data as Record<string, string>;
+  const code = addressRevertCodes.codeFor({
+    ...{ kid: 'c1', issueId: issueId ?? '', emailDigest: emailDigest ?? '' },
+  });
+  const [mail] = smtp.mails;
+  t.deepEqual(mail?.to, [email]);
+  for (const text of [mail?.email.text ?? '', String(mail?.email.html)]) {
+    t.true(text.includes(code));
+    t.notRegex(text, /[0-9]{6}/);
+  }
+});
+
+test('After a revert, a late notice about the change has no code, and the address that was left gets a notice', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress, commands.revert);
+  await settled(start());
+  const mails = [...smtp.mails].sort((a, b) => (a.to[0] ?? '').localeCompare(b.to[0] ?? ''));
+  t.deepEqual(
+    mails.map((mail) => `${mail.to.join()}: ${mail.email.subject ?? ''}`),
+    [`${email}: The address of your account was changed`, `${newEmail}: A change of address was undone`],
+  );
+  t.notRegex(mails[0]?.email.text ?? '', /([0-9A-Z]{5}-){3}/);
 });

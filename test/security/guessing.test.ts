@@ -2,7 +2,7 @@ import test from 'ava';
 import { guessing } from '../../src/security/guessing.js';
 import { defaultLimits } from '../../src/security/limits.js';
 
-const order = ['client', 'pressure', 'turns', 'failures', 'accountFailures', 'code', 'pool'];
+const order = ['client', 'daily', 'pressure', 'turns', 'failures', 'accountFailures', 'code', 'pool'];
 
 test('Each policy of the table names its layers in the order in which an attempt passes them', (t) => {
   for (const [name, policy] of Object.entries(guessing)) {

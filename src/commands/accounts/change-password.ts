@@ -5,6 +5,7 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../security/email-address.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import { openForPerson, sealForPerson } from './person-data.js';
 import type { CheckPresentPassword } from './present-password.js';
 import { loadRegistered } from './registered-user.js';
@@ -46,8 +47,10 @@ export function makeChangePassword({
   passwords,
   checkPassword,
   checkPresentPassword,
+  networks,
 }: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
   readonly checkPresentPassword: CheckPresentPassword;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
 }): ChangePassword {
   return async (input, context) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -67,7 +70,7 @@ export function makeChangePassword({
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', `new_${problem}`);
 
-    const checkedAgainst = await prove(input, user, context.time);
+    const checkedAgainst = await prove(input, user, context);
     const hash = await passwords.hash(newPassword);
     const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
@@ -76,20 +79,23 @@ export function makeChangePassword({
       context,
       { revokesAccess: true },
     );
+    // The change ends the sessions that began elsewhere, and may be an answer to a thief's.
+    await networks.rememberOnly({ emailDigest: user.email_digest, clientIp: input.clientIp });
   }
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */
   async function prove(
     { userId, session, currentPassword, clientIp }: ChangePasswordInput,
     user: RegisteredUser,
-    now: Date,
+    context: CommandContext,
   ): Promise<Sealed | null> {
     if (currentPassword !== undefined) {
       const field = 'current_password';
-      return checkPresentPassword({ userId, user, password: currentPassword, clientIp, field });
+      const of = { userId, user, password: currentPassword, clientIp, field };
+      return checkPresentPassword(of, context);
     }
     const { emailCodeAt } = session;
-    if (emailCodeAt !== null && now.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
+    if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
     return invalid('current_password', 'is needed, unless you have just proved a mailed code');
   }
 }

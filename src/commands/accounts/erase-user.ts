@@ -16,7 +16,8 @@ export interface EraseUserInput {
 /**
  * Deletes an account and the projects that have no other member (docs/design.md#erasure). When it resolves, every later
  * request by the user's sessions and API keys is refused. A repetition changes nothing.
- * @throws CommandRejected user_not_found; project_has_members where a project with other members would lose its owner
+ * @throws CommandRejected user_not_found; project_has_members where a project with other members would lose its
+ * owner or its payer
  */
 export type EraseUser = (input: EraseUserInput, context: CommandContext) => Promise<void>;
 
@@ -52,6 +53,12 @@ export function makeEraseUser({
             `the project ${projectId} has other members and no other owner; make one of them owner, or delete it`,
           );
           break;
+        case 'payer':
+          rejectProject(
+            'project_has_members',
+            `the project ${projectId} is billed to this account; another owner takes the billing first, or delete it`,
+          );
+          break;
         case 'dispensable':
       }
     }
@@ -69,10 +76,11 @@ export function makeEraseUser({
   }
 }
 
-/** Says whether the user is the only member of the project, its only owner, or dispensable. */
-function standing(state: ProjectState, userId: string): 'alone' | 'needed' | 'dispensable' {
+/** Says whether the user is the only member of the project, its only owner, its payer, or dispensable. */
+function standing(state: ProjectState, userId: string): 'alone' | 'needed' | 'payer' | 'dispensable' {
   if (state.status !== 'existing' || roleIn(state, userId) !== 'owner') return 'dispensable';
   const others = state.members.filter(({ user_id }) => user_id !== userId);
   if (others.length === 0) return 'alone';
-  return others.some(({ role }) => role === 'owner') ? 'dispensable' : 'needed';
+  if (!others.some(({ role }) => role === 'owner')) return 'needed';
+  return state.billed_to === userId ? 'payer' : 'dispensable';
 }

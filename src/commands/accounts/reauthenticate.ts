@@ -80,7 +80,7 @@ export function makeReauthenticate({
   ): Promise<AuthenticationMethod> {
     switch (presented.method) {
       case 'pwd':
-        await checkPresentPassword({ ...of, password: presented.proof, field: 'password' });
+        await checkPresentPassword({ ...of, password: presented.proof, field: 'password' }, context);
         return 'pwd';
       case 'email':
         await proveCode(of, presented.proof, context);

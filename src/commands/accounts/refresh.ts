@@ -93,7 +93,7 @@ export function makeRefresh({
   /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
   async function requireUser(id: string, { userId, epoch }: StartedSession): Promise<void> {
     const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || !sessionHolds(user, { id, epoch })) rejectOver();
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch })) rejectOver();
   }
 
   function recompute(

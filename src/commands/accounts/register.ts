@@ -7,9 +7,11 @@ import type { InvalidRequest } from '../../domain/invalid-request.js';
 import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EmailAddress } from '../../security/email-address.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { UserResource } from '../../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from '../shared/check-address.js';
+import type { EmailVerificationIssues } from './email-verification-issues.js';
 import { sealForPerson } from './person-data.js';
 import { isRejection } from '../shared/rejections.js';
 import type { TokenPair } from './session-tokens.js';
@@ -31,7 +33,10 @@ export interface Registered {
   readonly tokens: TokenPair;
 }
 
-/** Registers an account (docs/design.md#registration). @throws CommandRejected invalid_request, email_taken */
+/**
+ * Registers an account (docs/design.md#registration). Where mail is configured, a code to the address is requested with it.
+ * @throws CommandRejected invalid_request, email_taken
+ */
 export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
 
 export function makeRegister({
@@ -42,13 +47,25 @@ export function makeRegister({
   passwords,
   checkPassword,
   users,
+  networks,
   startSession,
+  verificationIssues,
   defaultCapacityBytes,
+  mailConfigured,
 }: Pick<
   Deps,
-  'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'defaultCapacityBytes'
+  | 'handler'
+  | 'sealer'
+  | 'digests'
+  | 'passwords'
+  | 'checkPassword'
+  | 'users'
+  | 'defaultCapacityBytes'
+  | 'mailConfigured'
 > & {
+  readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
 }): Register {
   return async (input, context) => {
@@ -70,11 +87,14 @@ export function makeRegister({
       nickname: await seal('nickname', nickname),
       passwordHash: await seal('password_hash', passwordHash),
     };
+    // Beyond the limit of the address the account begins without a code, and its user asks for one later.
+    const isMailed = mailConfigured && (await verificationIssues.count(emailDigest)).allowed;
+    const verification = isMailed ? verificationIssues.issue(context) : undefined;
     await reservations.reserve(emailDigest, { userId, changeId: null }, context);
     const { documents } = await handler
       .handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes },
+        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes, verification },
         context,
       )
       .catch(refuseGone);
@@ -83,6 +103,8 @@ export function makeRegister({
     const epoch = 0;
     const { clientIp, userAgent } = input;
     const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
+    // Also an earlier account with this address signed in from somewhere.
+    if (clientIp !== null) await networks.rememberOnly({ emailDigest, clientIp });
     return { user, tokens };
   };
 }

@@ -10,3 +10,8 @@ export async function loadRegistered(
   const { state } = await handler.load(userAggregate, userId);
   return state.status === 'registered' ? state : rejectUser('user_not_found', 'there is no such user');
 }
+
+/** Refuses to sign a banned account in, after its credentials were right. @throws CommandRejected account_banned */
+export function refuseBanned({ banned }: Pick<RegisteredUser, 'banned'>): void {
+  if (banned) rejectUser('account_banned', 'the account is banned; ask those who run the service');
+}

@@ -4,6 +4,7 @@ import { emailAggregate } from '../../domain/email/email.js';
 import { type FormerAddress, formerAddress } from '../../domain/user/former-addresses.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate, type UserState } from '../../domain/user/user.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import { checkAddress } from '../shared/check-address.js';
 import { isRejection, rejectUseCase } from '../shared/rejections.js';
 import { loadRegistered } from './registered-user.js';
@@ -13,6 +14,8 @@ export interface RevertEmailChangeInput {
   readonly email: string;
   /** Unchecked text: the code that was mailed there. */
   readonly code: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
 }
 
 /**
@@ -34,15 +37,18 @@ export interface RestoreAddressInput {
  */
 export type RestoreAddress = (input: RestoreAddressInput, context: CommandContext) => Promise<void>;
 
-/** A user and a change that nobody has. They cost the same calls and the same comparison. */
+/** The id of a user and of a change that do not exist. They cost the same calls and the same comparison. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 export function makeRevertEmailChange({
   handler,
   digests,
   addressRevertCodes,
-}: Pick<Deps, 'handler' | 'digests' | 'addressRevertCodes'>): RevertEmailChange {
-  return async ({ email, code }, context) => {
+  networks,
+}: Pick<Deps, 'handler' | 'digests' | 'addressRevertCodes'> & {
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
+}): RevertEmailChange {
+  return async ({ email, code, clientIp }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
     const { state: reservation } = await handler.load(emailAggregate, emailDigest);
     const userId = reservation.status === 'reserved' ? reservation.userId : nobody;
@@ -56,6 +62,8 @@ export function makeRevertEmailChange({
     await handler
       .handle({ aggregate: userAggregate, id: userId }, command, context, { revokesAccess: true })
       .catch(refuseLate);
+    // A thief signed in from other networks; the owner signs in next, from this one.
+    await networks.rememberOnly({ emailDigest, clientIp });
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Deps } from '../deps.js';
+import type { AccountTries } from './account-tries.js';
 import { makeChangePassword } from './change-password.js';
+import type { EndGivenAccess } from './end-given-access.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeLogin } from './login.js';
 import { makeLoginByEmailCode } from './login-by-email-code.js';
@@ -12,14 +14,19 @@ import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { makeRevokeSession } from './revoke-session.js';
 import { makeSendEmailCode } from './send-email-code.js';
 import type { StartSession } from './start-session.js';
-import { makeTryLoginCode } from './try-login-code.js';
+import type { TryLoginCode } from './try-login-code.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 
 export function makeSessionCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
+    readonly endGivenAccess: EndGivenAccess;
+    readonly networks: KnownNetworks;
+    readonly passwordTries: AccountTries;
+    readonly tryLoginCode: TryLoginCode;
     readonly passPasskey: PassPasskey;
   },
 ) {
@@ -31,7 +38,6 @@ export function makeSessionCommands(
     onUncheckable,
     tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
   });
-  const tryLoginCode = makeTryLoginCode(deps);
   return {
     login: makeLogin({
       ...deps,
@@ -42,11 +48,11 @@ export function makeSessionCommands(
       },
     }),
     sendEmailCode: makeSendEmailCode(deps),
-    loginByEmailCode: makeLoginByEmailCode({ ...deps, tryLoginCode }),
+    loginByEmailCode: makeLoginByEmailCode(deps),
     refresh: makeRefresh(deps),
     logout: makeLogout(deps),
     revokeSession: makeRevokeSession(deps),
     changePassword: makeChangePassword({ ...deps, checkPresentPassword }),
-    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword, tryLoginCode }),
+    reauthenticate: makeReauthenticate({ ...deps, checkPresentPassword }),
   };
 }

@@ -1,8 +1,10 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { isIssueOpen, loginCodeAggregate, type LoginCodeIssue } from '../../domain/login-code/login-code.js';
+import type { Requester } from '../../domain/fields.js';
+import { loginCodeAggregate, openIssues } from '../../domain/login-code/login-code.js';
 import { userAggregate, type UserState } from '../../domain/user/user.js';
-import { isRejection } from '../shared/rejections.js';
+import { isRejection, TooManyAttempts } from '../shared/rejections.js';
+import type { AccountTries, AccountTry } from './account-tries.js';
 
 /** A code that was right, and is used up now. */
 export interface UsedCode {
@@ -13,47 +15,54 @@ export interface UsedCode {
 
 /**
  * Uses a mailed sign-in code of an address (docs/design.md#login-codes). Null: it is wrong, was used or tried too often,
- * or has expired. @throws StoreUnavailable; Overloaded
+ * or has expired. Each attempt counts, also without any code, so that no reply reveals an account.
+ * @throws TooManyAttempts; StoreUnavailable; Overloaded
  */
 export type TryLoginCode = (
-  of: {
-    readonly emailDigest: string;
-    /** In canonical spelling. */
-    readonly clientIp: string;
-    /** Unchecked text. */
-    readonly code: string;
-  },
+  of: AccountTry & { /** Unchecked text. */ readonly code: string },
   context: CommandContext,
 ) => Promise<UsedCode | null>;
 
-/** An issue without a code, so that every request compares. */
+/** An issue without a code, so that every request compares twice. */
 const noIssue = '00000000-0000-0000-0000-000000000000';
 
 export function makeTryLoginCode({
   handler,
   loginCodes,
-}: Pick<Deps, 'handler' | 'loginCodes'>): TryLoginCode {
-  return async ({ emailDigest, code }, context) => {
+  codeTries,
+}: Pick<Deps, 'handler' | 'loginCodes'> & {
+  readonly codeTries: AccountTries;
+}): TryLoginCode {
+  return async ({ code, ...of }, context) => {
+    const check = (requester: Requester) => use({ ...of, code, requester }, context);
+    const tried = await codeTries.run(of, check, context);
+    if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
+    return tried.outcome === 'passed' ? tried.value : null;
+  };
+
+  async function use(
+    { emailDigest, code, requester }: AccountTry & { readonly code: string; readonly requester: Requester },
+    context: CommandContext,
+  ): Promise<UsedCode | null> {
     const { state } = await handler.load(loginCodeAggregate, emailDigest);
-    const issue = state.issue !== null && isIssueOpen(state.issue, context.time) ? state.issue : null;
-    const matches = compare(issue, emailDigest, code);
-    if (issue === null) return null;
+    const open = openIssues(state, requester, context.time);
+    const compared = [0, 1].map((place) => {
+      const { issueId, codeKeyId: kid } = open[place] ?? { issueId: noIssue, codeKeyId: loginCodes.active() };
+      return { issueId, matches: loginCodes.matches({ kid, issueId, emailDigest }, code) };
+    });
+    const issue = open[compared.findIndex(({ matches }) => matches)] ?? open[0];
+    if (issue === undefined) return null;
     const { state: user } = await handler.load(userAggregate, issue.userId);
-    // The attempt is appended before the reply, so the log decides which attempts are among the five.
     const target = { aggregate: loginCodeAggregate, id: emailDigest };
-    const command = { type: 'Use', issueId: issue.issueId, matches, now: context.time } as const;
     try {
-      await handler.handle(target, command, context);
+      // The attempt is appended before the reply, so the log decides which attempts are among the five.
+      const command = { type: 'Use', requester, compared, now: context.time } as const;
+      const { events } = await handler.handle(target, command, context);
+      return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.userId, user } : null;
     } catch (error) {
       // Another attempt used the code, or used up its attempts.
       if (isRejection(error, 'login_code_refused')) return null;
       throw error;
     }
-    return matches ? { userId: issue.userId, user } : null;
-  };
-
-  function compare(issue: LoginCodeIssue | null, emailDigest: string, code: string): boolean {
-    const kid = issue?.codeKeyId ?? loginCodes.active();
-    return loginCodes.matches({ kid, issueId: issue?.issueId ?? noIssue, emailDigest }, code);
   }
 }

@@ -2,9 +2,12 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
-import { rejectEnded, requireInvitable, requireReach, wasAddedBy } from '../../domain/project/members.js';
+import { rejectEnded, requireInvitable } from '../../domain/project/invitations.js';
+import { wasAddedBy } from '../../domain/project/members.js';
+import { openAt } from '../../domain/project/offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
-import { invitationOf } from '../../domain/project/status.js';
+import { requireReach } from '../../domain/project/reach.js';
+import { invitationOf, roleIn } from '../../domain/project/status.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import type { Role } from '../../domain/role.js';
 import { KeyDestroyed } from '../../keys/errors.js';
@@ -13,6 +16,7 @@ import type { MemberResource } from '../../../projections/members/reader.js';
 import { checkAddress } from '../shared/check-address.js';
 import type { CountInvitation } from './invitation-limits.js';
 import { rejectUseCase } from '../shared/rejections.js';
+import type { RequireProved } from './require-proved.js';
 import type { VerifiedHolder } from './verified-holder.js';
 
 export interface AddMemberInput {
@@ -23,11 +27,11 @@ export interface AddMemberInput {
 }
 
 /**
- * Adds the account that has verified the address; where there is none, invites the address (docs/design.md#members). A
- * repeated command returns the member or the invitation of the first one.
- * @throws CommandRejected invalid_request, project_not_found, insufficient_role, already_member, member_limit_reached,
- * mail_not_configured, member_not_found where the member or invitation of a repeated command has ended;
- * TooManyAttempts beyond the limits on invitations
+ * Adds the account that has verified the address; where there is none, invites the address (docs/design.md#members). An
+ * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
+ * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
+ * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has
+ * ended; TooManyAttempts beyond the limits on invitations
  */
 export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
 
@@ -37,19 +41,24 @@ export function makeAddMember({
   digests,
   sealer,
   members,
+  requireProved,
   countInvitation,
   mailConfigured,
 }: Pick<Deps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
   readonly verifiedHolder: VerifiedHolder;
+  readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;
 }): AddMember {
   return async (input, context) => {
     const address = checkAddress(input.email);
     const emailDigest = digests.email(address.canonical);
-    const project = await requireRights(input);
+    const project = openAt(await requireRights(input), context.time);
+    await requireProved(input.actorId);
     const userId = await verifiedHolder(emailDigest);
-    if (userId !== null) return add(input, { userId, emailDigest }, context);
-    if (!mailConfigured) {
+    if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
+      return add(input, { project, userId, emailDigest }, context);
+    }
+    if (!mailConfigured && userId === null) {
       rejectUseCase(
         'mail_not_configured',
         'the address would have to be mailed, and no mail service is set up',
@@ -77,18 +86,28 @@ export function makeAddMember({
 
   async function add(
     { projectId, actorId, role }: AddMemberInput,
-    { userId, emailDigest }: { readonly userId: string; readonly emailDigest: string },
+    {
+      project,
+      userId,
+      emailDigest,
+    }: { readonly project: ExistingProject; readonly userId: string; readonly emailDigest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
+    const made = { now: context.time, made: madeBy(context) };
+    const command = { type: 'AddMember', actorId, userId, emailDigest, role, ...made } as const;
+    // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
+    if (projectAggregate.decider.decide(command, project).length > 0) {
+      await countInvitation({ projectId, inviterId: actorId, emailDigest });
+    }
     const { documents, events } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
-      { type: 'AddMember', actorId, userId, emailDigest, role, made: madeBy(context) },
+      command,
       context,
     );
     if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
       rejectProject('already_member', `the user is a member of the project already, as ${role}`);
     }
-    return (await members.after(documents, userId)) ?? memberNotFound();
+    return (await members.after(documents, userId, context.time)) ?? memberNotFound();
   }
 
   /** Whether an earlier attempt of the command added the user, or invited them before they had an account. */
@@ -110,10 +129,10 @@ export function makeAddMember({
     try {
       const { documents } = await handler.handle(
         { aggregate: projectAggregate, id: projectId },
-        { type: 'InviteMember', actorId, invitationId, email, emailDigest, role },
+        { type: 'InviteMember', actorId, invitationId, email, emailDigest, role, now: context.time },
         context,
       );
-      return (await members.after(documents, invitationId)) ?? memberNotFound();
+      return (await members.after(documents, invitationId, context.time)) ?? memberNotFound();
     } catch (error) {
       // No event contains a value that the key opens.
       if (error instanceof CommandRejected) await sealer.destroy(scope);

@@ -1,9 +1,13 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { derivedId, stepContext } from '../../event-sourcing/deciding/ids.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
+import { invitationOf } from '../../domain/project/status.js';
 import type { Role } from '../../domain/role.js';
 import type { MemberResource } from '../../../projections/members/reader.js';
+import type { AcceptInvitation } from './accept-invitation.js';
+import type { CountNotice } from './count-notice.js';
 
 export interface ChangeMemberRoleInput {
   readonly projectId: string;
@@ -14,8 +18,10 @@ export interface ChangeMemberRoleInput {
 }
 
 /**
- * Changes a role. The API keys of a member who is no longer an admin end.
- * @throws CommandRejected project_not_found, member_not_found, insufficient_role, last_owner
+ * Changes a role; offers that of an owner. The API keys of a member who is no longer an admin end, and the invitations that
+ * the member could not make any more.
+ * @throws CommandRejected project_not_found, member_not_found, insufficient_role, last_owner, payer_needed,
+ * email_not_verified; TooManyAttempts beyond the limits on invitations, for a higher role
  */
 export type ChangeMemberRole = (
   input: ChangeMemberRoleInput,
@@ -25,15 +31,36 @@ export type ChangeMemberRole = (
 export function makeChangeMemberRole({
   handler,
   members,
-}: Pick<Deps, 'handler' | 'members'>): ChangeMemberRole {
+  acceptInvitation,
+  countNotice,
+}: Pick<Deps, 'handler' | 'members'> & {
+  readonly acceptInvitation: AcceptInvitation;
+  readonly countNotice: CountNotice;
+}): ChangeMemberRole {
   return async ({ projectId, actorId, memberId, role }, context) => {
+    const made = { offerId: derivedId(context, 'offer'), now: context.time };
+    const command = { type: 'ChangeMemberRole', actorId, memberId, role, ...made } as const;
+    await countNotice({ projectId, actorId, userId: memberId }, command);
     const { documents } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
-      { type: 'ChangeMemberRole', actorId, memberId, role },
+      command,
       context,
       { revokesAccess: true },
     );
-    const member = await members.after(documents, memberId);
-    return member ?? rejectProject('member_not_found', 'there is no such member');
+    const member = await members.after(documents, memberId, context.time);
+    if (member === null) return rejectProject('member_not_found', 'there is no such member');
+    if (role !== 'owner') await acceptOwnersInvitation(projectId, memberId, context);
+    return member;
   };
+
+  /** An invitation of an owner waits for consent. With another role it adds a user who has verified the address. */
+  async function acceptOwnersInvitation(
+    projectId: string,
+    invitationId: string,
+    context: CommandContext,
+  ): Promise<void> {
+    const { state } = await handler.load(projectAggregate, projectId, 'remembered');
+    if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return;
+    await acceptInvitation({ projectId, invitationId }, stepContext(context, 'accept-invitation'));
+  }
 }

@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.js';
 import { makeAcceptInvitation } from './accept-invitation.js';
+import { makeAcceptOffer, makeDeclineOffer } from './answer-invitation.js';
 import { makeAddMember } from './add-member.js';
+import { makeCountNotice } from './count-notice.js';
 import { makeGrantEntitlement, makeRevokeEntitlement } from './change-entitlement.js';
 import { makeChangeMemberRole } from './change-member-role.js';
 import { makeChangeProject } from './change-project.js';
@@ -11,8 +13,10 @@ import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
 import { makeProjectPlaces } from '../shared/place-limits.js';
+import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
+import { makeRequireProved } from './require-proved.js';
 import { makeRevokeApiKey } from './revoke-api-key.js';
 import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
@@ -26,16 +30,25 @@ export function makeProjectCommands(
   const countInvitation = makeCountInvitation({
     limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
   });
+  const places = makeProjectPlaces(deps);
+  const requireProved = makeRequireProved(deps);
+  const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
+  const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
+  const places = makeProjectPlaces(deps);
   return {
-    createProject: makeCreateProject({ ...deps, places: makeProjectPlaces(deps) }),
+    createProject: makeCreateProject({ ...deps, places }),
     changeProject: makeChangeProject(deps),
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
     revokeEntitlement: makeRevokeEntitlement(deps),
-    addMember: makeAddMember({ ...deps, verifiedHolder, countInvitation }),
-    changeMemberRole: makeChangeMemberRole(deps),
+    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation }),
+    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice }),
     removeMember: makeRemoveMember(deps),
-    acceptInvitation: makeAcceptInvitation({ ...deps, verifiedHolder }),
+    acceptInvitation,
+    acceptOffer: makeAcceptOffer({ ...deps, places }),
+    declineOffer: makeDeclineOffer({ ...deps, places }),
+    offerBilling: makeOfferBilling({ ...deps, countNotice }),
+    withdrawBillingOffer: makeWithdrawBillingOffer(deps),
     forgetInvitations: makeForgetInvitations(deps),
     removeErasedMember: makeRemoveErasedMember(deps),
     issueApiKey: makeIssueApiKey(deps),

@@ -4,8 +4,8 @@ import { TooManyAttempts } from '../shared/rejections.js';
 export type InvitationLimitName = 'invitation_project' | 'invitation_inviter' | 'invitation_address';
 
 /**
- * Limits the mail that invitations cause. Otherwise an inviter could invite and withdraw without end, and so make the
- * service mail any address.
+ * Limits invitations, added members, higher roles and offers, and so the mails that they cause. Otherwise an inviter could
+ * invite and withdraw without end, and make the service mail any address; or add, and find out who has an account.
  * @throws TooManyAttempts; StoreUnavailable; Overloaded
  */
 export type CountInvitation = (invitation: {

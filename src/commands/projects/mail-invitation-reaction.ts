@@ -4,7 +4,7 @@ import { projectAggregate } from '../../domain/project/project.js';
 import { invitationOf } from '../../domain/project/status.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
-import { invitationMessage } from '../../integrations/mail/messages.js';
+import { invitationMessage } from '../../integrations/mail/member-messages.js';
 import { erased } from '../../keys/sealer.js';
 import type { Deps } from '../deps.js';
 import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';

@@ -20,6 +20,8 @@ export type UseCaseRejection =
   | 'credentials_refused'
   /** The command needs to send mail, and no mail server is configured. */
   | 'mail_not_configured'
+  /** The command makes the service mail others, and the caller has not proved an address. */
+  | 'email_not_verified'
   /** The passkey's response was refused; a sign-in by passkey is refused by `credentials_refused`. */
   | 'passkey_refused'
   /** Browsers accept no passkey of this service: see `readPasskeys`. */

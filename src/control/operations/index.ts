@@ -116,7 +116,7 @@ export function makeOperations(services: {
       const { collections, records } = await pruneViews(services);
       return { dropped_collections: [...collections], dropped_records: [...records] };
     }),
-    ...makeAccountOperations(commands, context),
+    ...makeAccountOperations(services, context),
     ...makePaymentOperations(services, context),
     ...makeKeyOperations(services),
   ];

@@ -13,6 +13,16 @@ export const projectCategory = 'project';
 export const entitlement = z.enum(['allow_s3']);
 export type Entitlement = z.infer<typeof entitlement>;
 
+/** The member who gave the role at once, about which the user gets a mail. Absent: the user accepted it, or lost a role. */
+const givenBy = entityId.exactOptional();
+
+const offer = z.strictObject({
+  offer_id: entityId,
+  user_id: entityId,
+  offered_by: entityId,
+  expires_at: instant,
+});
+
 const schemas = {
   /** The owner is the first member. */
   ProjectCreated: z.strictObject({ name: z.string().min(1), owner_id: entityId }),
@@ -30,13 +40,37 @@ const schemas = {
     invited_by: entityId,
   }),
   InvitationMailed: z.strictObject({ invitation_id: entityId, outcome: mailOutcome }),
-  InvitationRoleChanged: z.strictObject({ invitation_id: entityId, role }),
-  /** A member took it back, or the address belongs to a member already. */
-  InvitationWithdrawn: z.strictObject({ invitation_id: entityId }),
+  /** `changed_by`: the member who answers for the invitation from now on. Events from before do not have it. */
+  InvitationRoleChanged: z.strictObject({
+    invitation_id: entityId,
+    role,
+    changed_by: entityId.exactOptional(),
+  }),
+  /** Without a reason: a member took it back, or the address belongs to a member already. */
+  InvitationWithdrawn: z.strictObject({
+    invitation_id: entityId,
+    /** `inviter_lost_right`: who invited may not give this role any more. */
+    reason: z.enum(['declined', 'expired', 'inviter_lost_right']).exactOptional(),
+  }),
   /** `invitation_id`: the invitation that this ends; null if there was none. */
-  MemberAdded: z.strictObject({ user_id: entityId, role, invitation_id: entityId.nullable().default(null) }),
-  MemberRoleChanged: z.strictObject({ user_id: entityId, role }),
-  MemberRemoved: z.strictObject({ user_id: entityId }),
+  MemberAdded: z.strictObject({
+    user_id: entityId,
+    role,
+    invitation_id: entityId.nullable().default(null),
+    given_by: givenBy,
+  }),
+  MemberRoleChanged: z.strictObject({ user_id: entityId, role, given_by: givenBy }),
+  /** `erased`: the account of the member was erased. */
+  MemberRemoved: z.strictObject({ user_id: entityId, erased: z.literal(true).exactOptional() }),
+
+  /** A member may become an owner. They accept by MemberRoleChanged. */
+  OwnershipOffered: offer,
+  /** An owner may become the payer. They accept by BillingChanged. */
+  BillingOffered: offer,
+  /** The offer was not accepted. An offer also ends when a role changes: see `ProjectFields.offers`. */
+  OfferEnded: z.strictObject({ offer_id: entityId, reason: z.enum(['withdrawn', 'declined', 'expired']) }),
+  /** The assets use the capacity of this user from now on. */
+  BillingChanged: z.strictObject({ user_id: entityId }),
 
   /** One grant per source. The project is entitled while one source grants. */
   EntitlementGranted: z.strictObject({ entitlement, source: grantSource }),

@@ -1,85 +1,49 @@
-import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import type { MailOutcome } from '../fields.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
+import { invitationTo, rejectEnded, requireRoom, withdrawal } from './invitations.js';
+import { afterExpiry, endOffer, offerOwnership, ownershipOfferTo } from './offers.js';
+import { reaches, requireReach } from './reach.js';
 import type { ExistingProject, MemberAddition } from './state.js';
-import { type InvitationEntry, invitationOf, type MemberEntry, roleIn } from './status.js';
+import { invitationOf, roleIn } from './status.js';
 
 export type MemberCommand =
-  | {
-      readonly type: 'InviteMember';
-      readonly actorId: string;
-      readonly invitationId: string;
-      readonly email: Sealed;
-      readonly emailDigest: string;
-      readonly role: Role;
-    }
-  /** Adds a user who has verified the address. It ends an invitation to that address. */
+  /** Adds a user who has verified the address. It ends an invitation to that address. It adds no owner, who must agree. */
   | {
       readonly type: 'AddMember';
       readonly actorId: string;
       readonly userId: string;
       readonly emailDigest: string;
       readonly role: Role;
+      readonly now: Date;
       /** What an earlier attempt of the command may have made; absent for a command that is not repeated. */
       readonly made?: MemberAddition;
     }
-  | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
-  /** The user has verified the address of the invitation. */
-  | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
-  /** `memberId`: of a user or of an invitation. */
+  /** `memberId`: of a user or of an invitation. The role of owner is offered. Another role withdraws the offer. */
   | {
       readonly type: 'ChangeMemberRole';
       readonly actorId: string;
       readonly memberId: string;
       readonly role: Role;
+      readonly offerId: string;
+      readonly now: Date;
     }
-  /** `memberId`: of a user, or of an invitation, which is then withdrawn. Every member may leave. */
+  /** `memberId`: of a user, or of an invitation or offer, which is then withdrawn. Every member may leave. */
   | { readonly type: 'RemoveMember'; readonly actorId: string; readonly memberId: string }
-  /** Ends the membership of an erased account. A project without members is deleted; one without an owner gets one. */
+  /** Ends the membership of an erased account. A project without an owner is deleted. */
   | { readonly type: 'RemoveErasedMember'; readonly userId: string };
-
-/** Members of one project, invitations included (docs/design.md#projects). */
-export const membersMax = 200;
 
 export function decideMembers(command: MemberCommand, project: ExistingProject): readonly ProjectEvent[] {
   switch (command.type) {
-    case 'InviteMember':
-      return invite(command, project);
     case 'AddMember':
-      return add(command, project);
-    case 'MarkInvitationMailed': {
-      const { invitationId, outcome } = command;
-      if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
-      return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
-    }
-    case 'AcceptInvitation':
-      return accept(command, project);
+      return afterExpiry(command, project, add);
     case 'ChangeMemberRole':
-      return changeRole(command, project);
+      return afterExpiry(command, project, changeRole);
     case 'RemoveMember':
       return remove(command, project);
     case 'RemoveErasedMember':
       return removeErased(command.userId, project);
   }
-}
-
-function invite(
-  command: Extract<MemberCommand, { type: 'InviteMember' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  const { actorId, invitationId, email, emailDigest, role } = command;
-  requireReach(project, actorId, role);
-  // A repetition, because the invitation's id derives from the command.
-  if (invitationOf(project, invitationId) !== null) return [];
-  requireInvitable(project, command);
-  return [
-    {
-      type: 'MemberInvited',
-      data: { invitation_id: invitationId, email, email_digest: emailDigest, role, invited_by: actorId },
-    },
-  ];
 }
 
 function add(
@@ -93,11 +57,13 @@ function add(
     rejectProject('already_member', `the user is a member of the project already, as ${held}`);
   }
   if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
+  if (role === 'owner') throw new Error('an owner must agree, so the command invites the user instead');
   const invitation = invitationTo(project, emailDigest);
   // The invitation ends too. Otherwise its acceptance could restore a membership after its removal.
   if (invitation === null) requireRoom(project);
   else requireReach(project, actorId, invitation.role);
-  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: invitation?.id ?? null } }];
+  const data = { user_id: userId, role, invitation_id: invitation?.id ?? null, given_by: actorId };
+  return [{ type: 'MemberAdded', data }];
 }
 
 /** Whether the command added the user, or made the invitation that the user accepted. */
@@ -107,44 +73,40 @@ export function wasAddedBy({ additions }: ExistingProject, userId: string, made:
   return addition.commandId === made.commandId || addition.invitationId === made.invitationId;
 }
 
-/** Rejects a late repetition of a command. It must not restore a member or invitation that has ended. */
-export function rejectEnded(): never {
-  return rejectProject(
-    'member_not_found',
-    'the member or invitation of this request has ended; repeat it with another Idempotency-Key',
-  );
-}
-
-function accept(
-  { invitationId, userId }: Extract<MemberCommand, { type: 'AcceptInvitation' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  const invitation = invitationOf(project, invitationId);
-  // Accepted or withdrawn before.
-  if (invitation === null) return [];
-  if (roleIn(project, userId) !== null) {
-    return [{ type: 'InvitationWithdrawn', data: { invitation_id: invitationId } }];
-  }
-  const { role } = invitation;
-  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: invitationId } }];
-}
-
 function changeRole(
-  { actorId, memberId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  command: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
+  const { actorId, memberId, role } = command;
   requireReach(project, actorId, role);
   const invitation = invitationOf(project, memberId);
   const held = invitation?.role ?? roleIn(project, memberId) ?? memberNotFound();
   requireReach(project, actorId, held);
-  if (held === role) return [];
   if (invitation !== null) {
-    return [{ type: 'InvitationRoleChanged', data: { invitation_id: memberId, role } }];
+    if (held === role) return [];
+    const data = { invitation_id: memberId, role, changed_by: actorId };
+    return [{ type: 'InvitationRoleChanged', data }];
   }
-  if (held === 'owner') requireAnotherOwner(project, memberId);
-  const changed: ProjectEvent = { type: 'MemberRoleChanged', data: { user_id: memberId, role } };
-  // Only admins and owners may use keys, and a demoted member still knows the keys that they issued.
-  return roleAtLeast(role, 'admin') ? [changed] : [changed, ...revokeKeysOf(project, memberId)];
+  if (role === 'owner') return held === 'owner' ? [] : offerOwnership(command, project);
+  return setRole(command, held, project);
+}
+
+/** Sets another role than that of an owner, at once. */
+function setRole(
+  { actorId, memberId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  held: Role,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const offer = roleIn(project, actorId) === 'owner' ? ownershipOfferTo(project, memberId) : null;
+  const withdrawn = offer === null ? [] : [endOffer(offer.id, 'withdrawn')];
+  if (held === role) return withdrawn;
+  if (held === 'owner') requireDispensable(project, memberId);
+  const givenBy = roleAtLeast(held, role) ? {} : { given_by: actorId };
+  return [
+    ...withdrawn,
+    { type: 'MemberRoleChanged', data: { user_id: memberId, role, ...givenBy } },
+    ...rightsLost(project, memberId, role),
+  ];
 }
 
 function remove(
@@ -156,71 +118,53 @@ function remove(
   const invitation = invitationOf(project, memberId);
   if (invitation !== null) {
     requireReach(project, actorId, invitation.role);
-    return [{ type: 'InvitationWithdrawn', data: { invitation_id: memberId } }];
+    return [withdrawal(invitation)];
+  }
+  if (project.offers.some(({ id }) => id === memberId)) {
+    requireReach(project, actorId, 'owner');
+    return [endOffer(memberId, 'withdrawn')];
   }
   const held = roleIn(project, memberId) ?? memberNotFound();
   if (actorId !== memberId) requireReach(project, actorId, held);
-  if (held === 'owner') requireAnotherOwner(project, memberId);
-  return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...revokeKeysOf(project, memberId)];
+  if (held === 'owner') requireDispensable(project, memberId);
+  return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...rightsLost(project, memberId, null)];
 }
 
+/** No user becomes an owner by the erasure of another one, so a project without an owner ends. */
 function removeErased(userId: string, project: ExistingProject): readonly ProjectEvent[] {
   if (roleIn(project, userId) === null) return [];
-  const others = project.members.filter(({ user_id }) => user_id !== userId);
-  const heir = heirAmong(others);
-  if (heir === null) return [{ type: 'ProjectDeleted', data: {} }];
-  const removed: ProjectEvent[] = [
-    { type: 'MemberRemoved', data: { user_id: userId } },
-    ...revokeKeysOf(project, userId),
+  const hasOwner = project.members.some(({ user_id, role }) => user_id !== userId && role === 'owner');
+  if (!hasOwner) return [{ type: 'ProjectDeleted', data: {} }];
+  return [
+    { type: 'MemberRemoved', data: { user_id: userId, erased: true } },
+    ...rightsLost(project, userId, null),
   ];
-  if (others.some(({ role }) => role === 'owner')) return removed;
-  return [...removed, { type: 'MemberRoleChanged', data: { user_id: heir, role: 'owner' } }];
-}
-
-/** Returns the member of the highest role who joined first. */
-function heirAmong(members: readonly MemberEntry[]): string | null {
-  let heir: MemberEntry | null = null;
-  for (const member of members) {
-    if (heir === null || !roleAtLeast(heir.role, member.role)) heir = member;
-  }
-  return heir?.user_id ?? null;
-}
-
-/** Owners reach all roles, admins editors and viewers: docs/design.md#roles. @throws CommandRejected */
-export function requireReach(project: ExistingProject, actorId: string, role: Role): void {
-  const acting = roleIn(project, actorId);
-  const reaches = acting === 'owner' || (acting === 'admin' && !roleAtLeast(role, 'admin'));
-  if (!reaches) rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);
 }
 
 /**
- * Checks that an address may be invited.
- * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
+ * Ends what a member may not have any more in the new role (null: none): API keys, which only admins may use and which a
+ * former admin still knows, and invitations to roles that the member does not reach.
  */
-export function requireInvitable(
-  project: ExistingProject,
-  { invitationId, emailDigest }: { readonly invitationId: string; readonly emailDigest: string },
-): void {
-  if (project.endedIds.includes(invitationId)) rejectEnded();
-  if (invitationTo(project, emailDigest) !== null) {
-    rejectProject('already_member', 'the address has been invited already');
-  }
-  requireRoom(project);
+function rightsLost(project: ExistingProject, userId: string, role: Role | null): readonly ProjectEvent[] {
+  const isAdmin = role !== null && roleAtLeast(role, 'admin');
+  const ended = project.invitations.filter(
+    (invitation) => invitation.invited_by === userId && !reaches(role, invitation.role),
+  );
+  return [
+    ...(isAdmin ? [] : revokeKeysOf(project, userId)),
+    ...ended.map((invitation) => withdrawal(invitation, 'inviter_lost_right')),
+  ];
 }
 
-/** Returns the open invitation to an address. There is one at most. */
-function invitationTo({ invitations }: ExistingProject, emailDigest: string): InvitationEntry | null {
-  return invitations.find(({ email_digest }) => email_digest === emailDigest) ?? null;
-}
-
-function requireAnotherOwner({ members }: ExistingProject, ownerId: string): void {
+/** Checks that an owner may stop being one. */
+function requireDispensable({ members, billed_to }: ExistingProject, ownerId: string): void {
   const hasAnother = members.some(({ user_id, role }) => role === 'owner' && user_id !== ownerId);
   if (!hasAnother) rejectProject('last_owner', 'a project needs an owner; make another member owner first');
-}
-
-function requireRoom({ members, invitations }: ExistingProject): void {
-  if (members.length + invitations.length >= membersMax) {
-    rejectProject('member_limit_reached', `a project has at most ${membersMax} members`);
+  if (billed_to === ownerId) {
+    rejectProject(
+      'payer_needed',
+      'the project is billed to this owner; another owner takes the billing first',
+    );
   }
 }
 

@@ -2,7 +2,10 @@ import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { GrantSource } from '../fields.js';
 import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
 import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
+import { decideInvitations, type InvitationCommand } from './invitations.js';
+import { decideGivenAccess, type GivenAccessCommand } from './given-access.js';
 import { decideMembers, type MemberCommand } from './members.js';
+import { decideOffers, type OfferCommand } from './offers.js';
 import { rejectProject } from './rejections.js';
 import { type ExistingProject, evolve, type ProjectState } from './state.js';
 import { roleIn } from './status.js';
@@ -34,7 +37,10 @@ export type ProjectCommand =
       readonly replaces: string | null;
       readonly storageId: string;
     }
+  | InvitationCommand
   | MemberCommand
+  | OfferCommand
+  | GivenAccessCommand
   | ApiKeyCommand;
 
 /** The projects that a user may own or pay for. */
@@ -74,16 +80,25 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
       if (state.status !== 'existing' || state.default_storage_id !== replaces) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: storageId } }];
     }
+    // The next three follow from other events, and have nothing to do in a deleted project.
     case 'MarkInvitationMailed':
     case 'AcceptInvitation':
+      return state.status === 'deleted' ? [] : decideInvitations(command, existing(state));
     case 'RemoveErasedMember':
-      // These commands follow from other events, and have nothing to do in a deleted project.
       return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
+    case 'EndGivenAccess':
+      return state.status === 'existing' ? decideGivenAccess(command, state) : [];
     case 'InviteMember':
+    case 'AnswerInvitation':
+      return decideInvitations(command, existing(state));
     case 'AddMember':
     case 'ChangeMemberRole':
     case 'RemoveMember':
       return decideMembers(command, existing(state));
+    case 'OfferBilling':
+    case 'WithdrawBillingOffer':
+    case 'AnswerOffer':
+      return decideOffers(command, existing(state));
     case 'IssueApiKey':
     case 'RevokeApiKey':
       return decideApiKeys(command, existing(state));

@@ -1,5 +1,7 @@
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Recorded } from '../../event-sourcing/ports/domain-event.js';
 import type { ProjectEvent } from './events.js';
+import { type GivenAccesses, givenAfter } from './given-access.js';
 import { applyEvent, newProject, type ProjectFields } from './status.js';
 
 export type ProjectState =
@@ -19,6 +21,7 @@ export interface ExistingProject extends ProjectFields {
   readonly additions: ReadonlyMap<string, MemberAddition>;
   /** The revoked keys and the ended invitations, newest last. A late repetition does not make one of them again. */
   readonly endedIds: readonly string[];
+  readonly given: GivenAccesses;
 }
 
 /** More than a project has at once, so that one command that ends all of them does not push out the others. */
@@ -32,9 +35,9 @@ export interface MemberAddition {
   readonly invitationId: string | null;
 }
 
-export function evolve(state: ProjectState, event: Recorded<ProjectEvent>): ProjectState {
+export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): ProjectState {
   if (event.type === 'ProjectCreated') {
-    const nothingYet = { mailed: new Set<string>(), additions: new Map(), endedIds: [] };
+    const nothingYet = { mailed: new Set<string>(), additions: new Map(), endedIds: [], given: new Map() };
     return { status: 'existing', ...newProject(event), ...nothingYet };
   }
   if (state.status !== 'existing') return state;
@@ -47,6 +50,7 @@ export function evolve(state: ProjectState, event: Recorded<ProjectEvent>): Proj
     mailed: mailedAfter(state, event),
     additions: additionsAfter(state, event),
     endedIds: endedIdsAfter(state, event),
+    given: givenAfter(state.given, event),
   };
 }
 

@@ -1,7 +1,7 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
-import { entityId, mailOutcome, securityNoticeKind } from '../fields.js';
+import { entityId, mailOutcome, memberNoticeKind, securityNoticeKind } from '../fields.js';
 
 /** Streams `securitynotice-<event id>`: a separate stream, so that the outcome does not change the user's ETag. */
 export const securityNoticeCategory = 'securitynotice';
@@ -10,7 +10,7 @@ const schemas = {
   /** The mail server accepted or refused the notice about the event. */
   SecurityNoticeMailed: z.strictObject({
     user_id: entityId,
-    kind: securityNoticeKind,
+    kind: z.union([securityNoticeKind, memberNoticeKind]),
     outcome: mailOutcome,
   }),
 };

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
-import type { MailOutcome, SecurityNoticeKind } from '../fields.js';
+import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../fields.js';
 import { securityNoticeCodec, type SecurityNoticeEvent, securityNoticeCategory } from './events.js';
 
 export interface SecurityNoticeState {
@@ -9,7 +9,7 @@ export interface SecurityNoticeState {
 export interface SecurityNoticeCommand {
   readonly type: 'MarkMailed';
   readonly userId: string;
-  readonly kind: SecurityNoticeKind;
+  readonly kind: SecurityNoticeKind | MemberNoticeKind;
   readonly outcome: MailOutcome;
 }
 

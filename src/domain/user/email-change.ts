@@ -1,6 +1,6 @@
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
-import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
+import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
 import type { UserEvent } from './events.js';
 import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
@@ -35,13 +35,13 @@ export function nextEmailChangeAt(
   now: Date,
 ): Date | null {
   // The mails may reach strangers, so the limits are those of sign-in codes.
-  const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
-    const first = emailChangesAsked.at(-limit);
-    return first === undefined ? [] : [first.askedAt.getTime() + withinMs];
-  });
+  const next = nextMailedCodeAt(
+    emailChangesAsked.map(({ askedAt }) => askedAt),
+    now,
+  );
   const revertible = formerAddresses.filter(({ until }) => until > now);
   const oldest = revertible.at(-revertibleChangesMax);
-  const nextMs = Math.max(...ends, oldest?.until.getTime() ?? 0);
+  const nextMs = Math.max(next?.getTime() ?? 0, oldest?.until.getTime() ?? 0);
   return nextMs <= now.getTime() ? null : new Date(nextMs);
 }
 

@@ -11,6 +11,10 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
+const guessedSecret = z.enum(['password', 'mailed_code']);
+export type GuessedSecret = z.infer<typeof guessedSecret>;
+
 /** A credential that a revert of an address change voids. */
 const voidedCredential = z.enum(['password', 'totp', 'recovery_codes', 'passkeys']);
 export type VoidedCredential = z.infer<typeof voidedCredential>;
@@ -45,9 +49,21 @@ const schemas = {
 
   /** The address with this digest is verified. */
   EmailVerified: z.strictObject({ email_digest: hexDigest }),
+  /** A code is mailed to the address. A session of the account proves the address by it. */
+  EmailVerificationRequested: z.strictObject({
+    verification_id: entityId,
+    email_digest: hexDigest,
+    /** The key of CODE_KEYS that makes the mailed code. */
+    code_key_id: z.string().min(1),
+    expires_at: instant,
+  }),
+  EmailVerificationMailed: z.strictObject({ verification_id: entityId, outcome: mailOutcome }),
+  /** Appended before the code is compared. */
+  EmailVerificationAttempted: z.strictObject({ verification_id: entityId }),
   /**
-   * A mailed code proved the address for the first time. Password, sessions and second factor are older than the proof,
-   * so they may belong to a stranger who registered this address. So may passkeys.
+   * A sign-in by a mailed code proved the address for the first time. All that the account holds is older than the
+   * proof, so it may belong to a stranger who registered this address: password, sessions, second factor, passkeys, the API keys
+   * that the account issued, its invitations and the members that it added.
    */
   CredentialsVoided: z.strictObject({}),
   EmailChangeRequested: z.strictObject({
@@ -102,6 +118,11 @@ const schemas = {
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
 
+  /** Ends all sessions. No sign-in succeeds until UserUnbanned. The end of the user's API keys follows. */
+  UserBanned: z.strictObject({}),
+  UserUnbanned: z.strictObject({}),
+  /** So many wrong attempts that no more are checked for up to a day. Appended at most once a day. */
+  GuessingLimitReached: z.strictObject({ secret: guessedSecret }),
   PasskeyRegistered: z.strictObject({
     passkey_id: entityId,
     /** Keyed digest of the credential's id. */

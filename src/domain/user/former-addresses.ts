@@ -1,8 +1,7 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import type { UserEvent, VoidedCredential } from './events.js';
-import { rejectUser } from './rejections.js';
-import type { RegisteredUser } from './state.js';
+import type { UserEvent } from './events.js';
+import type { UserFields } from './status.js';
 
 /** An address that the user had, and that can be put back (docs/design.md#revert-of-an-address-change). */
 export interface FormerAddress {
@@ -19,100 +18,36 @@ export interface FormerAddress {
   readonly until: Date;
 }
 
+export interface AddressHistory {
+  /** The former addresses that can be put back, oldest first. */
+  readonly formerAddresses: readonly FormerAddress[];
+  /** The former address that was put back last; null after a later change. */
+  readonly lastRevert: FormerAddress | null;
+}
+
+type Addresses = AddressHistory & Pick<UserFields, 'email' | 'email_digest' | 'email_verified'>;
+
 /** A former address can be put back for this long, in ms. */
 export const revertibleMs = 72 * 3_600_000;
 
 /** A user changes the address at most this often while each change can be undone, so that the state stays bounded. */
 export const revertibleChangesMax = 10;
 
-export type RevertCommand =
-  | {
-      readonly type: 'RevertEmailChange';
-      /** The change to undo, together with all later ones. */
-      readonly changeId: string;
-      /** Whether the caller has proved the former address by its code. Otherwise an operator vouches. */
-      readonly byCode: boolean;
-      readonly now: Date;
-    }
-  /** Ends the reservation of a former address whose time is over. */
-  | { readonly type: 'LapseFormerAddress'; readonly emailDigest: string; readonly now: Date };
-
-export function decideRevert(command: RevertCommand, user: RegisteredUser): readonly UserEvent[] {
-  switch (command.type) {
-    case 'RevertEmailChange':
-      return revert(command, user);
-    case 'LapseFormerAddress': {
-      const former = formerAddress(user, command.emailDigest);
-      if (former === null || former.until > command.now) return [];
-      return [{ type: 'FormerAddressLapsed', data: { change_id: former.changeId } }];
-    }
-  }
-}
-
 /** Returns the entry of a former address that is still reserved; null where there is none. */
 export function formerAddress(
-  { formerAddresses }: Pick<RegisteredUser, 'formerAddresses'>,
+  { formerAddresses }: Pick<AddressHistory, 'formerAddresses'>,
   emailDigest: string,
 ): FormerAddress | null {
   return formerAddresses.find((former) => former.emailDigest === emailDigest) ?? null;
 }
 
-function revert(
-  { changeId, byCode, now }: Extract<RevertCommand, { type: 'RevertEmailChange' }>,
-  user: RegisteredUser,
-): readonly UserEvent[] {
-  const former = user.formerAddresses.find((entry) => entry.changeId === changeId);
-  if (former === undefined) {
-    // A repetition: the address is back, and no change followed.
-    if (user.lastRevert?.changeId === changeId) return [];
-    return notRevertible();
-  }
-  if (byCode && former.until <= now) notRevertible();
-  return [
-    {
-      type: 'EmailChangeReverted',
-      data: {
-        change_id: changeId,
-        email: former.email,
-        email_digest: former.emailDigest,
-        email_verified: byCode || former.verified,
-        previous_email_digest: user.email_digest,
-        voided: [...credentialsToVoid(user, former)],
-      },
-    },
-  ];
-}
-
-/**
- * Returns the credentials that a thief of the account may have set or may know. A second factor that the user set up
- * long before the change stays, because a thief without it could not have changed the address. Beside such a factor,
- * recovery codes and a password of the same age stay too. Without one, no password stays: the user signs in by a mailed
- * code, and the thief may know the password. Passkeys stay where all of them are as old as such a factor.
- */
-export function credentialsToVoid(
-  { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys }: RegisteredUser,
-  { verified, changedAt }: FormerAddress,
-): readonly VoidedCredential[] {
-  const safeBeforeMs = changedAt.getTime() - revertibleMs;
-  // Nobody has proved an unverified address before, so no credential is known to be its holder's.
-  const isSafe = (at: Date | null): boolean => verified && at !== null && at.getTime() < safeBeforeMs;
-  const keepsFactor = totp.status === 'on' && isSafe(totp.confirmedAt);
-  const voided: VoidedCredential[] = [];
-  if (passwordHash !== null && !(keepsFactor && isSafe(passwordSetAt))) voided.push('password');
-  if (totp.status !== 'off' && !keepsFactor) voided.push('totp');
-  if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt)))
-    voided.push('recovery_codes');
-  if (passkeys.some(({ registeredAt }) => !isSafe(registeredAt))) voided.push('passkeys');
-  return voided;
-}
-
 /** Returns the changes of the state by an event about addresses that the user had. @param user before the event */
 export function formerAfter(
-  user: RegisteredUser,
+  user: Addresses,
   event: Evolving<
     Extract<UserEvent, { type: 'EmailChanged' | 'EmailChangeReverted' | 'FormerAddressLapsed' }>
   >,
-): Pick<RegisteredUser, 'formerAddresses' | 'lastRevert'> {
+): AddressHistory {
   const former = user.formerAddresses;
   switch (event.type) {
     case 'EmailChanged':
@@ -131,7 +66,7 @@ export function formerAfter(
 }
 
 function afterChange(
-  { formerAddresses, email, email_digest: emailDigest, email_verified: verified }: RegisteredUser,
+  { formerAddresses, email, email_digest: emailDigest, email_verified: verified }: Addresses,
   { data, recordedAt: changedAt }: Evolving<Extract<UserEvent, { type: 'EmailChanged' }>>,
 ): readonly FormerAddress[] {
   const returned = formerAddresses.findIndex((former) => former.emailDigest === data.email_digest);
@@ -140,8 +75,4 @@ function afterChange(
   const { code_key_id: codeKeyId, until } = data.revert;
   const left = { changeId: data.change_id, email, emailDigest, verified, changedAt };
   return [...kept, { ...left, codeKeyId, until: new Date(until) }];
-}
-
-function notRevertible(): never {
-  return rejectUser('email_change_not_revertible', 'the change of address cannot be undone any more');
 }

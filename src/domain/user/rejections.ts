@@ -15,6 +15,16 @@ export type UserRejection =
   | 'address_changed'
   /** The address is not verified. */
   | 'address_not_proved'
+  /** The address is verified already, so no code is mailed. */
+  | 'address_proved'
+  /** No code was mailed to the address, or its time is over. */
+  | 'email_verification_not_pending'
+  /** The user has requested too many codes. */
+  | 'email_verification_too_soon'
+  /** The code is not the one that was mailed to the address. */
+  | 'email_verification_code_refused'
+  /** An operator has banned the account. */
+  | 'account_banned'
   /** No change of address is under way, or another one is, or its time is over. */
   | 'email_change_not_pending'
   /** No change can be undone, or its time is over, or the code is wrong. */

@@ -11,9 +11,10 @@ export const securityNoticeKinds = {
   EmailChangeReverted: 'email_change_reverted',
   TotpConfirmed: 'two_factor_on',
   TotpRemoved: 'two_factor_off',
-  CredentialsVoided: 'two_factor_off',
+  CredentialsVoided: 'account_reclaimed',
   RecoveryCodeUsed: 'recovery_code_used',
   RecoveryCodesIssued: 'recovery_codes_replaced',
+  GuessingLimitReached: 'account_guessed_at',
   PasskeyRegistered: 'passkey_added',
   PasskeyRemoved: 'passkey_removed',
   PasskeyCounterRegressed: 'passkey_refused',
@@ -42,7 +43,6 @@ export interface SecurityNotices {
 interface Noticed {
   readonly email: Sealed;
   readonly email_verified: boolean;
-  readonly totp: { readonly status: 'off' | 'enrolling' | 'on' };
   readonly notices: SecurityNotices;
 }
 
@@ -76,7 +76,7 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const ofOneKind = recent
     .filter((notice) => notice.kind === kind)
     .filter(within(before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs));
-  // Each change of address needs a mailbox of its own, so `nextEmailChangeAt` bounds these notices.
+  // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
   if (!isNews(event, before) || isOverLimit) return { recent, totpConfirmedAt };
   return { recent: [...recent, { eventId: event.id, kind, email: before.email, at }], totpConfirmedAt };
@@ -86,8 +86,7 @@ function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> 
   return event.type in securityNoticeKinds;
 }
 
-function isNews(event: Evolving<NoticedEvent>, { totp, notices }: Noticed): boolean {
-  if (event.type === 'CredentialsVoided') return totp.status === 'on';
+function isNews(event: Evolving<NoticedEvent>, { notices }: Noticed): boolean {
   // The codes directly after a confirmation replace none.
   if (event.type === 'RecoveryCodesIssued') return event.revision - 1n !== notices.totpConfirmedAt;
   return true;

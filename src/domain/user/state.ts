@@ -2,7 +2,7 @@ import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { type Passkey, passkeysAfter } from './passkey-state.js';
 import type { UserEvent, VoidedCredential } from './events.js';
-import { type FormerAddress, formerAfter } from './former-addresses.js';
+import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, newUser, type UserFields } from './status.js';
 import { mailedCode } from '../mailed-code.js';
@@ -18,17 +18,19 @@ export type UserState =
       readonly formerDigests: readonly string[];
     };
 
-export interface RegisteredUser extends UserFields {
+export interface RegisteredUser extends UserFields, AddressHistory {
   readonly status: 'registered';
+  /** The last code that was mailed to prove the address; null before the first one. */
+  readonly verification: EmailVerification | null;
+  /** The store's recorded times of the last of these codes, oldest first. */
+  readonly verificationsAskedAt: readonly Date[];
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
-  /** The former addresses that can be put back, oldest first. */
-  readonly formerAddresses: readonly FormerAddress[];
-  /** The former address that was put back last; null after a later change. */
-  readonly lastRevert: FormerAddress | null;
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
+  /** The store's recorded time of CredentialsVoided; null without one. */
+  readonly voidedAt: Date | null;
   /** The store's recorded time of the registration or of the last PasswordChanged. */
   readonly passwordSetAt: Date;
   readonly totp: Totp;
@@ -39,6 +41,17 @@ export interface RegisteredUser extends UserFields {
   /** The store's recorded time; null: none were issued. */
   readonly recoveryCodesIssuedAt: Date | null;
   readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
+}
+
+export interface EmailVerification {
+  readonly verificationId: string;
+  readonly emailDigest: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+  readonly attempts: number;
+  readonly mailed: boolean;
 }
 
 export interface EmailChange {
@@ -69,17 +82,21 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
     return {
       status: 'registered',
       ...newUser(event.data),
+      verification: null,
+      verificationsAskedAt: [],
       emailChange: null,
       emailChangesAsked: [],
       formerAddresses: [],
       lastRevert: null,
       passwordHash: event.data.password_hash,
+      voidedAt: null,
       passwordSetAt: event.recordedAt,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
       passkeys: [],
       recoveryCodesIssuedAt: null,
       notices: noNotices,
+      guessedAt: null,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
@@ -98,7 +115,33 @@ type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandon
 function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<RegisteredUser> {
   switch (event.type) {
     case 'CredentialsVoided':
-      return { passwordHash: null, totp: { status: 'off' }, recoveryCodes: new Set() };
+      // A pending change of address may lead to the stranger's mailbox.
+      return {
+        ...{ voidedAt: event.recordedAt, passwordHash: null },
+        ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
+      };
+    case 'EmailVerificationRequested': {
+      const { verification_id, email_digest, code_key_id, expires_at } = event.data;
+      return {
+        verification: {
+          verificationId: verification_id,
+          emailDigest: email_digest,
+          codeKeyId: code_key_id,
+          expiresAt: new Date(expires_at),
+          attempts: 0,
+          mailed: false,
+        },
+        verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(
+          -mailedCode.codesPerHour,
+        ),
+      };
+    }
+    case 'EmailVerificationMailed':
+      return withVerification(state, event.data.verification_id, () => ({ mailed: true }));
+    case 'EmailVerificationAttempted':
+      return withVerification(state, event.data.verification_id, ({ attempts }) => ({
+        attempts: attempts + 1,
+      }));
     case 'EmailChangeRequested':
       return {
         emailChange: {
@@ -155,6 +198,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       recoveryCodes.delete(event.data.digest);
       return { recoveryCodes };
     }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'CapacityGranted':
     case 'CapacityRevoked':
     case 'PlatformRoleGranted':
@@ -162,6 +207,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'ProfileChanged':
     case 'EmailVerified':
     case 'SessionsRevoked':
+    case 'UserBanned':
+    case 'UserUnbanned':
     case 'PasskeyRegistered':
     case 'PasskeyUsed':
     case 'PasskeyCounterRegressed':
@@ -169,6 +216,16 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'PasskeyRemoved':
       return {};
   }
+}
+
+/** Changes the last mailed code. An event of an older code changes nothing. */
+function withVerification(
+  { verification }: RegisteredUser,
+  verificationId: string,
+  change: (current: EmailVerification) => Partial<EmailVerification>,
+): Partial<RegisteredUser> {
+  if (verification?.verificationId !== verificationId) return {};
+  return { verification: { ...verification, ...change(verification) } };
 }
 
 function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredUser> {

@@ -12,6 +12,8 @@ export type UserFields = SessionEpoch & {
   /** One entry per source. */
   readonly capacity: readonly { readonly source: GrantSource; readonly bytes: number }[];
   readonly platform_roles: readonly PlatformRole[];
+  /** Whether an operator has banned the account: no session of it is valid. */
+  readonly banned: boolean;
 };
 
 export function newUser({
@@ -21,7 +23,7 @@ export function newUser({
 }: Pick<UserFields, 'email' | 'email_digest' | 'nickname'>): UserFields {
   return {
     ...{ email, email_digest, email_verified: false, nickname },
-    ...{ capacity: [], platform_roles: [], epoch: 0, kept_session_id: null },
+    ...{ capacity: [], platform_roles: [], banned: false, epoch: 0, kept_session_id: null },
   };
 }
 
@@ -55,8 +57,15 @@ export function applyEvent(
     case 'CredentialsVoided':
     case 'SessionsRevoked':
       return { epoch: epoch + 1, kept_session_id: null };
+    case 'UserBanned':
+      return { banned: true, epoch: epoch + 1, kept_session_id: null };
+    case 'UserUnbanned':
+      return { banned: false };
     case 'UserRegistered':
     case 'RegistrationAbandoned':
+    case 'EmailVerificationRequested':
+    case 'EmailVerificationMailed':
+    case 'EmailVerificationAttempted':
     case 'EmailChangeRequested':
     case 'EmailChangeMailed':
     case 'EmailChangeAttempted':
@@ -68,6 +77,7 @@ export function applyEvent(
     case 'TotpRemoved':
     case 'RecoveryCodesIssued':
     case 'RecoveryCodeUsed':
+    case 'GuessingLimitReached':
     case 'PasskeyRegistered':
     case 'PasskeyUsed':
     case 'PasskeyCounterRegressed':

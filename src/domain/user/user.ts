@@ -3,14 +3,31 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
-import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import {
+  decideEmailVerification,
+  type EmailVerificationCommand,
+  type VerificationIssue,
+  verificationRequested,
+} from './email-verification.js';
+import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { decidePasskey, type PasskeyCommand } from './passkeys.js';
 import { rejectUser } from './rejections.js';
-import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
+import { formerAddress } from './former-addresses.js';
+import { decideRevert, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
 export type { RegisteredUser, UserState } from './state.js';
+
+/** The decisions of operators on an account. */
+type OperatedCommand =
+  /** Turns the second factor off, because its owner has lost it. */
+  { readonly type: 'ResetSecondFactor' } | { readonly type: 'Ban' } | { readonly type: 'Unban' };
+
+type ErasureCommand =
+  | { readonly type: 'Erase' }
+  /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
+  | { readonly type: 'EraseUnproved' };
 
 export type UserCommand =
   | {
@@ -20,6 +37,8 @@ export type UserCommand =
       readonly nickname: Sealed;
       readonly passwordHash: Sealed;
       readonly capacityBytes: number;
+      /** The code that is mailed to the address; undefined where none is. */
+      readonly verification?: VerificationIssue | undefined;
     }
   | { readonly type: 'AbandonRegistration' }
   /** Each source has one grant, and the grants add up. */
@@ -30,7 +49,7 @@ export type UserCommand =
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
   /** An operator vouches for the address. */
   | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
-  /** A mailed code proves the address. The first proof voids the earlier credentials. */
+  /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
   | { readonly type: 'ProveEmail'; readonly emailDigest: string }
   | {
       readonly type: 'ChangePassword';
@@ -42,13 +61,19 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
-  | { readonly type: 'Erase' }
+  /** Wrong attempts have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
+  | OperatedCommand
+  | ErasureCommand
+  | EmailVerificationCommand
   | EmailChangeCommand
   | PasskeyCommand
   | RevertCommand
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
 function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
@@ -88,10 +113,20 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RevokeSessions':
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
+    case 'ResetSecondFactor':
+    case 'Ban':
+    case 'Unban':
+      return decideOperated(command, registered(state));
+    case 'RecordGuessing':
+      return recordGuessing(command, state);
     case 'Erase':
-      if (state.status === 'erased') return [];
-      registered(state);
-      return [{ type: 'UserErased', data: {} }];
+    case 'EraseUnproved':
+      return decideErasure(command, state);
+    case 'RequestEmailVerification':
+    case 'MarkEmailVerificationMailed':
+    case 'AttemptEmailVerification':
+    case 'ProveEmailInSession':
+      return decideEmailVerification(command, registered(state));
     case 'RequestEmailChange':
     case 'MarkEmailChangeMailed':
     case 'AttemptEmailChange':
@@ -114,13 +149,44 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
   }
 }
 
+function decideOperated({ type }: OperatedCommand, { totp, banned }: RegisteredUser): readonly UserEvent[] {
+  switch (type) {
+    case 'ResetSecondFactor':
+      return totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
+    case 'Ban':
+      return banned ? [] : [{ type: 'UserBanned', data: {} }];
+    case 'Unban':
+      return banned ? [{ type: 'UserUnbanned', data: {} }] : [];
+  }
+}
+
+function decideErasure({ type }: ErasureCommand, state: UserState): readonly UserEvent[] {
+  if (state.status === 'erased') return [];
+  if (type === 'Erase') {
+    registered(state);
+  } else if (state.status !== 'registered' || state.email_verified || state.banned) {
+    return [];
+  }
+  return [{ type: 'UserErased', data: {} }];
+}
+
+function recordGuessing(
+  { secret, now }: Extract<UserCommand, { type: 'RecordGuessing' }>,
+  state: UserState,
+): readonly UserEvent[] {
+  if (state.status !== 'registered') return [];
+  const { guessedAt } = state;
+  if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+  return [{ type: 'GuessingLimitReached', data: { secret } }];
+}
+
 /** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
 function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly UserEvent[] {
   if (user.platform_roles.includes(role)) return [];
   if (!user.email_verified) {
     return rejectUser(
       'address_not_proved',
-      'nobody has proved this address; have its owner sign in by a code mailed there, or run `stowage user verify <email>` first',
+      'nobody has proved this address; have its owner confirm the code that was mailed there, or run `stowage user verify <email>` first',
     );
   }
   return [{ type: 'PlatformRoleGranted', data: { role } }];
@@ -143,6 +209,9 @@ function register(
           },
         },
         { type: 'CapacityGranted', data: { source: registration, bytes: command.capacityBytes } },
+        ...(command.verification === undefined
+          ? []
+          : [verificationRequested(command.emailDigest, command.verification)]),
       ];
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');

@@ -5,17 +5,7 @@ import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
-import { emailField } from './auth-fields.js';
-
-/** Seconds after which a caller may request another code. */
-const resendSeconds = 60;
-
-const codeSent = z
-  .strictObject({
-    expires_in: z.int().positive().meta({ description: 'Seconds that the code is good for.' }),
-    resend_after: z.int().positive().meta({ description: 'Seconds until another one can be asked for.' }),
-  })
-  .meta({ id: 'AddressCodeSent' });
+import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 
 const addressRevert = z
   .strictObject({
@@ -45,7 +35,7 @@ export function makeEmailChangeRoutes({
         query: noQuery,
         body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }),
       },
-      replies: { 200: { description: 'A code is on its way.', schema: wrapped(codeSent) } },
+      replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
       // A taken address counts, as in a registration, so that a caller cannot test many addresses.
       limit: { name: 'email_change', counts: [200, 409] },
@@ -85,8 +75,8 @@ export function makeEmailChangeRoutes({
       errors: ['invalid_credentials'],
       limit: { name: 'email_revert', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body, command }) => {
-        await revertEmailChange(body, command);
+      handler: async ({ body, client, command }) => {
+        await revertEmailChange({ ...body, clientIp: client }, command);
         return { status: 204, body: undefined };
       },
     }),

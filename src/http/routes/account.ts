@@ -1,7 +1,8 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../reply.js';
-import { userResource } from '../../../projections/users/resource.js';
+import { meOf } from '../../../projections/users/reader.js';
+import { meResource } from '../../../projections/users/resource.js';
 import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -25,14 +26,14 @@ export function makeAccountRoutes({
       tag: 'Accounts',
       summary: 'Change what is given of the own profile',
       request: { params: noParams, query: noQuery, body: profileChange },
-      replies: { 200: { description: 'The user.', schema: wrapped(userResource) } },
+      replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       ifMatch: true,
       entityTag: true,
-      handler: async ({ caller: { userId }, body: { nickname }, expectedRevision, command }) => {
+      handler: async ({ caller: { userId, user }, body: { nickname }, expectedRevision, command }) => {
         const { resource, revision } = await changeProfile({ userId, nickname }, command, {
           expectedRevision,
         });
-        return { status: 200, body: wrap(resource), revision };
+        return { status: 200, body: wrap(meOf(resource, user)), revision };
       },
     }),
     defineRoute({

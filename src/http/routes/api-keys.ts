@@ -70,8 +70,10 @@ export function makeApiKeyRoutes({
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
         const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-        const { userId: actorId } = refuseKey(caller);
-        const { resource, key } = await issueApiKey({ projectId, actorId, ...body, expiresAt }, command);
+        const { userId: actorId, sessionId, sessionEpoch } = refuseKey(caller);
+        const session = { id: sessionId, epoch: sessionEpoch };
+        const issue = { projectId, actorId, session, ...body, expiresAt };
+        const { resource, key } = await issueApiKey(issue, command);
         return { status: 201, body: { ...resource, key } };
       },
     }),

@@ -51,9 +51,9 @@ export function makeEmailCodeRoutes({
         { name: 'email_code_day', counts: [200] },
       ],
       cacheControl: 'no-store',
-      handler: async ({ body: { email }, command }) => ({
+      handler: async ({ body: { email }, client, command }) => ({
         status: 200,
-        body: wrap(await sendEmailCode({ email }, command)),
+        body: wrap(await sendEmailCode({ email, clientIp: client }, command)),
       }),
     }),
     defineRoute({
@@ -63,7 +63,7 @@ export function makeEmailCodeRoutes({
       tag: 'Accounts',
       summary: 'Sign in by a mailed code',
       description:
-        'A code works once, for 10 minutes, and may be tried five times. It verifies the address; the first one also voids the password, sessions and second factor of before, for whoever set them up had not shown that the address is theirs. A new password is then set by `POST /auth/password` without the current one.',
+        'A code works once, for 10 minutes, and may be tried five times. It verifies the address. As the first proof of it, it also voids the password, sessions and second factor of before, revokes the API keys that the account issued, withdraws its invitations and removes the members that it added: the person who set them up had not shown that the address is theirs. `POST /auth/email/verify` proves an address and voids nothing. A new password is then set by `POST /auth/password` without the current one.',
       request: { params: noParams, query: noQuery, body: codeLogin },
       replies: {
         200: {
@@ -71,7 +71,7 @@ export function makeEmailCodeRoutes({
           schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
-      errors: ['invalid_credentials'],
+      errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { email, code }, client, userAgent, command }) => {

@@ -17,3 +17,14 @@ export const newPassword = knownPassword.meta({
   description: 'At least 10 characters with upper-case and lower-case letters, digits and symbols.',
   examples: ['Correct-Horse-7-Battery'],
 });
+
+/** Seconds after which a caller may request another code. */
+export const resendSeconds = 60;
+
+/** `data` of a request for a code that proves an address. */
+export const addressCodeSent = z
+  .strictObject({
+    expires_in: z.int().positive().meta({ description: 'Seconds that the code is good for.' }),
+    resend_after: z.int().positive().meta({ description: 'Seconds until another one can be asked for.' }),
+  })
+  .meta({ id: 'AddressCodeSent' });

@@ -39,7 +39,7 @@ export function makeLoginRoutes({
           schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
-      errors: ['invalid_credentials', 'too_many_attempts'],
+      errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { email, password }, client, userAgent, command }) => {

@@ -1,7 +1,8 @@
 import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import { userResource } from '../../../projections/users/resource.js';
+import { meOf } from '../../../projections/users/reader.js';
+import { meResource, userResource } from '../../../projections/users/resource.js';
 import { tokens, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -58,11 +59,11 @@ export function makeAuthRoutes({
       tag: 'Accounts',
       summary: 'The signed-in user',
       request: { params: noParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The user.', schema: wrapped(userResource) } },
+      replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       entityTag: true,
       handler: async ({ caller }) => {
         const found = await users.present(caller.user.document);
-        return { status: 200, body: wrap(found.resource), revision: found.revision };
+        return { status: 200, body: wrap(meOf(found.resource, caller.user)), revision: found.revision };
       },
     }),
   ];

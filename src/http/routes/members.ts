@@ -43,9 +43,9 @@ export function makeMemberRoutes({
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
       request: { params: projectParams, query: pageQuery, body: noBody },
       replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
-      handler: async ({ query, caller, project }) => {
+      handler: async ({ query, caller, project, command: { time } }) => {
         const held = project.roleOf(refuseKey(caller).userId);
-        const view = { withAddresses: held !== null && roleAtLeast(held, 'admin') };
+        const view = { withAddresses: held !== null && roleAtLeast(held, 'admin'), now: time };
         const body = await readPage(query, (page) => members.list(project, page, view));
         return { status: 200, body };
       },
@@ -57,10 +57,10 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: 'Add a member by e-mail address, or invite them',
       description:
-        'Whoever has an account with this address and has verified it is a member at once (`active`). Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. Owners may add any role, admins editors and viewers. How many addresses a project and a user may invite in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
+        'Whoever has an account with this address and has verified it is a member at once (`active`), and gets a mail. Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners may add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). How many addresses a project and a user may invite or add in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
       request: { params: projectParams, query: noQuery, body: memberAddition },
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
-      errors: ['conflict', 'mail_not_configured', 'too_many_attempts'],
+      errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
       needsFresh: ({ body }) => body.role === 'owner',
       handler: async ({ params: { projectId }, body, caller, command }) => {
@@ -75,10 +75,10 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: "Change a member's role, or that of an invitation",
       description:
-        'Owners may change everybody, admins editors and viewers. The last owner keeps the role. Whoever is no admin any more loses the API keys that they issued.',
+        'Owners may change everybody, admins editors and viewers. The role `owner` is only offered (`offered`): the member keeps the old role and accepts at `/api/v1/auth/invitations` within 30 days; another role withdraws the offer. The last owner keeps the role, and so does the owner to whom the project is billed. Whoever is no admin any more loses the API keys that they issued, and the invitations that they made end. A higher role causes a mail, which is limited like invitations (429).',
       request: { params: memberParams, query: noQuery, body: memberChange },
       replies: { 200: { description: 'The member.', schema: memberResource } },
-      errors: ['conflict'],
+      errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       needsFresh: ({ params: { memberId }, body, project }) =>
         body.role === 'owner' || project.roleOf(memberId) === 'owner',
       handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
@@ -92,9 +92,9 @@ export function makeMemberRoutes({
       path: `${path}/:memberId`,
       name: 'removeMember',
       tag: 'Members',
-      summary: 'Remove a member, leave, or withdraw an invitation',
+      summary: 'Remove a member, leave, or withdraw an invitation or an offer',
       description:
-        'Owners may remove everybody, admins editors and viewers, and everybody themselves; the last owner stays. API keys that the member issued are revoked.',
+        'Owners may remove everybody, admins editors and viewers, and everybody themselves; the last owner stays, and the owner to whom the project is billed. API keys that the member issued are revoked, and invitations that they made end. With the id of an offer of ownership, an owner withdraws it.',
       request: { params: memberParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'They have no access any more.', schema: noContent } },
       errors: ['conflict'],

@@ -48,6 +48,7 @@ export function makeProjectRoutes({
       summary: 'Create a project that belongs to the caller',
       request: { params: noParams, query: noQuery, body: projectCreation },
       replies: { 201: { description: 'The project.', schema: projectResource } },
+      errors: ['project_limit_reached'],
       idempotent: true,
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {

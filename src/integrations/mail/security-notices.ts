@@ -57,6 +57,25 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'somebody else has your recovery codes: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
+  account_guessed_at: {
+    subject: 'Somebody is guessing at your account',
+    happened: (account) => `wrong passwords or codes for ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, no more of them are checked. Networks that you signed in from in the last 90 days have a ' +
+      'limit of their own, so you can sign in from there.',
+    advice:
+      'nobody got in by this. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
+      'two-factor authentication.',
+  },
+  share_guessed_at: {
+    subject: 'Somebody is guessing at the password of a share',
+    happened: (account) => `wrong passwords for a share of ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, the share opens for nobody, also not with the right password. Visitors who opened it before go ' +
+      'on. In the list of the shares of your project, it is the one with the newest time of throttling.',
+    advice:
+      'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
+  },
   recovery_codes_replaced: {
     subject: 'New recovery codes were issued',
     happened: (account) => `new recovery codes of ${account} were issued`,
@@ -64,6 +83,18 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     advice:
       'somebody else can sign in as you: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
+  },
+  account_reclaimed: {
+    subject: 'What others may have set up in your account is void',
+    happened: (account) =>
+      `the address of ${account} was proved for the first time, by a sign-in with a mailed code. What was set up ` +
+      'before may be the work of a stranger who registered this address',
+    meaning:
+      'The password, the sessions, the second factor and the passkeys of before are void. The API keys that the account ' +
+      'had issued are revoked, its open invitations are withdrawn, and the members that it had added to projects are ' +
+      'removed. The projects, storages, shares and orders of the account stay: look through them, and delete what is ' +
+      'not yours. Set a new password within 15 minutes of the sign-in, or sign in by another code for it.',
+    advice: `somebody else reads the mails to this address. Secure your mailbox, and ${tellOperator}.`,
   },
   passkey_added: {
     subject: 'A passkey was added to your account',

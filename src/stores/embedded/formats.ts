@@ -12,29 +12,44 @@ export interface FileFormat {
   /** A sentence for the operator of a damaged file. */
   readonly remedy: string;
   /**
-   * The remedy when no backup has the lost end, up to the end of its sentence. Null: the file can be built again, and it
-   * has no mark.
+   * What to do when no backup has the lost end, as sentences. Null: the file can be built again, and it has no mark.
    */
   readonly withoutItsEnd: string | null;
+  /**
+   * The table whose column `open` is 1 while a process writes the file. A copy of the file alone shows by it that the
+   * rest of its data is in a `-wal` file. Null for a file without a mark.
+   */
+  readonly openFlagOf: 'log' | 'counter' | null;
 }
 
 /** "STWG": marks a SQLite file as one of this service (`PRAGMA application_id`). */
 export const applicationId = 0x53545747;
 
-/** `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event. */
+/** The spelling is the one that SQLite stores after the upgrade from version 1. */
+const openColumn = 'open INTEGER NOT NULL DEFAULT 0';
+const stateEndColumn = 'state_end INTEGER NOT NULL DEFAULT 0';
+
+/**
+ * `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event.
+ * `state_end` is the version that state.db had reached at the last append, so an older state.db is noticed.
+ */
 export const eventsFormat: FileFormat = {
   name: 'events',
   fileName: 'events.db',
   synchronous: 'FULL',
-  version: 1,
+  version: 2,
   schema: [
-    'CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT',
+    `CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL, ${stateEndColumn}, ${openColumn}) STRICT`,
     'CREATE TABLE streams (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID',
     `CREATE TABLE events (sequence INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
       content TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE (stream, revision)) STRICT`,
   ],
+  upgrades: { 1: `ALTER TABLE log ADD COLUMN ${stateEndColumn}; ALTER TABLE log ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore events.db from a backup',
-  withoutItsEnd: 'delete events.db.mark and read-models.db to continue without the missing data.',
+  withoutItsEnd:
+    'Without a newer backup: empty events.db.mark (leave the empty file) and delete read-models.db to continue without ' +
+    'the missing data.',
+  openFlagOf: 'log',
 };
 
 /** A new collection gets an unused number, so queries do not see the rows of a dropped collection. */
@@ -69,6 +84,7 @@ export const readModelsFormat: FileFormat = {
   upgrades: { 1: 'SELECT 1', 2: beginAgain },
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
+  openFlagOf: null,
 };
 
 /** State records. `counter` is the source of versions; no version is used twice. */
@@ -76,15 +92,17 @@ export const stateFormat: FileFormat = {
   name: 'state',
   fileName: 'state.db',
   synchronous: 'FULL',
-  version: 1,
+  version: 2,
   schema: [
-    'CREATE TABLE counter (value INTEGER NOT NULL) STRICT',
+    `CREATE TABLE counter (value INTEGER NOT NULL, ${openColumn}) STRICT`,
     `CREATE TABLE records (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at INTEGER,
       checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
     'CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL',
   ],
+  upgrades: { 1: `ALTER TABLE counter ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore state.db from a backup',
   withoutItsEnd:
-    'delete state.db.mark to continue without the missing data. It may contain data keys: each account, storage and ' +
-    'share whose key is missing stays unusable, and its requests fail with internal_error.',
+    'The missing data may contain data keys, without which accounts, storages and shares cannot be used. Restore ' +
+    'events.db and state.db from one backup.',
+  openFlagOf: 'counter',
 };

@@ -1,10 +1,7 @@
 import test from 'ava';
-import { securityNoticeKind } from '../../../src/domain/fields.js';
-import {
-  addressChangeMessage,
-  invitationMessage,
-  loginCodeMessage,
-} from '../../../src/integrations/mail/messages.js';
+import { memberNoticeKind, securityNoticeKind } from '../../../src/domain/fields.js';
+import { addressChangeMessage, loginCodeMessage } from '../../../src/integrations/mail/messages.js';
+import { invitationMessage, memberNoticeMessage } from '../../../src/integrations/mail/member-messages.js';
 import { securityNoticeMessage } from '../../../src/integrations/mail/security-notices.js';
 
 const publicUrl = 'https://stowage.example';
@@ -20,8 +17,8 @@ for (const [name, message] of [
       t.deepEqual(text.match(/[0-9]{6,}/g), ['012345']);
       t.deepEqual(html.match(/[0-9]{6,}/g), ['012345']);
       t.notRegex(subject, /[0-9]/);
-      t.regex(text, /valid until 03:14 UTC/);
-      t.regex(html, /valid until 03:14 UTC/);
+      t.regex(text, /valid until 2026-01-02 03:14 UTC/);
+      t.regex(html, /valid until 2026-01-02 03:14 UTC/);
     }
   });
 }
@@ -33,7 +30,7 @@ test('An invitation names project, role, inviter and URL', (t) => {
     role: 'editor',
     publicUrl,
   });
-  t.is(subject, 'Invitation to the project Summer film');
+  t.is(subject, 'Invitation to a project');
   t.true(text.includes('Ada invites you to the project "Summer film" on Stowage, as editor.'));
   t.true(text.includes(publicUrl));
   t.true(html.includes('Ada invites you to the project &quot;Summer film&quot; on Stowage, as editor.'));
@@ -81,6 +78,35 @@ test('A harmless name looks unchanged', (t) => {
     t.true(text.replaceAll('\u2060', '').includes(`A member invites you to the project "${name}"`), name);
   }
 });
+
+const swindle = 'URGENT: your mailbox is full, call +1 800 555 0199 or type 123456';
+const ids = {
+  projectId: '019b7d00-0000-7000-8000-000000000001',
+  userId: '019b7d00-0000-7000-8000-000000000002',
+};
+
+for (const kind of memberNoticeKind.options) {
+  test(`The notice ${kind} says who did it and how to answer, and leaves no room for a message of that user`, (t) => {
+    const about = { projectName: swindle, inviter: swindle, role: 'admin', publicUrl } as const;
+    const offer = kind === 'role_given' ? null : new Date('2026-02-01T03:04:05.678Z');
+    const notice = memberNoticeMessage({ kind, ...about, ...ids, expiresAt: offer });
+    for (const { subject, text, html } of [notice, invitationMessage({ ...about, role: 'owner' })]) {
+      // No text of a user is in the subject, and none is a telephone number, a code or longer than 40 characters
+      t.notRegex(subject, /URGENT|mailbox/);
+      for (const body of [text, html]) {
+        t.notRegex(body, /800 555|0199|123456/);
+        t.true(body.replaceAll('\u2060', '').includes('URGENT: your mailbox is full, call +1 8…'));
+        t.true(body.includes(publicUrl));
+      }
+    }
+    t.is(
+      notice.text.includes(`DELETE /api/v1/projects/${ids.projectId}/members/${ids.userId}`),
+      offer === null,
+    );
+    t.is(notice.text.includes('GET /api/v1/auth/invitations'), offer !== null);
+    t.is(notice.text.includes('2026-02-01'), offer !== null);
+  });
+}
 
 for (const kind of securityNoticeKind.options) {
   test(`The notice ${kind} says what happened, when and what to do, and contains nothing like a code`, (t) => {

@@ -10,12 +10,12 @@ export const projectCreated = {
 } as const satisfies ProjectEvent;
 export const viewerAdded = {
   type: 'MemberAdded',
-  data: { user_id: otherUserId, role: 'viewer', invitation_id: null },
+  data: { user_id: otherUserId, role: 'viewer', invitation_id: null, given_by: userId },
 } as const satisfies ProjectEvent;
 /** The command that decides `viewerAdded`. */
 export const addViewer = {
   ...{ type: 'AddMember', actorId: userId, userId: otherUserId },
-  ...{ emailDigest: otherDigest, role: 'viewer' },
+  ...{ emailDigest: otherDigest, role: 'viewer', now: new Date('2026-01-02T03:10:00.000Z') },
 } as const satisfies ProjectCommand;
 export const grantedByOperator = {
   type: 'EntitlementGranted',
@@ -38,6 +38,9 @@ export const defaultStorageChanged = {
 export const memberId = (n: number): string =>
   `019b7d00-0000-7000-8000-0000000a${String(n).padStart(4, '0')}`;
 export const invitationId = '019b7d00-0000-7000-8000-000000000061';
+export const offerId = '019b7d00-0000-7000-8000-000000000063';
+/** The id of an offer that a command may make, and the time of the command. */
+export const offering = { offerId, now: addViewer.now } as const;
 export const apiKeyId = '019b7d00-0000-7000-8000-000000000071';
 
 export const memberAdded = (id: string, role: Role): ProjectEvent => ({

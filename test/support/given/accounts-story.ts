@@ -117,7 +117,10 @@ export async function tellAccountsStory(
   t.deepEqual([...toldAda()].sort(), [twoFactorOn, passwordChanged, passwordChanged]);
 
   // When both processes end and start again, then no acknowledged change is lost and no mail is sent again
-  const mailsBefore = smtp.mails.length;
+  // The first proof of Bob's address causes a notice to him.
+  const mailed = () =>
+    smtp.mails.filter(({ to, email: { text } }) => !(to.includes(bob.email) && /is void/.test(text ?? '')));
+  const mailsBefore = mailed().length;
   await restart();
   [first, second] = clients();
   await expect(t, 200, first.get(project, strong));
@@ -126,7 +129,7 @@ export async function tellAccountsStory(
   const proved = signedIn((await expect(t, 200, first.post('/api/v1/auth/email-code/login', prove))).json());
   await expect(t, 401, second.get(project, bobs.headers));
   await eventually(t, async () => (await second.get(project, proved.headers)).status === 200);
-  t.is(smtp.mails.length, mailsBefore);
+  t.is(mailed().length, mailsBefore);
 
   // Bob's API key works in both processes
   const issue = { name: 'Nightly', scopes: ['storage:read'] };

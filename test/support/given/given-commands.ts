@@ -11,7 +11,11 @@ import type { Limits } from '../../../src/config.js';
 import { limitsFrom } from '../../../src/security/limits.js';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import { makeKeyring } from '../../../src/keys/keyring.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/login-codes.js';
+import {
+  makeAddressChangeCodes,
+  makeLoginCodes,
+  makeVerificationCodes,
+} from '../../../src/keys/login-codes.js';
 import { makePasskeyChallenges } from '../../../src/keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
@@ -99,6 +103,7 @@ export function givenCommands(
   const deps = {
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
+    verificationCodes: makeVerificationCodes(codeKeys),
     addressRevertCodes,
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
@@ -108,6 +113,7 @@ export function givenCommands(
     makeUrls: makeStorageUrls,
     probe: () => Promise.resolve(null),
     invitationLimits: limitsFrom(limits),
+    verificationLimits: limitsFrom(limits),
     storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
     onRefused: (provider: string, reason: string) => void notices.push(`refused ${provider} ${reason}`),
     onConflict: (callback: string) => void notices.push(`conflict ${callback}`),

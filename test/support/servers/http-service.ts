@@ -5,8 +5,11 @@ import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 import type { HttpDeps } from '../../../src/http/compose.js';
 import { makeAccountRoutes } from '../../../src/http/routes/account.js';
+import { makeInvitationRoutes } from '../../../src/http/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../../../src/http/routes/account-email.js';
+import { makeEmailVerificationRoutes } from '../../../src/http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../../../src/http/routes/account-two-factor.js';
+import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
@@ -154,11 +157,14 @@ export function areaRoutes(
     ...makeReauthenticationRoutes(commands),
     ...makeSessionRoutes(commands),
     ...makeAccountRoutes(commands),
+    ...makeInvitationRoutes(commands),
     ...makeEmailChangeRoutes(commands),
+    ...makeEmailVerificationRoutes(commands),
     ...makeTwoFactorRoutes(commands),
     ...makePasskeyRoutes(commands),
     ...makePasskeyLoginRoutes(commands),
     ...makeProjectRoutes(commands),
+    ...makeBillingRoutes(commands),
     ...makeMemberRoutes(commands),
     ...makeApiKeyRoutes(commands),
     ...makeStorageRoutes(commands),

@@ -28,6 +28,8 @@ export interface TestSmtpServer {
   /** The value for SMTP_URL. */
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
+  /** The mails that registrations cause. `mails` has all others, so that tests of these need not count the accounts. */
+  readonly confirmations: readonly ReceivedMail[];
   /** Returns the number of connections so far. */
   connections(): number;
   /** Resolves with all mails once there are `count` of them. */
@@ -53,6 +55,7 @@ export interface SmtpServerOptions {
 export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<TestSmtpServer> {
   const { tls = 'none', credentials } = options;
   const mails: ReceivedMail[] = [];
+  const confirmations: ReceivedMail[] = [];
   const waiting = new Set<() => void>();
   let connections = 0;
   const server = new SMTPServer({
@@ -111,6 +114,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     port: address.port,
     url: `${tls === 'implicit' ? 'smtps' : 'smtp'}://${user}${host}:${address.port}`,
     mails,
+    confirmations,
     connections: () => connections,
     received: async (count, withinMs = 10_000) => {
       const deadline = Date.now() + withinMs;
@@ -139,7 +143,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     };
     const refusal = (await options.onMessage?.(mail)) ?? null;
     if (refusal !== null) return toError(refusal);
-    mails.push(mail);
+    (mail.email.subject === 'Confirm your address' ? confirmations : mails).push(mail);
     options.onTaken?.(mail);
     for (const wake of waiting) wake();
     return null;

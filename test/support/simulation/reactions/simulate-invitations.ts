@@ -93,6 +93,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     ...deps,
     members: world.members,
     mailConfigured: true,
+    requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
   });
   const removeMember = makeRemoveMember(deps);

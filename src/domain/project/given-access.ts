@@ -1,0 +1,106 @@
+import type { Evolving } from '../../event-sourcing/deciding/decider.js';
+import type { ProjectEvent } from './events.js';
+import type { ExistingProject } from './state.js';
+import { roleIn } from './status.js';
+
+/** Ends the access to the project that a user has given, because the account may not be trusted. */
+export interface GivenAccessCommand {
+  readonly type: 'EndGivenAccess';
+  readonly userId: string;
+  /**
+   * The store's recorded time until which access that the user gave ends: the API keys that they issued and the
+   * invitations that they made. Null: at any time.
+   */
+  readonly until: Date | null;
+  /** `end`: the members whom the user added, and those whom these added, leave. Their keys and invitations end too. */
+  readonly members: 'stay' | 'end';
+}
+
+/** The giver of a membership, an invitation or an API key; null where no user gave it. `at`: the store's recorded time. */
+export interface GivenAccess {
+  readonly by: string | null;
+  readonly at: Date;
+}
+
+/** By the id of the member, the invitation or the API key. Only those that the project has. */
+export type GivenAccesses = ReadonlyMap<string, GivenAccess>;
+
+export function decideGivenAccess(
+  { userId, until, members }: GivenAccessCommand,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  // Whether the user gave this access before the account was proved, or a member gave it who is removed for that.
+  const removed = members === 'end' ? membersGiven(project, userId, until) : new Set<string>();
+  const ends = ({ id }: { readonly id: string }): boolean => {
+    const given = project.given.get(id);
+    return given !== undefined && isGiven(given, { userId, until, removed });
+  };
+  const remains = project.members.filter(({ user_id }) => !removed.has(user_id));
+  const lacksOwner = removed.size > 0 && !remains.some(({ role }) => role === 'owner');
+  return [
+    // First: a project is never without an owner, and its payer is one.
+    ...(lacksOwner && roleIn(project, userId) !== null
+      ? [{ type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const]
+      : []),
+    ...[...removed].map((id) => ({ type: 'MemberRemoved', data: { user_id: id } }) as const),
+    ...project.api_keys
+      .filter(ends)
+      .map(({ id }) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }) as const),
+    ...project.invitations
+      .filter(ends)
+      .map(({ id }) => ({ type: 'InvitationWithdrawn', data: { invitation_id: id } }) as const),
+  ];
+}
+
+/** Returns the members whom the user added, whom these added, and so on; never the user. */
+function membersGiven(project: ExistingProject, userId: string, until: Date | null): ReadonlySet<string> {
+  const removed = new Set<string>();
+  for (let before = -1; removed.size > before;) {
+    before = removed.size;
+    for (const { user_id } of project.members) {
+      const given = project.given.get(user_id);
+      if (given === undefined || user_id === userId) continue;
+      if (isGiven(given, { userId, until, removed })) removed.add(user_id);
+    }
+  }
+  return removed;
+}
+
+function isGiven(
+  { by, at }: GivenAccess,
+  giver: { readonly userId: string; readonly until: Date | null; readonly removed: ReadonlySet<string> },
+): boolean {
+  if (by === null) return false;
+  return giver.removed.has(by) || (by === giver.userId && (giver.until === null || at <= giver.until));
+}
+
+/** Returns who has given what after an event. */
+export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
+  const at = event.recordedAt;
+  if (event.type === 'MemberInvited') {
+    return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, at });
+  }
+  if (event.type === 'ApiKeyIssued') {
+    return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
+  }
+  if (event.type === 'MemberAdded') {
+    const { user_id, invitation_id } = event.data;
+    const invited = invitation_id === null ? undefined : given.get(invitation_id);
+    const by = invited === undefined ? userOf(event.metadata.actor) : invited.by;
+    return without(given, invitation_id).set(user_id, { by, at: invited?.at ?? at });
+  }
+  if (event.type === 'MemberRemoved') return without(given, event.data.user_id);
+  if (event.type === 'InvitationWithdrawn') return without(given, event.data.invitation_id);
+  return event.type === 'ApiKeyRevoked' ? without(given, event.data.key_id) : given;
+}
+
+function without(given: GivenAccesses, id: string | null): Map<string, GivenAccess> {
+  const rest = new Map(given);
+  if (id !== null) rest.delete(id);
+  return rest;
+}
+
+/** Returns the user of an actor `user:<id>`; null for any other actor. */
+function userOf(actor: string): string | null {
+  return actor.startsWith('user:') ? actor.slice('user:'.length) : null;
+}

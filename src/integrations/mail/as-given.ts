@@ -1,0 +1,19 @@
+import { onOneLine } from './mailbox.js';
+
+/** Marks that change the direction of the text after them. A name with one could rearrange the sentence around it. */
+const bidiMarks = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+/** Mail programs recognise links and telephone numbers by these. An invisible word joiner after each breaks them up. */
+const joints = /[.:/@+\d]/g;
+const wordJoiner = '\u2060';
+/** A longer text would have room for another message. */
+const lengthMax = 40;
+
+/**
+ * Returns a text that a user has typed for the body of a mail: on one line, in one direction, at most 40 characters, and
+ * with no part that becomes a link, a telephone number or a code. No subject contains such a text.
+ */
+export function asGiven(text: string): string {
+  const characters = Array.from(onOneLine(text).replace(bidiMarks, ''));
+  const cut = characters.length > lengthMax ? [...characters.slice(0, lengthMax - 1), '…'] : characters;
+  return cut.join('').replace(joints, `$&${wordJoiner}`);
+}
