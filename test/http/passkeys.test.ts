@@ -359,6 +359,18 @@ test('The first proof of an address by a code voids the passkeys that a stranger
   t.like(error, { code: 'session_ended' });
 });
 
+test('A banned account does not sign in by its passkey', async (t) => {
+  const service = await startTestService(t);
+  const device = makeSoftwareAuthenticator();
+  t.is((await registerPasskey(service, device, await service.signUp('ada'))).status, 201);
+  const user = { aggregate: userAggregate, id: await service.verify('ada') };
+  const banned = { type: 'UserBanned', data: {} } as const;
+  await appendEvents(service.stores.handler, user, [banned], service.clock.now());
+  const refused = await loginByPasskey(service, device);
+  t.is(refused.status, 403);
+  t.like(refused.json, { code: 'account_banned' });
+});
+
 test('An account has at most 20 passkeys', async (t) => {
   const service = await startTestService(t, { rates: { two_factor: { limit: 100, seconds: 60 } } });
   const ada = await service.signUp('ada');

@@ -2,7 +2,9 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import type { AuthenticationResponse } from '../../security/webauthn.js';
 import type { Deps } from '../deps.js';
 import { rejectUseCase } from '../shared/rejections.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { SignedIn } from './login.js';
+import { refuseBanned } from './registered-user.js';
 import type { PassPasskey } from './pass-passkey.js';
 import { userIdOf } from './passkey-shared.js';
 import type { StartSession } from './start-session.js';
@@ -18,7 +20,8 @@ export interface PasskeyLoginInput {
 /**
  * Signs in by a passkey with user verification, which counts as both factors (docs/design.md#passkeys). All refusals
  * have the same text.
- * @throws CommandRejected passkeys_not_configured, credentials_refused; StoreUnavailable; Overloaded
+ * @throws CommandRejected passkeys_not_configured, credentials_refused, account_banned after a right response;
+ * StoreUnavailable; Overloaded
  */
 export type LoginByPasskey = (input: PasskeyLoginInput, context: CommandContext) => Promise<SignedIn>;
 
@@ -26,7 +29,9 @@ export function makeLoginByPasskey({
   users,
   startSession,
   passPasskey,
+  networks,
 }: Pick<Deps, 'users'> & {
+  readonly networks: Pick<KnownNetworks, 'remember'>;
   readonly startSession: StartSession;
   readonly passPasskey: PassPasskey;
 }): LoginByPasskey {
@@ -35,9 +40,11 @@ export function makeLoginByPasskey({
     const use = { purpose: 'sign-in', sessionId: null } as const;
     const passed = await passPasskey({ userId, use, response }, context);
     if (passed === null) return refuse();
-    const { epoch } = passed.user;
+    refuseBanned(passed.user);
+    const { epoch, email_digest: emailDigest } = passed.user;
     const session = { userId: passed.userId, epoch, methods: ['passkey'], clientIp, userAgent } as const;
     const tokens = await startSession(session, context);
+    await networks.remember({ emailDigest, clientIp });
     const found = await users.find(passed.userId);
     return found === null ? refuse() : { user: found.resource, tokens };
   };

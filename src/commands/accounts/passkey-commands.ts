@@ -1,3 +1,4 @@
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { Deps } from '../deps.js';
 import { makeRemovePasskey, makeRenamePasskey } from './change-passkeys.js';
 import { makeLoginByPasskey } from './login-by-passkey.js';
@@ -7,7 +8,11 @@ import { makeRegisterPasskey } from './register-passkey.js';
 import type { StartSession } from './start-session.js';
 
 export function makePasskeyCommands(
-  deps: Deps & { readonly startSession: StartSession; readonly passPasskey: PassPasskey },
+  deps: Deps & {
+    readonly startSession: StartSession;
+    readonly passPasskey: PassPasskey;
+    readonly networks: Pick<KnownNetworks, 'remember'>;
+  },
 ) {
   return {
     passkeyOptions: makePasskeyOptions(deps),

@@ -52,7 +52,7 @@ export function makePasskeyLoginRoutes({
           schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
-      errors: ['passkeys_not_configured', 'invalid_credentials'],
+      errors: ['passkeys_not_configured', 'invalid_credentials', 'account_banned'],
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',

@@ -17,6 +17,8 @@ export interface Browser {
   /** Resolves when the function returns true. */
   until(script: string): Promise<void>;
   resize(width: number, height: number): Promise<void>;
+  /** Runs a command of the DevTools protocol and returns its result. */
+  devTools(cmd: string, params: object): Promise<unknown>;
   /** Returns the browser's error messages since the last call: script errors and refused loads. */
   complaints(): Promise<readonly string[]>;
 }
@@ -87,6 +89,7 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
       const params = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
       await call(`${session}/goog/cdp/execute`, { cmd: 'Emulation.setDeviceMetricsOverride', params });
     },
+    devTools: (cmd, params) => call(`${session}/goog/cdp/execute`, { cmd, params }),
     complaints: async () => {
       const entries = logSchema.parse(await call(`${session}/se/log`, { type: 'browser' }));
       return entries.filter(({ level }) => level === 'SEVERE').map(({ message }) => message);
