@@ -19,9 +19,6 @@ import { erased } from '../../keys/sealer.js';
 import type { Deps } from '../deps.js';
 import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
 
-/** A day, as most notices about accounts. */
-const memberNoticeLifetimeMs = 86_400_000;
-
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
 
 /**
