@@ -55,6 +55,11 @@ export interface RouteSpec<
   readonly errors?: readonly ErrorCode[];
   /** The error for a missing part of the configuration. It runs for well-formed requests, before limits. */
   readonly lacks?: () => HttpError | null;
+  /**
+   * Checks what the schema cannot, and reads no store. It runs under the limits and before an `Idempotency-Key` is
+   * claimed, so that a body that is not valid writes nothing.
+   */
+  readonly check?: (request: { readonly body: Body; readonly time: Date }) => void;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */

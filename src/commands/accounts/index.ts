@@ -12,7 +12,7 @@ import { makeFinishErasure } from './finish-erasure.js';
 import { makeIssueRecoveryCodes } from './issue-recovery-codes.js';
 import { makePassSecondFactor } from './pass-second-factor.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
-import { makeRegister } from './register.js';
+import { makeCheckRegistration, makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
@@ -51,6 +51,7 @@ export function makeAccountCommands(
     reservations: common.reservations,
     startSession,
     register: makeRegister(common),
+    checkRegistration: makeCheckRegistration(common),
     ...makeSessionCommands(common),
     changeProfile: makeChangeProfile(common),
     verifyEmail: makeVerifyEmail(common),
