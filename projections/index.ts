@@ -1,4 +1,4 @@
-import type { AnyProjection } from '../src/event-sourcing/views/projection.js';
+import type { AnyProjection, AnyView } from '../src/event-sourcing/views/projection.js';
 import { assetsProjection } from './assets/projection.js';
 import { ordersProjection } from './orders/projection.js';
 import { paymentCallbacksProjection } from './payment-callbacks/projection.js';
@@ -8,9 +8,10 @@ import { sessionsProjection } from './sessions/projection.js';
 import { shareAccessesProjection } from './share-accesses/projection.js';
 import { sharesProjection } from './shares/projection.js';
 import { storageConfigsProjection } from './storage-configs/projection.js';
+import { usageTally } from './usage/projection.js';
 import { usersProjection } from './users/projection.js';
 
-/** All views. */
+/** The views whose documents fold one stream each. */
 export const projections: readonly AnyProjection[] = [
   usersProjection,
   sessionsProjection,
@@ -23,3 +24,6 @@ export const projections: readonly AnyProjection[] = [
   ordersProjection,
   paymentCallbacksProjection,
 ];
+
+/** All views: also those whose documents are totals over many streams. */
+export const allViews: readonly AnyView[] = [...projections, usageTally];

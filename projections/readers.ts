@@ -12,6 +12,7 @@ import { makeShareReader } from './shares/reader.js';
 import { makeStorageReader } from './storage-configs/reader.js';
 import { makeUsageReader } from './usage/reader.js';
 import { makeUserReader } from './users/reader.js';
+import type { Clock } from '../src/event-sourcing/ports/clock.js';
 import type { Views } from '../src/event-sourcing/views/views.js';
 import type { Sealer } from '../src/keys/sealer.js';
 
@@ -21,19 +22,20 @@ export type Readers = ReturnType<typeof makeReaders>;
 export function makeReaders(
   views: Views,
   sealer: Sealer,
-  { shareUrlTemplate }: { readonly shareUrlTemplate: string },
+  { shareUrlTemplate, clock }: { readonly shareUrlTemplate: string; readonly clock: Clock },
 ) {
-  const users = makeUserReader({ views, sealer });
+  const usage = makeUsageReader({ views, clock });
+  const users = makeUserReader({ views, sealer, clock });
   return {
     access: makeAccessReader({ views }),
     users,
     sessions: makeSessionReader({ views, sealer }),
-    projects: makeProjectReader({ views }),
+    projects: makeProjectReader({ views, usage }),
     members: makeMemberReader({ views, sealer, users }),
     apiKeys: makeApiKeyReader(),
     storages: makeStorageReader({ views }),
     assets: makeAssetReader({ views }),
-    usage: makeUsageReader({ views }),
+    usage,
     shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
     shareAccesses: makeShareAccessReader({ views }),
     nodes: makeNodeReader({ views }),

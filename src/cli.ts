@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { CommanderError } from 'commander';
 import { isExplained } from './cli/explained.js';
+import { exitCodes } from './cli/exit-codes.js';
+import { printError } from './cli/operate.js';
 import { program } from './cli/program.js';
 
 // Only this user may open databases, keys and the control socket, even if the mode of the directory permits more.
@@ -8,7 +11,10 @@ process.umask(0o077);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!isExplained(error)) throw error;
-  process.stderr.write(`stowage: ${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof CommanderError) {
+    // The parser has printed the help, the version or the mistake.
+    process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  } else if (isExplained(error)) {
+    printError(error);
+  } else throw error;
 }

@@ -15,7 +15,7 @@ function evolve(document: AssetDocument | null, event: Recorded<AssetEvent>): As
 
 export const assetsProjection: Projection<AssetDocument, AssetEvent> = {
   name: 'assets',
-  version: 1,
+  version: 2,
   category: assetCategory,
   codec: assetCodec,
   indexes: ['project_id', 'storage_id'],

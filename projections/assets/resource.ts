@@ -11,7 +11,14 @@ export const assetResource = z
     object_key: z.string(),
     media_type: z.string(),
     size: z.int(),
-    renditions: z.array(z.strictObject({ kind: z.string(), object_key: z.string(), media_type: z.string() })),
+    renditions: z.array(
+      z.strictObject({
+        kind: z.string(),
+        object_key: z.string(),
+        media_type: z.string(),
+        size: z.int().nullable().meta({ description: 'Null for one from before renditions had a size.' }),
+      }),
+    ),
     created_at: instant,
     updated_at: instant,
   })

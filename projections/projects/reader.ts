@@ -2,6 +2,7 @@ import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourc
 import type { Role } from '../../src/domain/role.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import type { UsageReader } from '../usage/reader.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
 import { projectResource, type ProjectResource } from './resource.js';
@@ -30,45 +31,61 @@ export interface ProjectReader {
     project: Pick<ProjectAccess, 'document'>,
     userId: string,
     options?: { readonly asAuditor: boolean },
-  ): Versioned<ProjectResource> | null;
+  ): Promise<Versioned<ProjectResource> | null>;
   /** Lists the user's projects, newest first. */
   list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
   /** Returns the project after a command; null if the user is not a member. */
-  after(documents: DocumentsAfter, userId: string): Versioned<ProjectResource> | null;
+  after(documents: DocumentsAfter, userId: string): Promise<Versioned<ProjectResource> | null>;
+  /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
+  ownedIds(userId: string, limit: number): Promise<readonly string[]>;
   access(projectId: string): Promise<ProjectAccess | null>;
 }
 
-export function makeProjectReader({ views }: { readonly views: Views }): ProjectReader {
+export function makeProjectReader({
+  views,
+  usage,
+}: {
+  readonly views: Views;
+  readonly usage: Pick<UsageReader, 'ofProjects'>;
+}): ProjectReader {
   const projects = views.of(projectsProjection);
   return {
     present: ({ document }, userId, { asAuditor } = { asAuditor: false }) =>
-      presentProject(document, userId, asAuditor ? 'viewer' : null),
+      presentOne(document, userId, asAuditor ? 'viewer' : null),
     list: async (userId, page) => {
       const where = { field: 'members.user_id', equals: userId };
-      const found = await projects.find({ where, descending: true, ...page });
-      return found
-        .map((document) => presentProject(document, userId))
-        .filter((presented) => presented !== null);
+      return presentEach(await projects.find({ where, descending: true, ...page }), userId);
     },
-    after: (documents, userId) => presentProject(documentAfter(projectsProjection, documents), userId),
+    after: (documents, userId) => presentOne(documentAfter(projectsProjection, documents), userId),
+    ownedIds: (userId, limit) => projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),
     access: async (projectId) => {
       const document = await projects.get(projectId);
       return document === null ? null : projectAccessOf(document);
     },
   };
-}
 
-/** Returns null if the user is not a member and `roleOfStrangers` is null. */
-function presentProject(
-  document: ViewDocument<ProjectDocument>,
-  userId: string,
-  roleOfStrangers: Role | null = null,
-): Versioned<ProjectResource> | null {
-  const { id, revision, body } = document;
-  const role = roleIn(body, userId) ?? roleOfStrangers;
-  if (role === null) return null;
-  const entitlements = entitlementsOf(body);
-  return { revision, resource: resourceOf(projectResource, { id, ...body, role, entitlements }) };
+  async function presentOne(
+    document: ViewDocument<ProjectDocument>,
+    userId: string,
+    roleOfStrangers: Role | null = null,
+  ): Promise<Versioned<ProjectResource> | null> {
+    return (await presentEach([document], userId, roleOfStrangers))[0] ?? null;
+  }
+
+  /** Leaves out the projects of which the user is not a member, unless `roleOfStrangers` has a role for them. */
+  async function presentEach(
+    documents: readonly ViewDocument<ProjectDocument>[],
+    userId: string,
+    roleOfStrangers: Role | null = null,
+  ): Promise<readonly Versioned<ProjectResource>[]> {
+    const usedBy = await usage.ofProjects(documents.map(({ id }) => id));
+    return documents.flatMap(({ id, revision, body }) => {
+      const role = roleIn(body, userId) ?? roleOfStrangers;
+      if (role === null) return [];
+      const fields = { id, ...body, role, used_bytes: usedBy(id), entitlements: entitlementsOf(body) };
+      return [{ revision, resource: resourceOf(projectResource, fields) }];
+    });
+  }
 }
 
 export function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {

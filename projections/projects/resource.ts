@@ -9,6 +9,8 @@ export const projectResource = z
     name: z.string(),
     role,
     require_2fa: z.boolean(),
+    billed_to: entityId.meta({ description: 'The user whose capacity the assets use: an owner.' }),
+    used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
     entitlements: z.strictObject({ allow_s3: z.boolean() }),
     created_at: instant,
     updated_at: instant,

@@ -14,7 +14,10 @@ export type SessionDocument = {
   readonly user_id: string;
   readonly epoch: number;
   readonly amr: readonly AuthenticationMethod[];
+  /** When the user last signed in or authenticated again. */
   readonly auth_time: string;
+  /** When the user last proved a mailed code here; null: never. */
+  readonly email_code_at: string | null;
   /** When the session last passed a second factor. */
   readonly strengthened_at: string | null;
   /** The end of the session unless it is used again. */
@@ -36,6 +39,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
       epoch,
       amr,
       auth_time,
+      email_code_at: amr.includes('email') ? auth_time : null,
       strengthened_at: null,
       idle_expires_at,
       expires_at,
@@ -58,6 +62,15 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
         last_used_at: event.time,
       };
     }
+    case 'SessionReauthenticated': {
+      const { method, auth_time } = event.data;
+      return {
+        ...document,
+        amr: withMethod(document.amr, method),
+        auth_time,
+        email_code_at: method === 'email' ? auth_time : document.email_code_at,
+      };
+    }
     case 'RefreshTokenReuseDetected':
       return document;
     case 'SessionRevoked':
@@ -67,7 +80,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
 
 export const sessionsProjection: Projection<SessionDocument, SessionEvent> = {
   name: 'sessions',
-  version: 2,
+  version: 3,
   category: sessionCategory,
   codec: sessionCodec,
   indexes: ['user_id'],

@@ -13,8 +13,10 @@ export interface SessionAccess {
   /** The user's session epoch at the start. */
   readonly epoch: number;
   readonly methods: readonly AuthenticationMethod[];
-  /** When the user signed in. */
+  /** When the user last signed in or authenticated again. */
   readonly authenticatedAt: Date;
+  /** When the user last proved a mailed code in this session; null: never. */
+  readonly emailCodeAt: Date | null;
   /** When it last passed a second factor; null if it never did. */
   readonly strengthenedAt: Date | null;
   /** The latest end of the session. */
@@ -31,6 +33,15 @@ export interface SessionReader {
   ): Promise<readonly SessionResource[]>;
   /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */
   ids(userId: string, page: Page): Promise<readonly string[]>;
+  /**
+   * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
+   * 200 of an account from before there was a limit.
+   * @param options.not the session that stays in any case
+   */
+  leastUsed(
+    userId: string,
+    options: { readonly keep: number; readonly not: string; readonly now: Date },
+  ): Promise<readonly string[]>;
 }
 
 const readAtOnce = 200;
@@ -47,6 +58,20 @@ export function makeSessionReader({
     ids: async (userId, page) => {
       const where = { field: 'user_id', equals: userId };
       return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
+    },
+    leastUsed: async (userId, { keep, not, now }) => {
+      const where = { field: 'user_id', equals: userId };
+      const found = await sessions.find({ where, limit: keep + readAtOnce });
+      const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);
+      const others = found
+        .filter(({ id }) => id !== not)
+        .sort(
+          (one, other) =>
+            lives(one.body) - lives(other.body) ||
+            one.body.last_used_at.localeCompare(other.body.last_used_at) ||
+            one.id.localeCompare(other.id),
+        );
+      return others.slice(0, Math.max(0, others.length + 1 - keep)).map(({ id }) => id);
     },
     list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
   };
@@ -74,7 +99,7 @@ export function makeSessionReader({
   }
 
   async function present({ id, body }: ViewDocument<SessionDocument>): Promise<SessionResource> {
-    const { user_id: userId, amr, created_at, last_used_at, strengthened_at, user_agent } = body;
+    const { user_id: userId, amr, auth_time, created_at, last_used_at, strengthened_at, user_agent } = body;
     const opened =
       user_agent === null ? null : await sealer.open({ kind: 'person', userId }, 'user_agent', user_agent);
     return {
@@ -82,6 +107,7 @@ export function makeSessionReader({
       methods: [...amr],
       created_at,
       last_used_at,
+      authenticated_at: auth_time,
       strengthened_at,
       expires_at: body.idle_expires_at < body.expires_at ? body.idle_expires_at : body.expires_at,
       user_agent: opened === erased ? null : opened,
@@ -90,12 +116,21 @@ export function makeSessionReader({
 }
 
 export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
-  const { user_id: userId, epoch, amr: methods, auth_time, strengthened_at, expires_at } = body;
+  const {
+    user_id: userId,
+    epoch,
+    amr: methods,
+    auth_time,
+    email_code_at,
+    strengthened_at,
+    expires_at,
+  } = body;
   return {
     userId,
     epoch,
     methods,
     authenticatedAt: new Date(auth_time),
+    emailCodeAt: email_code_at === null ? null : new Date(email_code_at),
     strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
     expiresAt: new Date(expires_at),
   };

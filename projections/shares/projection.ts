@@ -39,6 +39,7 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
     case 'SharePasswordChanged':
       return { ...after, updated_at: event.time };
     case 'ShareUsed':
+    case 'ShareGuessingLimitReached':
       return after;
     case 'ShareVerificationThrottled':
       return { ...after, throttled_at: event.time };

@@ -1,47 +1,96 @@
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
+import { bytesOf, type PendingEntry, type Total } from '../../src/event-sourcing/views/total.js';
+import type { Totals } from '../../src/event-sourcing/views/totals.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
-import { assetsProjection } from '../assets/projection.js';
 import { projectsProjection } from '../projects/projection.js';
 import { type UserDocument, usersProjection } from '../users/projection.js';
+import { usageTally } from './projection.js';
 
-/** Compares the bytes that users store with their capacity. @throws StoreUnavailable */
+/** What the assets of projects use, and what their payers may use (docs/design.md#capacity). @throws StoreUnavailable */
 export interface UsageReader {
-  /** Sums the sizes of the assets in all projects that the user owns, alone or with others. */
+  /** Sums the projects that are billed to the user, in bytes. It reads one small document a project, and no asset. */
   usedBytes(userId: string): Promise<number>;
-  /** Returns whether an owner of the project uses at most their capacity. */
+  /** Returns what the assets of each project use, in bytes; 0 where there are none. */
+  ofProjects(projectIds: readonly string[]): Promise<(projectId: string) => number>;
+  /** Returns whether the project's payer uses at most their capacity. */
   hasRoom(projectId: string): Promise<boolean>;
+  /** Returns the capacity of a user in bytes, and the totals of the projects billed to them, by project id. */
+  accountOf(
+    userId: string,
+  ): Promise<{ readonly capacity: number; readonly totals: ReadonlyMap<string, Total> }>;
+  /** The announced changes of a project's total. */
+  announce(...change: Parameters<Totals['announce']>): Promise<void>;
 }
 
-export function makeUsageReader({ views }: { readonly views: Views }): UsageReader {
+/** More than the projects of a user. Accounts from before that limit have further pages. */
+const readAtOnce = 200;
+
+export function makeUsageReader({
+  views,
+  clock,
+}: {
+  readonly views: Views;
+  readonly clock: Clock;
+}): UsageReader {
   const users = views.of(usersProjection);
   const projects = views.of(projectsProjection);
-  const assets = views.of(assetsProjection);
+  const totals = views.totalsOf(usageTally);
   return {
     usedBytes,
-    hasRoom: async (projectId) => {
-      const members = (await projects.get(projectId))?.body.members ?? [];
-      const owners = members.filter(({ role }) => role === 'owner');
-      // A project mostly has one owner, and one with room is enough, so the sums are read in a row.
-      for (const { id, body: user } of await users.getMany(owners.map(({ user_id }) => user_id))) {
-        if ((await usedBytes(id)) <= capacityOf(user)) return true;
-      }
-      return false;
+    ofProjects: async (projectIds) => {
+      const found = await totals.getMany(projectIds);
+      const isAlive = aliveNow();
+      return (projectId) => {
+        const total = found.get(projectId);
+        return total === undefined ? 0 : toNumber(bytesOf(total, isAlive));
+      };
     },
+    hasRoom: async (projectId) => {
+      const payer = (await projects.get(projectId))?.body.billed_to;
+      if (payer === undefined) return false;
+      const [user, used] = await Promise.all([users.get(payer), usedBytes(payer)]);
+      return user !== null && used <= capacityOf(user.body);
+    },
+    accountOf: async (userId) => {
+      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId)]);
+      return { capacity: user === null ? 0 : capacityOf(user.body), totals: billed };
+    },
+    announce: (...change) => totals.announce(...change),
   };
 
   async function usedBytes(userId: string): Promise<number> {
-    const used = await assets.sum({
-      by: 'project_id',
-      field: 'size',
-      owners: {
-        view: projectsProjection,
-        list: 'members',
-        indexed: { field: 'user_id', equals: userId },
-        and: { field: 'role', equals: 'owner' },
-      },
-    });
-    // A larger number is not exact in JSON, and no grant is larger.
-    return Math.min(Number(used), Number.MAX_SAFE_INTEGER);
+    const isAlive = aliveNow();
+    const sum = [...(await totalsOf(userId)).values()].reduce(
+      (bytes, total) => bytes + bytesOf(total, isAlive),
+      0n,
+    );
+    return toNumber(sum);
   }
+
+  async function totalsOf(userId: string): Promise<ReadonlyMap<string, Total>> {
+    const where = { field: 'billed_to', equals: userId };
+    const billed: string[] = [];
+    for (let after: string | undefined; ;) {
+      const page = await projects.ids({
+        ...{ where, limit: readAtOnce },
+        ...(after === undefined ? {} : { after }),
+      });
+      billed.push(...page);
+      if (page.length < readAtOnce) return totals.getMany(billed);
+      after = page.at(-1);
+    }
+  }
+
+  /** A command that announced a change has ended by `until`. Its event is in the log by then, or never comes. */
+  function aliveNow(): (entry: PendingEntry) => boolean {
+    const nowMs = clock.now().getTime();
+    return ({ until }) => Date.parse(until) > nowMs;
+  }
+}
+
+/** A larger number is not exact in JSON, and no capacity is larger. */
+function toNumber(bytes: bigint): number {
+  return Math.min(Math.max(0, Number(bytes)), Number.MAX_SAFE_INTEGER);
 }
 
 /** Returns the sum of all grants in bytes. */

@@ -20,14 +20,18 @@ function evolve(document: UserDocument | null, event: Recorded<UserEvent>): User
   return { ...document, ...applyEvent(document, event), two_factor_enabled, updated_at: event.time };
 }
 
-function twoFactorAfter({ two_factor_enabled }: UserDocument, { type }: UserEvent): boolean {
-  if (type === 'TotpConfirmed') return true;
-  return type === 'TotpRemoved' || type === 'CredentialsVoided' ? false : two_factor_enabled;
+function twoFactorAfter({ two_factor_enabled }: UserDocument, event: UserEvent): boolean {
+  if (event.type === 'TotpConfirmed') return true;
+  const isOff =
+    event.type === 'TotpRemoved' ||
+    event.type === 'CredentialsVoided' ||
+    (event.type === 'EmailChangeReverted' && event.data.voided.includes('totp'));
+  return isOff ? false : two_factor_enabled;
 }
 
 export const usersProjection: Projection<UserDocument, UserEvent> = {
   name: 'users',
-  version: 3,
+  version: 4,
   category: userCategory,
   codec: userCodec,
   indexes: [],

@@ -1,4 +1,5 @@
 import type { SessionEpoch } from '../../src/domain/session-epoch.js';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
@@ -33,12 +34,14 @@ export interface UserReader {
 export function makeUserReader({
   views,
   sealer,
+  clock,
 }: {
   readonly views: Views;
+  readonly clock: Clock;
   readonly sealer: Pick<Sealer, 'open'>;
 }): UserReader {
   const users = views.of(usersProjection);
-  const usage = makeUsageReader({ views });
+  const usage = makeUsageReader({ views, clock });
   return {
     find: async (userId) => {
       const [document, usedBytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);

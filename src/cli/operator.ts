@@ -1,7 +1,9 @@
-import type { Config } from '../config.js';
+import { type Config, ConfigProblem } from '../config.js';
 import { callControl } from '../control/control-client.js';
 import { makeOperationRunner } from '../control/operation.js';
 import { type ControlReply, type ControlRequest, controlSocketPath } from '../control/protocol.js';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { requireData } from './data-directory.js';
 
 /** Sends a request. @param answerMsMax time limit for a running service's reply in ms; a minute by default */
 export type Ask = (request: ControlRequest, answerMsMax?: number) => Promise<ControlReply>;
@@ -11,21 +13,49 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** Calls the work with a function that asks the running service, or opens the stores here at the first request. */
+/**
+ * Calls the work with a function that asks the running service, or opens the stores here at the first request.
+ * @throws ConfigProblem where the data directory has no stores; StoreUnavailable, StoreDamaged, KeyProblem
+ */
 export async function withOperator(config: Config, work: (ask: Ask) => Promise<void>): Promise<void> {
   const opened: Opened[] = [];
   try {
     await work(async (request, answerMsMax) => {
       const [here] = opened;
       if (here !== undefined) return here.ask(request);
-      const reply = await callControl(controlSocketPath(config.dataDirectory), request, answerMsMax);
+      const reply = await askService(config, request, answerMsMax);
       if (reply !== null) return reply;
+      requireData(config);
       const made = await openHere(config);
       opened.push(made);
       return made.ask(request);
     });
   } finally {
     for (const here of opened) await here.close();
+  }
+}
+
+/** Asks the running service; null if none listens. @throws ConfigProblem where this user may not ask it */
+async function askService(
+  { dataDirectory }: Config,
+  request: ControlRequest,
+  answerMsMax?: number,
+): Promise<ControlReply | null> {
+  const path = controlSocketPath(dataDirectory);
+  try {
+    return await callControl(path, request, answerMsMax);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    if (code === null) throw error;
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw new ConfigProblem(
+        `${path} may not be opened (${code}); run the command as the user of the service`,
+        {
+          cause: error,
+        },
+      );
+    }
+    throw new StoreUnavailable(`the service cannot be reached through ${path} (${code})`, { cause: error });
   }
 }
 

@@ -1,17 +1,27 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.js';
-import type { ControlReply } from '../control/protocol.js';
-import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
-import { withOperator } from './operator.js';
+import { version } from '../version.js';
+import { addBackupCommands } from './backup-commands.js';
+import { exitCodes } from './exit-codes.js';
+import { isExplained } from './explained.js';
+import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
 
-type Input = Readonly<Record<string, JsonValue>>;
-
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
-export const program = new Command('stowage').description(
-  'Stowage, the service and its operators’ commands. Commands find a running service through the socket in DATA_DIR; ' +
-    'where none runs they open the stores themselves.',
-);
+export const program = new Command('stowage')
+  .description(
+    'Stowage, the service and its operators’ commands. Commands find a running service through the socket in DATA_DIR; ' +
+      'where none runs they open the stores themselves. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 the service or a ' +
+      'store is away, try again.',
+  )
+  .version(version)
+  .option('--json', 'print JSON in place of text, errors too')
+  .configureHelp({ showGlobalOptions: true })
+  // Errors of usage are thrown, and cli.ts chooses their exit code. Each command below inherits this.
+  .exitOverride()
+  .hook('preAction', (root) => {
+    printJson(root.opts<{ readonly json?: boolean }>().json ?? false);
+  });
 
 program
   .command('serve')
@@ -19,7 +29,11 @@ program
   .action(async () => {
     const config = readConfig();
     const { serve } = await import('../main.js');
-    process.exitCode = await serve(config);
+    process.exitCode = await serve(config).catch((error: unknown) => {
+      if (!isExplained(error)) throw error;
+      printError(error);
+      return exitCodes.failed;
+    });
   });
 
 for (const role of ['operator', 'auditor'] as const) {
@@ -157,6 +171,8 @@ projection
   .description('drop the views that only other releases use; no process of another release may run')
   .action(() => operate('projection prune', {}));
 
+addBackupCommands(program, printResult);
+
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys
   .command('list')
@@ -184,11 +200,7 @@ keys
 keys
   .command('rewrap')
   .description('wrap every data key with the active master key; may be repeated at any time')
-  .action(() =>
-    withOperator(readConfig(), async (ask) => {
-      print(await rewrapAll(ask));
-    }),
-  );
+  .action(() => operateWith(rewrapAll));
 
 interface NodeOptions {
   readonly name: string;
@@ -212,22 +224,6 @@ interface ResolveOptions {
   readonly action: string;
   readonly order?: string;
   readonly note: string;
-}
-
-/** Prints the result of an operation as JSON, or the reason of the refusal. @param answerMsMax see `Ask` */
-function operate(operation: string, input: Input, answerMsMax?: number): Promise<void> {
-  return withOperator(readConfig(), async (ask) => {
-    print(await ask({ operation, input }, answerMsMax));
-  });
-}
-
-function print(reply: ControlReply): void {
-  if (reply.ok) {
-    process.stdout.write(`${JSON.stringify(reply.result, null, 2)}\n`);
-  } else {
-    process.stderr.write(`stowage: ${reply.message} (${reply.code})\n`);
-    process.exitCode = 1;
-  }
 }
 
 function parseInteger(text: string): number {

@@ -39,6 +39,7 @@ export interface Deps extends Readers {
   readonly refreshTokens: RefreshTokens;
   readonly loginCodes: MailedCodes;
   readonly addressChangeCodes: MailedCodes;
+  readonly addressRevertCodes: MailedCodes;
   readonly background: Background;
   readonly makeUrls: MakeStorageUrls;
   readonly probe: ProbeBucket;

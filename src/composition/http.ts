@@ -14,6 +14,7 @@ import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
+import { makeReauthenticationRoutes } from '../http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makePaymentRoutes } from '../http/routes/payments.js';
@@ -59,6 +60,7 @@ export function makeHttp(
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),
       ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
+      ...makeReauthenticationRoutes(commands),
       ...makeSessionRoutes({ ...commands, ...readers }),
       ...makeAccountRoutes(commands),
       ...makeEmailChangeRoutes(commands),

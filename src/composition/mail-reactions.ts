@@ -4,10 +4,12 @@ import { makeLogMailer } from '../integrations/mail/log-mailer.js';
 import { type Mailer, makeMailer } from '../integrations/mail/mailer.js';
 import { parseSmtpUrl } from '../integrations/mail/smtp-url.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeMailAddressChanges } from '../commands/accounts/mail-address-change-reaction.js';
 import { makeMailInvitations } from '../commands/projects/mail-invitation-reaction.js';
 import { makeMailLoginCodes } from '../commands/accounts/mail-login-code-reaction.js';
 import { makeMailSecurityNotices } from '../commands/accounts/mail-security-notice-reaction.js';
+import { makeMailShareGuessing } from '../commands/shares/mail-share-guessing-reaction.js';
 import type { Services } from './services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
@@ -21,6 +23,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     publicUrl: config.publicUrl,
     loginCodes: makeLoginCodes(keyRings.code),
     addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
     onRefused: (reaction: string, error: Error) => {
       log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
     },
@@ -30,6 +33,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeMailAddressChanges(deps),
     makeMailInvitations(deps),
     makeMailSecurityNotices(deps),
+    makeMailShareGuessing(deps),
   ];
 }
 

@@ -50,7 +50,7 @@ export function makeReactions(
 
     // Accounts
     makeFinishEmailChanges(commands),
-    makeReleaseFormerAddresses(commands),
+    makeReleaseFormerAddresses({ ...commands, clock }),
     makeFinishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
 
     // Projects

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { projections } from '../../projections/index.js';
+import { allViews } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../concurrency/background.js';
+import { makeCompareKeys } from '../commands/accounts/compare-keys.js';
 import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
 import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
 import { makeProbeBucket } from '../integrations/object-storage/probe.js';
@@ -18,18 +18,12 @@ import { type Generations, makeGenerations } from '../event-sourcing/views/gener
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
 import { type Digests, makeDigests } from '../keys/digests.js';
-import {
-  ensureKeyFile,
-  type KeyRings,
-  type KeySettings,
-  loadKeys,
-  makeKeyRings,
-  readKeySettings,
-} from '../keys/key-rings.js';
-import { removeLeftovers } from '../keys/key-file.js';
+import { makeKeyCanaries } from '../keys/key-canaries.js';
+import type { KeyRings } from '../keys/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/key-rotation.js';
 import { inBlocks } from '../keys/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../keys/login-codes.js';
+import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
@@ -44,6 +38,7 @@ import type { ThreadPriority } from '../security/thread-priority.js';
 import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from '../commands/index.js';
+import { checkKeys, followKeys, type KeysFollowed, openKeys } from './open-keys.js';
 import type { Stores } from './open-stores.js';
 import { openWatchedStores, type StoreOptions, type WatchedStores } from './open-watched-stores.js';
 import { makeReaders, type Readers } from '../../projections/readers.js';
@@ -80,6 +75,8 @@ export interface Services {
   readonly readModelStore: Stores['readModelStore'];
   readonly keyRings: KeyRings;
   readonly keyRotation: KeyRotation;
+  /** Keeps the canaries of the keys in step with the rings. */
+  readonly keysFollowed: Pick<KeysFollowed, 'follow'>;
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
@@ -104,9 +101,13 @@ export async function openServices(config: Config, options: ServiceOptions = {})
   const { stores, availability, closeStores } = watched;
   const { eventStore, readModelStore, stateStore } = stores;
   try {
-    const keyFile = stores.allEmbedded ? join(config.dataDirectory, 'keys.json') : null;
-    const settings = (): KeySettings => readKeySettings(config.secret);
-    const keyRings = await openKeyRings({ keyFile, settings, eventStore, clock, log });
+    let onReload = (_: boolean): void => undefined;
+    const { keyRings, keyFile, settings } = await openKeys({
+      ...{ config, stores, clock, log },
+      onReload: (changed) => {
+        onReload(changed);
+      },
+    });
     const sealer = makeSealer({
       stateStore,
       masterKeys: keyRings.master,
@@ -114,13 +115,28 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       randomBytes: inBlocks(randomBytes),
     });
     const digests = makeDigests(keyRings.indexKey);
+    const refreshTokens = makeRefreshTokens(keyRings.refresh);
+    const keyCanaries = makeKeyCanaries({
+      ...{ stateStore, keys: keyRings, randomBytes },
+      logId: () => eventStore.logId(),
+      countByMasterKey: () => sealer.countByMasterKey(),
+      compareWithData: makeCompareKeys({
+        ...{ eventStore, stateStore, keys: keyRings, sealer, digests, refreshTokens },
+      }),
+    });
+    await checkKeys(keyCanaries, { sleep: watched.sleepUntilRetry, random, waiting: options.waiting });
     const accessTokens = makeAccessTokens({
       keys: keyRings.jwt,
       issuer: config.publicUrl,
       clock,
       makeId: randomUUID,
     });
-    const generations = makeGenerations({ projections, readModelStore, clock, ...options.registry });
+    const generations = makeGenerations({
+      projections: allViews,
+      readModelStore,
+      clock,
+      ...options.registry,
+    });
     const documentWriter = makeDocumentWriter({
       generations,
       readModelStore,
@@ -145,7 +161,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, config);
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+      ...config,
+      clock,
+    });
     const scryptParameters = parametersOf(options);
     const pool = hashPoolOf(options, config, log);
     const passwords = makePasswords({
@@ -161,11 +180,12 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       randomBytes,
       ...scryptParameters,
     });
-    const refreshTokens = makeRefreshTokens(keyRings.refresh);
     const onFailure = (what: string, error: unknown): void => {
       logger.warn({ error: error instanceof Error ? error.name : typeof error }, what);
     };
     const background = makeBackground({ onFailure });
+    const keysFollowed = followKeys(keyCanaries, { background, log });
+    onReload = keysFollowed.reloaded;
     const paymentProviders: PaymentProviders = options.paymentProviders ?? openPaymentProviders(config, log);
     const commands = makeCommands({
       ...config,
@@ -183,6 +203,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+      addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
@@ -213,6 +234,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       readModelStore,
       keyRings,
       keyRotation,
+      keysFollowed,
       sealer,
       digests,
       accessTokens,
@@ -278,35 +300,6 @@ function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders
     http: makeOutgoingHttp({ isAllowed: makeAllowedAddress([]) }),
     report: (problem) => {
       logger.error({ problem }, 'the keys of a payment platform were not read again');
-    },
-  });
-}
-
-/** Opens the rings of keys. Processes that share a store need their keys as settings, not as a key file. */
-async function openKeyRings({
-  keyFile,
-  settings,
-  eventStore,
-  clock,
-  log,
-}: {
-  /** The key file of the directory that this process owns; null if it owns none. */
-  readonly keyFile: string | null;
-  readonly settings: () => KeySettings;
-  readonly eventStore: Stores['eventStore'];
-  readonly clock: Clock;
-  readonly log: Log;
-}): Promise<KeyRings> {
-  if (keyFile !== null) {
-    removeLeftovers(keyFile);
-    const hasData = (await eventStore.head()) !== null;
-    ensureKeyFile({ path: keyFile, settings: settings(), hasData, randomBytes });
-  }
-  return makeKeyRings({
-    load: () => loadKeys({ settings: settings(), keyFile }),
-    clock,
-    onProblem: (problem) => {
-      log.logger.error({ problem }, 'the keys were not read again');
     },
   });
 }

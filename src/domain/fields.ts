@@ -17,14 +17,21 @@ export type GrantSource = z.infer<typeof grantSource>;
 export const mailOutcome = z.enum(['accepted', 'refused']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
-/** The changes to an account about which its user gets a mail. */
+/** Whether a client signed in to the account from its network before (docs/design.md#known-networks). */
+export const requester = z.enum(['known', 'unknown']);
+export type Requester = z.infer<typeof requester>;
+
+/** The changes to an account, and the attacks on it, about which its user gets a mail. */
 export const securityNoticeKind = z.enum([
   'password_changed',
   'email_changed',
+  'email_change_reverted',
   'two_factor_on',
   'two_factor_off',
   'recovery_code_used',
   'recovery_codes_replaced',
+  'account_guessed_at',
+  'share_guessed_at',
 ]);
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 

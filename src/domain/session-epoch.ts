@@ -1,6 +1,6 @@
 /** The part of a user's stream that ends sessions: those of an older epoch have ended, except the kept one. */
 export type SessionEpoch = {
-  /** Counts PasswordChanged, SessionsRevoked and CredentialsVoided. */
+  /** Counts PasswordChanged, SessionsRevoked, CredentialsVoided and EmailChangeReverted. */
   readonly epoch: number;
   /** The session that the last of these events kept; null if it kept none. */
   readonly kept_session_id: string | null;

@@ -1,6 +1,7 @@
 import {
   agentAccess,
   operatorAccess,
+  operatorWithFactor,
   projectAccess,
   publicAccess,
   sessionAccess,
@@ -9,14 +10,18 @@ import {
 
 /** Reading in a project: members by their role, and platform auditors. */
 const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as const;
-/** Changing a project's members. It needs a fresh second factor (docs/design.md#second-factor). */
+/** Changing a project's members. It needs a fresh second factor, and that of owners a fresh sign-in without one. */
 const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 /** Changing a project's storages. It needs a fresh second factor (docs/design.md#second-factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
-/** The policy of every route (docs/design.md#order-of-checks). The start fails if a route and its entry disagree. */
+/**
+ * The policy of every route (docs/design.md#order-of-checks). Where the body decides whether the sign-in must be fresh, the
+ * route says so (`needsFresh`): changeProject, addMember, changeMember and removeMember. The start fails if a route and its entry
+ * disagree.
+ */
 const matrix = {
   // The service itself (docs/design.md#health-and-metrics, docs/design.md#openapi-document).
   getHealth: publicAccess,
@@ -33,6 +38,7 @@ const matrix = {
   refresh: publicAccess,
   logout: sessionAccess('not-yet'),
   passSecondFactor: sessionAccess('not-yet'),
+  reauthenticate: sessionAccess('passed'),
 
   // The caller's account (docs/design.md#accounts).
   getMe: sessionAccess('not-yet'),
@@ -44,11 +50,13 @@ const matrix = {
   changePassword: sessionAccess('fresh'),
   requestEmailChange: sessionAccess('fresh'),
   confirmEmailChange: sessionAccess('fresh'),
-  enrolTotp: sessionAccess('passed'),
-  confirmTotp: sessionAccess('passed'),
+  // The mailed code proves the former address. A thief may hold the account's only sessions.
+  revertEmailChange: publicAccess,
+  enrolTotp: sessionAccess('fresh'),
+  confirmTotp: sessionAccess('fresh'),
   // These two take a second factor in their body.
-  removeTotp: sessionAccess('passed'),
-  replaceRecoveryCodes: sessionAccess('passed'),
+  removeTotp: sessionAccess('passed', 'fresh'),
+  replaceRecoveryCodes: sessionAccess('passed', 'fresh'),
 
   // Projects (docs/design.md#projects).
   createProject: sessionAccess('passed'),
@@ -62,7 +70,8 @@ const matrix = {
   // Every member may leave. The roles of both members decide whether one may remove the other.
   removeMember: projectAccess({ ...changesMembers, role: 'viewer' }),
   listApiKeys: projectAccess({ ...reads, role: 'admin' }),
-  issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', twoFactor: 'fresh' }),
+  issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', twoFactor: 'fresh', signIn: 'fresh' }),
+  // It takes access away, so it must not wait.
   revokeApiKey: projectAccess({ role: 'admin', apiKey: 'refused' }),
 
   // Storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
@@ -123,8 +132,8 @@ const matrix = {
   // Payments that wait for an operator (docs/design.md#payment-review).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
-  resolvePayment: operatorAccess,
-  dismissUnmatchedPayments: operatorAccess,
+  resolvePayment: operatorWithFactor,
+  dismissUnmatchedPayments: operatorWithFactor,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 

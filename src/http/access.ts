@@ -16,7 +16,10 @@ export interface SessionCaller extends Caller<'session'> {
   readonly sessionEpoch: number;
   /** `amr` of the session. */
   readonly methods: readonly string[];
+  /** When the session last signed in or authenticated again. */
   readonly authenticatedAt: Date;
+  /** When the session last proved a mailed code; null if it never did. */
+  readonly emailCodeAt: Date | null;
   readonly platformRoles: readonly string[];
   readonly twoFactorEnabled: boolean;
   /** When the session last passed a second factor; null if it never did. */
@@ -34,10 +37,14 @@ export interface PublicPolicy {
   readonly kind: 'public';
 }
 
+/** For users without a second factor. `fresh`: signed in or authenticated again within the last 15 minutes. */
+export type SignInAge = 'any' | 'fresh';
+
 /** Admits a signed-in user. With TOTP on, the session must have passed it, except on routes of signing in. */
 export interface SessionPolicy {
   readonly kind: 'session';
   readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
+  readonly signIn: SignInAge;
 }
 
 /** Admits a member of the project in `:projectId`, an API key of it with a permitted scope, and auditors if so set. */
@@ -53,6 +60,7 @@ export interface ProjectPolicy {
   readonly onMissing: 'forbidden' | 'not_found';
   /** `fresh`: with TOTP on, the session must have passed it within the last 15 minutes. */
   readonly twoFactor: 'passed' | 'fresh';
+  readonly signIn: SignInAge;
   readonly entitlement?: 'allow_s3';
 }
 
@@ -61,9 +69,10 @@ export interface AgentPolicy {
   readonly kind: 'agent';
 }
 
-/** Admits a signed-in user with the platform role `operator`. */
+/** Admits a signed-in user with the platform role `operator`. `required`: with a second factor, and a fresh one. */
 export interface OperatorPolicy {
   readonly kind: 'operator';
+  readonly twoFactor: 'passed' | 'required';
 }
 
 export interface Policies {
@@ -86,11 +95,14 @@ export interface Grants {
 
 export const publicAccess: PublicPolicy = { kind: 'public' };
 export const agentAccess: AgentPolicy = { kind: 'agent' };
-export const operatorAccess: OperatorPolicy = { kind: 'operator' };
-export const sessionAccess = (twoFactor: SessionPolicy['twoFactor'] = 'passed'): SessionPolicy => ({
-  kind: 'session',
-  twoFactor,
-});
+export const operatorAccess: OperatorPolicy = { kind: 'operator', twoFactor: 'passed' };
+/** For calls of operators that settle payments. */
+export const operatorWithFactor: OperatorPolicy = { kind: 'operator', twoFactor: 'required' };
+/** A fresh second factor goes with a fresh sign-in of users who have none. */
+export const sessionAccess = (
+  twoFactor: SessionPolicy['twoFactor'] = 'passed',
+  signIn: SignInAge = twoFactor === 'fresh' ? 'fresh' : 'any',
+): SessionPolicy => ({ kind: 'session', twoFactor, signIn });
 /** The defaults are the rules of almost every project call. */
 export const projectAccess = (
   policy: Pick<ProjectPolicy, 'role' | 'apiKey'> & Partial<ProjectPolicy>,
@@ -100,6 +112,7 @@ export const projectAccess = (
   badId: 'not_found',
   onMissing: 'not_found',
   twoFactor: 'passed',
+  signIn: 'any',
   ...policy,
 });
 

@@ -61,6 +61,7 @@ export function makeAuthenticator({
         sessionEpoch: session.epoch,
         methods: session.methods,
         authenticatedAt: session.authenticatedAt,
+        emailCodeAt: session.emailCodeAt,
         platformRoles: user.platformRoles,
         twoFactorEnabled: user.twoFactorEnabled,
         strengthenedAt: session.strengthenedAt,

@@ -57,10 +57,15 @@ function ofStores({ method }: Route): readonly ErrorCode[] {
     : ['document_too_large', 'store_unavailable', 'outcome_unknown', 'overloaded'];
 }
 
+function needsFreshSignIn({ access, needsFresh }: Route): boolean {
+  return needsFresh !== undefined || ('signIn' in access && access.signIn === 'fresh');
+}
+
 function ofShell(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_request', 'payload_too_large', 'internal_error'];
   if (route.always !== true) codes.push(...ofStores(route));
   codes.push(...ofBody(route));
+  if (needsFreshSignIn(route)) codes.push('reauthentication_required');
   if (route.limit !== undefined) codes.push('rate_limited');
   if (route.idempotent !== undefined) codes.push('idempotency_key_reused');
   if (route.ifMatch === true) codes.push('precondition_failed');

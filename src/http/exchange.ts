@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import type { AccessKind } from './access.js';
+import type { AccessKind, Grants } from './access.js';
 import { internalError, toHttpError } from './error-reply.js';
 import { matchesNone, revisionWanted } from './etag.js';
 import { userAgentOf } from './user-agent.js';
-import type { PathParams } from './gate.js';
+import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
@@ -61,6 +61,7 @@ export function makeExchange<
     const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
+    refuseStale(grant.caller, () => spec.needsFresh?.({ params, body, ...grant }), shell.clock);
     refuseForLack(spec);
 
     // 4. The limit per client 429, which only well-formed requests reach.
@@ -99,6 +100,15 @@ function isBody(schema: z.ZodType): boolean {
 
 function refuseUntilReady({ readiness }: Shell): void {
   if (!readiness.serving()) throw new HttpError('store_unavailable', 'the service is not ready yet');
+}
+
+/** Refuses a session that has to be fresh for this request: 403. */
+function refuseStale(
+  caller: Grants[AccessKind]['caller'],
+  needsFresh: () => boolean | undefined,
+  clock: Shell['clock'],
+): void {
+  if (caller.kind === 'session' && needsFresh() === true) requireFresh(caller, clock.now());
 }
 
 function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): void {

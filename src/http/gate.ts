@@ -10,6 +10,7 @@ import {
   type Policy,
   type ProjectPolicy,
   type SessionCaller,
+  type SignInAge,
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
 import type { Authenticated, Authenticator } from './authenticate.js';
@@ -58,8 +59,52 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** docs/design.md#second-factor */
+/** docs/design.md#fresh-authentication */
 const freshMs = 15 * 60 * 1000;
+
+/** A second factor alone is fresh where the user has one. A sign-in alone is fresh where the user has none. */
+interface Freshness {
+  readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
+  readonly signIn: SignInAge;
+}
+
+/** Requires the caller to have authenticated as recently as a policy says. @throws HttpError 403 */
+function requireAuthenticated({ twoFactor, signIn }: Freshness, caller: SessionCaller, now: Date): void {
+  const isFresh = (at: Date): boolean => now.getTime() - at.getTime() <= freshMs;
+  if (!caller.twoFactorEnabled) {
+    if (signIn === 'any' || isFresh(caller.authenticatedAt)) return;
+    throw new HttpError(
+      'reauthentication_required',
+      'sign in again, or prove the password or a mailed code by POST /auth/reauthenticate',
+    );
+  }
+  if (twoFactor === 'not-yet') return;
+  if (caller.strengthenedAt === null) {
+    throw new HttpError('two_factor_required', 'the session has not passed two-factor authentication');
+  }
+  if (twoFactor === 'fresh' && !isFresh(caller.strengthenedAt)) {
+    throw new HttpError('two_factor_required', 'pass two-factor authentication again for this');
+  }
+}
+
+/**
+ * Requires a fresh second factor, or a fresh sign-in of a caller without one (docs/design.md#fresh-authentication). Routes
+ * whose body decides ask for it: see `RouteSpec.needsFresh`. @throws HttpError 403
+ */
+export function requireFresh(caller: SessionCaller, now: Date): void {
+  requireAuthenticated({ twoFactor: 'fresh', signIn: 'fresh' }, caller, now);
+}
+
+function requireFactorOfProject(caller: SessionCaller, project: ProjectAccess): void {
+  if (!project.requireTwoFactor || caller.twoFactorEnabled) return;
+  throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
+}
+
+/** Operators who settle payments have a second factor (docs/design.md#payment-review). */
+function requireFactorOfOperator(caller: SessionCaller): void {
+  if (caller.twoFactorEnabled) return;
+  throw new HttpError('two_factor_required', 'turn two-factor authentication on for your own account first');
+}
 
 /** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
 export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
@@ -93,24 +138,8 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     if (token === null) throw unauthorized('sign in, or present an API key');
     const authenticated = await authenticator.session(token, projectId);
     takeOne(limiter, 'session', authenticated.caller.sessionId);
+    takeOne(limiter, 'user', authenticated.caller.userId);
     return authenticated;
-  };
-
-  const requireTwoFactor = (
-    twoFactor: 'not-yet' | 'passed' | 'fresh',
-    caller: SessionCaller,
-    project: ProjectAccess | null,
-  ): void => {
-    if (project?.requireTwoFactor === true && !caller.twoFactorEnabled) {
-      throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
-    }
-    if (twoFactor === 'not-yet' || !caller.twoFactorEnabled) return;
-    if (caller.strengthenedAt === null) {
-      throw new HttpError('two_factor_required', 'the session has not passed two-factor authentication');
-    }
-    if (twoFactor === 'fresh' && clock.now().getTime() - caller.strengthenedAt.getTime() > freshMs) {
-      throw new HttpError('two_factor_required', 'pass two-factor authentication again for this');
-    }
   };
 
   const gates: GateByKind = {
@@ -133,18 +162,20 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
-      requireTwoFactor(policy.twoFactor, session, null);
+      requireAuthenticated(policy, session, clock.now());
       return { grant: { caller: session }, params };
     },
 
-    operator: async (_policy, request, readPath) => {
+    operator: async (policy, request, readPath) => {
       const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
       if (!session.platformRoles.includes('operator')) {
         throw new HttpError('insufficient_role', 'this needs the platform role operator');
       }
-      requireTwoFactor('passed', session, null);
+      const twoFactor = policy.twoFactor === 'required' ? 'fresh' : 'passed';
+      if (policy.twoFactor === 'required') requireFactorOfOperator(session);
+      requireAuthenticated({ twoFactor, signIn: 'any' }, session, clock.now());
       return { grant: { caller: session }, params };
     },
 
@@ -154,7 +185,10 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const params = path.read();
       if (policy.apiKey === 'refused') refuseKey(caller);
       const project = enter(policy, caller, found);
-      if (caller.kind === 'session') requireTwoFactor(policy.twoFactor, caller, project);
+      if (caller.kind === 'session') {
+        requireFactorOfProject(caller, project);
+        requireAuthenticated(policy, caller, clock.now());
+      }
       if (policy.entitlement !== undefined && !project.entitlements[policy.entitlement]) {
         throw new HttpError(
           'entitlement_required',

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import type { Policy } from './access.js';
+import type { Policy, SignInAge } from './access.js';
 import { documentedErrors } from './documented-errors.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
 import { noContent, type ReplySpec } from './reply.js';
@@ -192,20 +192,31 @@ function describeAccess(access: Policy): string {
     case 'agent':
       return 'Access: agents, with the secret in `X-Agent-Secret`.';
     case 'session':
-      return `Access: signed-in users.${describeTwoFactor(access.twoFactor)}`;
+      return `Access: signed-in users.${describeTwoFactor(access.twoFactor)}${describeSignIn(access.signIn)}`;
     case 'operator':
-      return 'Access: signed-in users with the platform role `operator`.';
+      return (
+        'Access: signed-in users with the platform role `operator`.' +
+        (access.twoFactor === 'required'
+          ? ' They need two-factor authentication, passed within the last 15 minutes.'
+          : '')
+      );
     case 'project': {
-      const { role, apiKey, auditors, entitlement, twoFactor } = access;
+      const { role, apiKey, auditors, entitlement, twoFactor, signIn } = access;
       const members =
         role === 'owner' ? 'owners of the project' : `members of the project from the role \`${role}\` on`;
       const readers = auditors === 'admitted' ? ', and platform auditors' : '';
       const keys =
         apiKey === 'refused' ? 'API keys are refused' : `or an API key with the scope \`${apiKey}\``;
       const needs = entitlement === undefined ? '' : ` The project needs the entitlement \`${entitlement}\`.`;
-      return `Access: ${members}${readers}; ${keys}.${needs}${describeTwoFactor(twoFactor)}`;
+      return `Access: ${members}${readers}; ${keys}.${needs}${describeTwoFactor(twoFactor)}${describeSignIn(signIn)}`;
     }
   }
+}
+
+function describeSignIn(signIn: SignInAge): string {
+  return signIn === 'any'
+    ? ''
+    : ' Who has it off must have signed in, or called `POST /auth/reauthenticate`, within the last 15 minutes.';
 }
 
 function describeTwoFactor(twoFactor: 'not-yet' | 'passed' | 'fresh'): string {

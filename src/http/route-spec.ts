@@ -60,6 +60,11 @@ export interface RouteSpec<
    * claimed, so that a body that is not valid writes nothing.
    */
   readonly check?: (request: { readonly body: Body; readonly time: Date }) => void;
+  /**
+   * Returns whether this request needs a fresh authentication (docs/design.md#fresh-authentication), where the policy does
+   * not need one for every request. It runs for well-formed requests of sessions.
+   */
+  needsFresh?(request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind]): boolean;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */

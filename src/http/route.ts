@@ -12,10 +12,11 @@ import type { HttpState, Shell } from './shell.js';
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'check' | 'request' | 'access' | 'errors'
+  'handler' | 'check' | 'request' | 'access' | 'errors' | 'needsFresh'
 > & {
   readonly errors: readonly ErrorCode[];
   readonly access: Policy;
+  readonly needsFresh?: ((request: never) => boolean) | undefined;
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
   /** For routes that accept any bytes: see `defineRawRoute`. `errorCodes` are those of the callers' protocols. */
   readonly raw?: { readonly errorCodes: readonly string[] };

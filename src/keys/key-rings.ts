@@ -60,7 +60,7 @@ export function ensureKeyFile({
 }): void {
   if (unsetIn(settings).length === 0) return;
   if (!hasData) readOrMakeKeyFile(path, randomBytes);
-  else if (readKeyFile(path) === null) throw missingFile(path);
+  else if (readKeyFile(path) === null) throw missingFile(path, settings);
 }
 
 /**
@@ -123,7 +123,7 @@ function readNeededFile(settings: KeySettings, keyFile: string | null): KeyFile 
     );
   }
   const file = readKeyFile(keyFile);
-  if (file === null) throw missingFile(keyFile);
+  if (file === null) throw missingFile(keyFile, settings);
   return file;
 }
 
@@ -131,9 +131,11 @@ function unsetIn(settings: KeySettings): readonly (RingName | 'index')[] {
   return [...ringNames, 'index' as const].filter((name) => settings[name] === undefined);
 }
 
-function missingFile(path: string): KeyProblem {
+function missingFile(path: string, settings: KeySettings): KeyProblem {
+  const names = unsetIn(settings).map((name) => keySettingNames[name]);
   return new KeyProblem(
-    `${path} is missing, and sealed values of this directory open only with its keys; restore it from a backup`,
+    `${path} is missing, and sealed values of this directory open only with its keys; restore it from a backup, ` +
+      `or set the keys that the data was made with: ${names.join(', ')}`,
   );
 }
 
@@ -158,10 +160,13 @@ export function makeKeyRings({
   load,
   clock,
   onProblem,
+  onReload = () => undefined,
 }: {
   readonly load: () => KeyMaterial;
   readonly clock: Clock;
   readonly onProblem: (problem: string) => void;
+  /** Runs after each reading that was accepted. `changed` tells whether a ring has other keys, or another order. */
+  readonly onReload?: (changed: boolean) => void;
 }): KeyRings {
   let current = load();
   let lastUnknownKidMs = -Infinity;
@@ -175,7 +180,9 @@ export function makeKeyRings({
         throw new KeyProblem('INDEX_KEY has changed, and it is never rotated; put the old one back');
       }
       remember(seen, next);
+      const changed = idsOf(next) !== idsOf(current);
       current = next;
+      onReload(changed);
       return null;
     } catch (error) {
       // Other errors may quote the text that they read.
@@ -222,6 +229,10 @@ export function makeKeyRings({
       }
     },
   };
+}
+
+function idsOf(keys: KeyMaterial): string {
+  return JSON.stringify(ringNames.map((name) => keys[name].all().map(({ kid }) => kid)));
 }
 
 /**

@@ -18,7 +18,10 @@ const uses: Readonly<
   Record<Exclude<RingName, 'pepper'>, { readonly seconds: number | null; readonly because: string }>
 > = {
   jwt: { seconds: 10 * minuteSeconds, because: 'the access tokens that it signed are valid for 10 minutes' },
-  code: { seconds: 10 * minuteSeconds, because: 'the codes made with it are valid for 10 minutes' },
+  code: {
+    seconds: 3 * daySeconds,
+    because: 'the codes that undo a change of address and are made with it are valid for 72 hours',
+  },
   refresh: {
     seconds: 90 * daySeconds,
     because:

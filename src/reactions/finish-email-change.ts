@@ -2,11 +2,12 @@ import type { AddressReservations } from '../commands/accounts/address-reservati
 import type { FinishEmailChange, ReservedChange } from '../commands/accounts/finish-email-change.js';
 import { emailCodec, type EmailEvent, emailCategory } from '../domain/email/events.js';
 import { userCodec, type UserEvent, userCategory } from '../domain/user/events.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
 import type { Reaction } from '../event-sourcing/reacting/reaction.js';
 import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
 type EmailReserved = Extract<EmailEvent, { type: 'EmailReserved' }>;
-type EmailChanged = Extract<UserEvent, { type: 'EmailChanged' }>;
+type AddressLeft = Extract<UserEvent, { type: 'EmailChanged' | 'EmailChangeReverted' }>;
 
 /** Completes address changes that stopped after the reservation: docs/design.md#unique-address. */
 export function makeFinishEmailChanges({
@@ -30,19 +31,33 @@ export function makeFinishEmailChanges({
   };
 }
 
-/** Releases the address that a user had before a change. */
+/**
+ * Releases the address that a user had before a change, once the change can no longer be undone, and the address that a
+ * revert replaces, at once. A change waits here for 72 h, also over restarts, because the mark stays before its event. At
+ * most 1,000 wait; a registration that needs an overdue address does not wait for its release.
+ */
 export function makeReleaseFormerAddresses({
   reservations,
+  clock,
 }: {
-  readonly reservations: Pick<AddressReservations, 'isLeft' | 'release'>;
-}): Reaction<EmailChanged> {
+  readonly reservations: Pick<AddressReservations, 'isLeft' | 'isOverdue' | 'release'>;
+  readonly clock: Clock;
+}): Reaction<AddressLeft> {
   return {
     name: 'release-former-address',
     category: userCategory,
     codec: userCodec,
-    types: ['EmailChanged'],
-    asks: async (event) =>
-      (await reservations.isLeft(event.data.previous_email_digest, streamIdOf(event))) ? 'yes' : 'no',
+    types: ['EmailChanged', 'EmailChangeReverted'],
+    asks: async (event) => {
+      const until = event.type === 'EmailChanged' ? event.data.revert?.until : undefined;
+      // Its streams are read only when it is due: a waiting change costs no reads.
+      if (until !== undefined && clock.now() < new Date(until)) return { notBefore: new Date(until) };
+      const [emailDigest, userId] = [event.data.previous_email_digest, streamIdOf(event)];
+      const isOver =
+        (await reservations.isOverdue(emailDigest, userId)) ||
+        (await reservations.isLeft(emailDigest, userId));
+      return isOver ? 'yes' : 'no';
+    },
     conclude: (event, context) =>
       reservations.release(event.data.previous_email_digest, streamIdOf(event), context),
   };

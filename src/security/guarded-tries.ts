@@ -4,7 +4,6 @@ import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { Overloaded } from '../concurrency/overloaded.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
-import { KeyMissing } from '../keys/errors.js';
 import type { Digests } from '../keys/digests.js';
 import { ipBuckets } from './client-ip.js';
 import {
@@ -16,6 +15,7 @@ import {
   judgeTry,
   withdrawFailure,
 } from './failure-throttle.js';
+import { isUndecided } from './undecided.js';
 
 /** The secret and the client of an attempt. */
 export interface TryOf {
@@ -23,16 +23,6 @@ export interface TryOf {
   readonly subject: string;
   /** In canonical spelling. IPv6 counts by its /64. Null: all clients count together. */
   readonly clientIp: string | null;
-}
-
-/** A check throws it when it must not begin yet. The attempt then counts nowhere. */
-export class TryPutOff extends Error {
-  override readonly name = 'TryPutOff';
-  readonly retryAfterSeconds: number;
-  constructor(retryAfterSeconds: number) {
-    super('the attempt has to wait');
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
 }
 
 export type TryOutcome<T> =
@@ -73,8 +63,6 @@ interface Reservation {
 
 /** The storage format of a record. */
 const recordSchema = z.strictObject({ failures: z.int().positive(), last_at: z.iso.datetime() });
-
-const undecidedErrors = [Overloaded, StoreUnavailable, KeyMissing, TryPutOff] as const;
 
 const writeTriesMax = 20;
 
@@ -165,8 +153,7 @@ export function makeGuardedTries({
       if ('allowed' in reserved)
         return { outcome: 'throttled', retryAfterSeconds: reserved.retryAfterSeconds };
       const value = await check(reserved.before?.failures ?? 0).catch(async (error: unknown) => {
-        const undecided = undecidedErrors.some((kind) => error instanceof kind);
-        if (undecided) await withdraw(key, reserved);
+        if (isUndecided(error)) await withdraw(key, reserved);
         throw error;
       });
       if (value === null) return { outcome: 'failed' };

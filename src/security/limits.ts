@@ -8,6 +8,7 @@ export const defaultLimits = {
   email_code: { ...guessing.signInCode.code.mails.email_code, failsClosed: true },
   email_code_day: { ...guessing.signInCode.code.mails.email_code_day, failsClosed: true },
   email_change: { ...guessing.addressChangeCode.code.mails.email_change, failsClosed: true },
+  email_revert: { ...guessing.addressRevertCode.client.email_revert, failsClosed: true },
   refresh: { limit: 60, seconds: 60, failsClosed: true },
   two_factor: { ...guessing.secondFactor.client.two_factor, failsClosed: true },
   share_verify: { ...guessing.sharePassword.client.share_verify, failsClosed: true },
@@ -19,6 +20,7 @@ export const defaultLimits = {
   wrong_api_key: { limit: 60, seconds: 60, failsClosed: true },
   register_invalid: { limit: 60, seconds: 600, failsClosed: true },
   session: { limit: 600, seconds: 60 },
+  user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
 } as const satisfies Record<string, NamedLimit>;
 
@@ -27,10 +29,12 @@ export type LimitName = keyof typeof defaultLimits;
 /** The counts of the limits, for docs/errors-and-limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
 export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   register: 'registrations of a client that end in 201 or 409',
-  login: 'sign-ins by password or code and changes of a password, of a client, with every outcome',
+  login:
+    'sign-ins and reauthentications by password or code and changes of a password, of a client, with every outcome',
   email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
   email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
   email_change: 'changes of an address that a client requests: codes sent, and taken addresses (409)',
+  email_revert: 'attempts of a client to undo a change of address',
   refresh: 'token refreshes of a client',
   two_factor: 'attempts of a client at a second factor',
   share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
@@ -44,6 +48,7 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
     'wrong API keys of a client; beyond it the service refuses keys that it has not seen in the process before',
   register_invalid: 'registrations of a client that end in 400 although the body has the right form',
   session: 'requests of one session',
+  user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',
 };
 

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { projections } from '../../projections/index.js';
+import { allViews } from '../../projections/index.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
 import { makeSoleMember } from '../../src/event-sourcing/sharing/members.js';
-import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import type { AnyView } from '../../src/event-sourcing/views/projection.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
 import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
@@ -30,7 +30,7 @@ for (const name of [
 }
 const cpuBefore = process.cpuUsage();
 const seconds =
-  mode === 'bare' ? catchUpBare() : await catchUp(mode === 'all' ? projections : [projectsProjection]);
+  mode === 'bare' ? catchUpBare() : await catchUp(mode === 'all' ? allViews : [projectsProjection]);
 const { user, system } = process.cpuUsage(cpuBefore);
 process.stdout.write(
   JSON.stringify({
@@ -41,7 +41,7 @@ process.stdout.write(
 );
 
 /** Runs views from empty collections to the head of the log. */
-async function catchUp(views: readonly AnyProjection[]): Promise<number> {
+async function catchUp(views: readonly AnyView[]): Promise<number> {
   const clock = systemClock;
   const stores = await openEmbeddedStores({
     directory,

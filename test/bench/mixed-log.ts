@@ -1,4 +1,5 @@
 import { v5, v7 } from 'uuid';
+import { bytesOfAsset } from '../../src/domain/asset/status.js';
 import { assetCodec } from '../../src/domain/asset/events.js';
 import { emailCodec } from '../../src/domain/email/events.js';
 import { orderCodec } from '../../src/domain/order/events.js';
@@ -120,7 +121,11 @@ function* storyOf(random: Random, now: () => number): Generator<Step> {
         if (random() < 0.3)
           yield on(asset, assetCodec, { type: 'AssetRenamed', data: { name: 'Rhine at dusk' } });
         if (random() < 0.3) yield* shareOf(asset.slice('asset-'.length));
-        if (random() < 0.1) yield on(asset, assetCodec, { type: 'AssetRemoved', data: {} });
+        if (random() < 0.1)
+          yield on(asset, assetCodec, {
+            type: 'AssetRemoved',
+            data: { project_id: projectId, bytes: bytesOfAsset(assetFacts) },
+          });
       }
     }
     if (random() < 0.5)

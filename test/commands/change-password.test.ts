@@ -87,7 +87,7 @@ test('The current password is optional for 15 min after a sign-in by a mailed co
     [900_001, 'invalid_request'],
   ] as const) {
     const { outcome, session, stores } = await given();
-    const byCode = { ...session, methods: ['email'], authenticatedAt: stores.clock.now() };
+    const byCode = { ...session, emailCodeAt: stores.clock.now() };
     stores.clock.advance(afterMs);
     t.is(await outcome({ ...without, session: byCode }), expected);
     t.is(await outcome({ session: byCode, currentPassword: 'Wrong-Horse-7' }), 'credentials_refused');
@@ -187,7 +187,7 @@ test('A current password whose pepper is missing is refused with its reason, and
   });
   t.is(error.code, 'password_not_checkable');
   t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
-  const byCode = { ...session, methods: ['email'], authenticatedAt: stores.clock.now() };
+  const byCode = { ...session, emailCodeAt: stores.clock.now() };
   await change({ session: byCode, currentPassword: undefined }, without);
   await t.notThrowsAsync(without.login({ email, password: newPassword, ...client }, next()));
   const refused = login({ email, password: newPassword, ...client }, next());

@@ -5,6 +5,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { contextFor, eventFor, type AnyReaction } from '../../src/event-sourcing/reacting/reaction.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { emailAggregate } from '../../src/domain/email/email.js';
+import { revertibleMs } from '../../src/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
@@ -37,7 +38,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   };
   const reactions: readonly AnyReaction[] = [
     makeFinishEmailChanges(commands),
-    makeReleaseFormerAddresses(commands),
+    makeReleaseFormerAddresses({ ...commands, clock: stores.clock }),
   ];
   /** Runs the reactions over the whole log and returns the types of the events that they append. */
   const react = async () => {
@@ -63,7 +64,7 @@ async function givenChange(wrap?: (store: EventStore) => EventStore) {
   return { ...world, ada, code };
 }
 
-test('A change is requested, confirmed by the mailed code, and frees the earlier address', async (t) => {
+test('A change is requested, confirmed by the mailed code, and keeps the earlier address for 72 hours', async (t) => {
   const world = await givenChange();
   const { ada, code, stores, context, users, findAccount, react } = world;
   const before = (await world.events()).length;
@@ -73,15 +74,21 @@ test('A change is requested, confirmed by the mailed code, and frees the earlier
   t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
   t.is((await findAccount(stores.digests.email('countess@example.net')))?.userId, ada);
   t.is(await findAccount(stores.digests.email('ada@example.com')), null);
-  t.truthy(await world.signUp('ada@example.com'), 'the earlier address can be registered at once');
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  stores.clock.advance(revertibleMs - 1);
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  stores.clock.advance(1);
+  t.truthy(await world.signUp('ada@example.com'), 'no registration waits for the release');
   t.deepEqual(await react(), [], 'the registration has replaced the reservation');
 });
 
-test('A reaction releases the earlier address once', async (t) => {
+test('A reaction releases the earlier address once, after 72 hours', async (t) => {
   const { ada, code, stores, context, confirmEmailChange, react } = await givenChange();
   t.deepEqual(await react(), [], 'a reaction does nothing before a change');
   await confirmEmailChange({ userId: ada, code }, context());
-  t.deepEqual(await react(), ['EmailReleased']);
+  t.deepEqual(await react(), [], 'the change can be undone');
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
   t.deepEqual(await react(), []);
   const { state } = await stores.handler.load(emailAggregate, stores.digests.email('ada@example.com'));
   t.is(state.status, 'free');
@@ -217,7 +224,8 @@ test('A change that crashed before its reservation is confirmed again, and a rea
     t.deepEqual(await react(), appends < 2 ? [] : ['EmailChanged']);
     if (appends < 2) await world.confirmEmailChange({ userId: ada, code }, context());
     t.like((await users.find(ada))?.resource, { email: newAddress });
-    t.deepEqual(await react(), ['EmailReleased']);
+    world.stores.clock.advance(revertibleMs);
+    t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
     t.deepEqual(await react(), []);
   }
 });
@@ -246,7 +254,12 @@ test('An address that is still reserved for an earlier change can be requested a
   t.like((await users.find(ada))?.resource, { email: newAddress });
   const after = await stores.handler.load(emailAggregate, digest);
   t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'the later change makes its own reservation');
-  t.deepEqual(await react(), ['EmailReleased'], 'only the earlier address is released');
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(
+    await react(),
+    ['FormerAddressLapsed', 'EmailReleased'],
+    'only the earlier address is released',
+  );
   t.is((await world.findAccount(digest))?.userId, ada);
 });
 
@@ -256,8 +269,10 @@ test('An address that changes away and back belongs to its user at the end', asy
   stores.clock.advance(60_000);
   await requestEmailChange({ userId: ada, email: 'ada@example.com' }, context());
   await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
-  // The release of the first change comes late.
-  t.deepEqual(await react(), ['EmailReleased']);
+  t.deepEqual(await react(), ['EmailReleased'], 'the address in between is released at once');
+  // The release of the first change comes late, and finds nothing to release.
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(await react(), []);
   t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, ada);
   t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
   t.truthy(await world.signUp(newAddress));

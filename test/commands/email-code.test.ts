@@ -9,6 +9,7 @@ import { makeTestClock } from '../support/fakes/clock.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -27,12 +28,12 @@ async function given() {
   /** Requests a code. Returns the code of the mail, or null if there is no new one. */
   const send = async (address = email): Promise<string | null> => {
     const before = (await loadIssue())?.issueId;
-    await commands.sendEmailCode({ email: address }, next());
+    await commands.sendEmailCode({ email: address, ...client }, next());
     const issue = await loadIssue();
     if (issue === null || issue.issueId === before) return null;
     return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest: digest });
   };
-  const loadIssue = async () => (await stores.handler.load(loginCodeAggregate, digest)).state.issue;
+  const loadIssue = async () => newestIssue((await stores.handler.load(loginCodeAggregate, digest)).state);
   const signIn = (code: string, address = email, process = commands) =>
     process.loginByEmailCode({ email: address, code, ...client }, next());
   const outcome = (code: string, address = email, process = commands) =>
@@ -87,11 +88,19 @@ test('Five of fifty concurrent guesses count, and then the right code is refused
   const guesses = Array.from({ length: 50 }, (_, index) =>
     outcome(other(code, index + 1), email, processes[index % 3]),
   );
-  t.deepEqual(new Set(await Promise.all(guesses)), new Set(['credentials_refused']));
-  t.is((await loadIssue())?.attemptsFailed, 5);
+  const outcomes = await Promise.all(guesses);
+  const refused = outcomes.filter((one) => one === 'credentials_refused');
+  t.is(refused.length, 20, 'what one network may try in a day');
+  // A command that lost too many races for the stream decided nothing.
+  const others = outcomes.filter((one) => one !== 'credentials_refused');
+  t.true(
+    others.every((one) => one === 'TooManyAttempts' || one === 'Overloaded'),
+    others.join(),
+  );
+  t.deepEqual((await loadIssue())?.attemptsFailed, { known: 5, unknown: 0 });
   const stream = await stores.eventStore.read(`logincode-${digest}`);
   t.is(stream.filter(({ type }) => type === 'LoginCodeAttemptFailed').length, 5);
-  t.is(await outcome(code ?? ''), 'credentials_refused');
+  t.is(await outcome(code ?? ''), 'TooManyAttempts');
 });
 
 test('The right code is accepted after four wrong guesses', async (t) => {
@@ -154,7 +163,7 @@ test('An address gets one code a minute and six an hour, and every request gets 
   t.truthy(await send());
   stores.clock.advance(59_999);
   t.is(await send(), null);
-  const reply = await sendEmailCode({ email }, next());
+  const reply = await sendEmailCode({ email, ...client }, next());
   t.deepEqual(reply, { expires_in: 600, resend_after: 60 });
   for (let code = 1; code < 6; code += 1) {
     stores.clock.advance(60_000);
@@ -170,13 +179,13 @@ test('A request for an unknown address appends one event a minute, without the a
   const { sendEmailCode, next, stores, outcome } = await given();
   const unknown = 'nobody@example.com';
   for (let request = 0; request < 3; request += 1) {
-    const reply = await sendEmailCode({ email: unknown }, next());
+    const reply = await sendEmailCode({ email: unknown, ...client }, next());
     t.deepEqual(reply, { expires_in: 600, resend_after: 60 });
   }
   const stream = await stores.eventStore.read(`logincode-${stores.digests.email(unknown)}`);
   t.deepEqual(
     stream.map(({ type, data }) => [type, data]),
-    [['LoginCodeWithheld', {}]],
+    [['LoginCodeWithheld', { requester: 'unknown' }]],
   );
   t.is(await outcome('000000', unknown), 'credentials_refused');
 });
@@ -193,12 +202,14 @@ test('An acknowledged code is in the log, so a process that ends with its reply 
   const commands = givenCommands(stores);
   await commands.register({ email, password, ...client }, givenContext(1, stores.clock.now()));
   // When the process ends at the moment of its reply
-  await commands.sendEmailCode({ email }, givenContext(2, stores.clock.now())).then(() => (ended = true));
+  await commands
+    .sendEmailCode({ email, ...client }, givenContext(2, stores.clock.now()))
+    .then(() => (ended = true));
   // Then another process finds the code
   const { state } = await stores
     .anotherProcess()
     .handler.load(loginCodeAggregate, stores.digests.email(email));
-  t.truthy(state.issue);
+  t.truthy(newestIssue(state));
 });
 
 test('A code is refused when its user is erased or the address belongs to another user', async (t) => {
@@ -286,7 +297,7 @@ async function givenSlowStore(latencyMs: number) {
 for (const latencyMs of [0, 1, 40, 149, 1_000]) {
   test(`A request for a code takes the same time for every address, with a store that takes ${latencyMs} ms a call`, async (t) => {
     const { sendEmailCode, next, observe } = await givenSlowStore(latencyMs);
-    const send = (address: string) => observe(() => sendEmailCode({ email: address }, next()));
+    const send = (address: string) => observe(() => sendEmailCode({ email: address, ...client }, next()));
     const unknown = await send('nobody@example.com');
     const known = await send(email);
     t.deepEqual(known, unknown, 'the same reply, after the same store calls');
@@ -308,15 +319,15 @@ test('A reply about a code hides the few ms that the busy stream of an account c
   };
   const busy = givenCommands({ ...stores, handler: { ...stores.handler, handle } });
   // When codes are requested for it and for an unknown address
-  const known = await observe(() => busy.sendEmailCode({ email }, next()));
-  const unknown = await observe(() => sendEmailCode({ email: 'nobody@example.com' }, next()));
+  const known = await observe(() => busy.sendEmailCode({ email, ...client }, next()));
+  const unknown = await observe(() => sendEmailCode({ email: 'nobody@example.com', ...client }, next()));
   // Then both replies leave at the same time
   t.deepEqual([known.ms, unknown.ms], [400, 400]);
 });
 
 test('The time of a refusal is the same for a wrong code, an unknown address and an expired code', async (t) => {
   const { loginByEmailCode, sendEmailCode, next, observe, clock } = await givenSlowStore(20);
-  await observe(() => sendEmailCode({ email }, next()));
+  await observe(() => sendEmailCode({ email, ...client }, next()));
   const signIn = (address: string, code = '000000') =>
     observe(() => loginByEmailCode({ email: address, code, ...client }, next()));
   const wrong = await signIn(email);
@@ -334,7 +345,7 @@ test('A request fails for every address while the store is away', async (t) => {
   const away = { ...stores.handler, load: () => Promise.reject(new StoreUnavailable('away')) };
   const { sendEmailCode } = givenCommands({ ...stores, handler: away });
   for (const address of [email, 'nobody@example.com']) {
-    const sent = sendEmailCode({ email: address }, next());
+    const sent = sendEmailCode({ email: address, ...client }, next());
     await t.throwsAsync(clock.run(sent), { instanceOf: StoreUnavailable });
   }
 });
@@ -357,7 +368,7 @@ test('The proof of an address by its owner voids the credentials of a stranger w
   t.is(await outcomeOf(login({ email, password, ...client }, next())), 'credentials_refused');
   const asked = {
     ...{ userId, clientIp: client.clientIp, newPassword: 'Another-Horse-8' },
-    session: { ...session, methods: ['email'], authenticatedAt: next().time },
+    session: { ...session, emailCodeAt: next().time },
   };
   const withOld = changePassword({ ...asked, currentPassword: password }, next());
   t.is(await outcomeOf(withOld), 'credentials_refused', 'the account has no password');

@@ -6,6 +6,7 @@ import { userAggregate } from '../../src/domain/user/user.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenAsset, givenShare } from '../support/given/given-share.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const password = 'Correct-Horse-7';
 const client = { clientIp: null, userAgent: null };
@@ -50,9 +51,9 @@ async function given() {
   const service = { ...stores, commands };
   const asset = await givenAsset(service);
   const { id: shareId } = await givenShare(service, asset);
-  await commands.sendEmailCode({ email: 'eve@example.com' }, next());
+  await commands.sendEmailCode({ email: 'eve@example.com', clientIp: '192.0.2.1' }, next());
   await commands.background.settled();
-  const { issue } = (await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state;
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state);
   const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };
   const code = commands.loginCodes.codeFor({ ...codeOf, emailDigest: alone.emailDigest });
   return {

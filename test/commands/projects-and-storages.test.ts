@@ -46,6 +46,7 @@ test('A project belongs to its creator', async (t) => {
       name: 'Rivers',
       role: 'owner',
       require_2fa: false,
+      billed_to: userId,
       entitlements: { allow_s3: false },
       created_at: at.toISOString(),
       updated_at: at.toISOString(),

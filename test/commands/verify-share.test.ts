@@ -90,7 +90,10 @@ test('All causes for a share that does not open have the same words, store calls
     { aggregate: storageAggregate, id: deleted.storageId },
     { type: 'StorageDeleted', data: nothing },
   );
-  await act({ aggregate: assetAggregate, id: removed.assetId }, { type: 'AssetRemoved', data: nothing });
+  await act(
+    { aggregate: assetAggregate, id: removed.assetId },
+    { type: 'AssetRemoved', data: { project_id: null, bytes: null } },
+  );
   await act({ aggregate: projectAggregate, id: gone.projectId }, { type: 'ProjectDeleted', data: nothing });
   clock.advance(hourMs);
   // When each is tried

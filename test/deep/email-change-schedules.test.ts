@@ -28,6 +28,7 @@ test(`An address belongs to one user through all changes, in ${String(schedules)
   t.pass();
   if (schedules < 10_000 || only !== undefined) return;
   for (const what of [
+    ...['undone', 'lapsed', 'rejected: credentials_refused'],
     ...['change confirmed', 'released', 'erased', 'asked too soon', 'rejected: email_taken'],
     ...['rejected: email_change_code_refused', 'rejected: email_change_not_pending'],
     ...['reaction finish-email-change', 'reaction release-former-address'],

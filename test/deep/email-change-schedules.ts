@@ -10,9 +10,11 @@ import { makeAddressReservations } from '../../src/commands/accounts/address-res
 import { makeConfirmEmailChange } from '../../src/commands/accounts/confirm-email-change.js';
 import { makeFinishEmailChange } from '../../src/commands/accounts/finish-email-change.js';
 import { makeRegister } from '../../src/commands/accounts/register.js';
+import { makeRevertEmailChange } from '../../src/commands/accounts/revert-email-change.js';
 import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
 import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
+import { revertibleMs } from '../../src/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import {
   makeFinishEmailChanges,
@@ -40,6 +42,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -53,7 +56,8 @@ const sealer = partial<Sealer>({
   open: () => Promise.resolve('opened'),
 });
 const noViews = partial<Views>({
-  of: () => partial({ get: () => Promise.resolve(null), sum: () => Promise.resolve(0n) }),
+  of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
+  totalsOf: () => partial({ getMany: () => Promise.resolve(new Map()) }),
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
@@ -73,13 +77,15 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
   );
   const reservations = makeAddressReservations({ handler, clock });
-  const finishEmailChange = makeFinishEmailChange({ handler, reservations });
   // The code of a change is its id, so a reader of the mail knows it.
   const addressChangeCodes = partial<MailedCodes>({
     active: () => 'c1',
     matches: (issue, typed) => typed === issue.issueId,
   });
-  const deps = { handler, reservations, sealer, digests, addressChangeCodes };
+  // So is the code that undoes it.
+  const addressRevertCodes = addressChangeCodes;
+  const deps = { handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes };
+  const finishEmailChange = makeFinishEmailChange(deps);
   return {
     handler,
     reservations,
@@ -87,7 +93,8 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
-      users: makeUserReader({ views: noViews, sealer }),
+      users: makeUserReader({ views: noViews, sealer, clock }),
+      networks: everyNetworkKnown,
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
@@ -97,9 +104,10 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
+    revertEmailChange: makeRevertEmailChange({ ...deps, networks: everyNetworkKnown }),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
-      makeReleaseFormerAddresses({ reservations }),
+      makeReleaseFormerAddresses({ reservations, clock }),
     ] as readonly AnyReaction[],
   };
 }
@@ -144,18 +152,24 @@ export async function runEmailChangeSchedule(
 
   // In calm weather the reactions leave nothing open.
   simulation.setWeather(calm);
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
+    // No former address can be put back any more.
+    if (round > 0) simulation.advance(revertibleMs);
     startReactor('last reactor');
     await simulation.run();
   }
   const log = await readLog(simulation);
   if (log.some(({ type }) => type === 'EmailReleased')) count('released');
+  if (log.some(({ type }) => type === 'FormerAddressLapsed')) count('lapsed');
   return judgeAddresses(log, userIds) ?? judgeRest(log, confirmed);
 
   function startClient(name: string): void {
     const email = pick(chance(0.3) ? ownAddresses : freeAddresses);
     if (chance(0.25)) {
       startTries(name, (process, context) => process.register(registrationOf(email), context));
+    } else if (chance(0.25)) {
+      const userId = pick(userIds);
+      startTries(name, (process, _context, clock) => undo(process, userId, clock));
     } else if (chance(0.05)) {
       const userId = pick(userIds);
       startTries(name, (process, context) => erase(process, userId, context));
@@ -182,6 +196,25 @@ export async function runEmailChangeSchedule(
     await confirmEmailChange({ userId, code: changeId }, confirmation);
     count('change confirmed');
     confirmed.push({ userId, emailDigest: digests.email(email) });
+  }
+
+  /** Undoes a change of the user, at times in the last moments of its code. */
+  async function undo(process: UseCases, userId: string, clock: SimulatedProcess['clock']): Promise<void> {
+    const findFormer = async () => {
+      const { state: user } = await process.handler.load(userAggregate, userId);
+      return user.status === 'registered' ? user.formerAddresses[0] : undefined;
+    };
+    let former = await findFormer();
+    for (let looks = 0; former === undefined && looks < 20; looks += 1) former = await findFormer();
+    const email = [...ownAddresses, ...freeAddresses].find(
+      (address) => digests.email(address) === former?.emailDigest,
+    );
+    if (former === undefined || email === undefined) return;
+    if (chance(0.5))
+      await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
+    const input = { email, code: former.changeId, clientIp: '192.0.2.1' };
+    await process.revertEmailChange(input, { ...contextNow(), time: clock.now() });
+    count('undone');
   }
 
   async function erase(process: UseCases, userId: string, context: CommandContext): Promise<void> {

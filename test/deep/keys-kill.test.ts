@@ -58,7 +58,7 @@ test(`A kill -9 at ${kills} random moments of a rotation leaves a readable key f
     }
     seen.secrets += secrets.length;
     // Then the commands continue normally and clean up
-    const rewrapped = await runCli(directory, ['keys', 'rewrap']);
+    const rewrapped = await runCli(directory, ['keys', 'rewrap', '--json']);
     t.is(rewrapped.code, 0, rewrapped.stderr);
     t.is(Object.keys((JSON.parse(rewrapped.stdout) as { data_keys: object }).data_keys).length, 1);
     t.deepEqual(

@@ -29,6 +29,7 @@ import {
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealer.js';
+import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -44,7 +45,8 @@ const sealer = partial<Sealer>({
 });
 const users = makeUserReader({
   // The reader only returns documents that a command passes to it. It reads no view.
-  views: partial({ of: () => partial({}) }),
+  views: partial({ of: () => partial({}), totalsOf: () => partial({}) }),
+  clock: partial({}),
   sealer,
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
@@ -64,6 +66,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     digests: partial({ email: () => digest }),
     passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
+    networks: everyNetworkKnown,
     users,
     startSession: makeStartSession({
       handler,

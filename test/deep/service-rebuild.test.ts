@@ -45,7 +45,7 @@ test('A view is rebuilt under load without a failed request, and every user read
   };
   await createMore();
   // When an operator starts the rebuild
-  const asked = await runCli(directory.path, ['projection', 'rebuild', 'projects']);
+  const asked = await runCli(directory.path, ['projection', 'rebuild', 'projects', '--json']);
   t.is(asked.code, 0, asked.stderr);
   t.like(JSON.parse(asked.stdout), { building: collection(2) });
   const refused = await runCli(directory.path, ['projection', 'rebuild', 'projects']);

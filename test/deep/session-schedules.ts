@@ -159,8 +159,8 @@ export async function runSchedule(
         return null;
       case 'password': {
         const { caller } = await process.authenticate(sessionId);
-        const { sessionEpoch: epoch, methods, authenticatedAt } = caller;
-        const session = { id: sessionId, epoch, methods, authenticatedAt };
+        const { sessionEpoch: epoch, emailCodeAt } = caller;
+        const session = { id: sessionId, epoch, emailCodeAt };
         const [currentPassword, newPassword] = [credentials.password, 'Better-Horse-8'];
         await process.changePassword({ userId, session, currentPassword, newPassword, clientIp }, context);
         return null;

@@ -10,6 +10,8 @@ import { makeLogin } from '../../src/commands/accounts/login.js';
 import { makeLoginByEmailCode } from '../../src/commands/accounts/login-by-email-code.js';
 import { makeLogout } from '../../src/commands/accounts/logout.js';
 import { makePassSecondFactor } from '../../src/commands/accounts/pass-second-factor.js';
+import { makeCheckPresentPassword } from '../../src/commands/accounts/present-password.js';
+import { makeTryLoginCode } from '../../src/commands/accounts/try-login-code.js';
 import { makeRefresh } from '../../src/commands/accounts/refresh.js';
 import { makeSessionTokens } from '../../src/commands/accounts/session-tokens.js';
 import { makeStartSession } from '../../src/commands/accounts/start-session.js';
@@ -33,6 +35,7 @@ import type { Sealer } from '../../src/keys/sealer.js';
 import type { Digests } from '../../src/keys/digests.js';
 import type { MailedCodes } from '../../src/keys/login-codes.js';
 import type { AccessTokens } from '../../src/security/access-tokens.js';
+import { everyNetworkKnown, unboundedTries } from '../support/fakes/unguarded.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -88,13 +91,14 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const handler = sabotage(makeCommandHandler({ eventStore, documentWriter, clock, random }));
     const views = makeViews({ generations, readModelStore, eventStore });
     const readers = {
-      users: makeUserReader({ views, sealer }),
+      users: makeUserReader({ views, sealer, clock }),
       sessions: makeSessionReader({ views, sealer }),
     };
     const digests = partial<Digests>({ ip: () => digest, email: () => digest });
     const onUncheckable = (): void => undefined;
     const deps = {
       ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
+      ...{ networks: everyNetworkKnown, passwordTries: unboundedTries },
     };
     const startSession = makeStartSession(deps);
     const loginCodes = partial<MailedCodes>({ active: () => 'c1', matches: (_of, typed) => typed === code });
@@ -106,10 +110,16 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           return user.status === 'registered' ? { userId, user } : null;
         },
       }),
-      loginByEmailCode: makeLoginByEmailCode({ ...deps, ...readers, loginCodes, clock, startSession }),
+      loginByEmailCode: makeLoginByEmailCode({
+        ...{ ...deps, ...readers, clock, startSession },
+        tryLoginCode: makeTryLoginCode({ handler, loginCodes, codeTries: unboundedTries }),
+      }),
       refresh: makeRefresh(deps),
       logout: makeLogout(deps),
-      changePassword: makeChangePassword({ ...deps, checkPassword: () => null }),
+      changePassword: makeChangePassword({
+        ...{ ...deps, checkPassword: () => null },
+        checkPresentPassword: makeCheckPresentPassword(deps),
+      }),
       passSecondFactor: makePassSecondFactor({
         ...{ ...deps, sessionTokens: makeSessionTokens(deps) },
         secondFactors: {
@@ -159,7 +169,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const expiresAt = new Date(now.getTime() + 600_000);
     await handler.handle(
       { aggregate: loginCodeAggregate, id: digest },
-      { type: 'Issue', ...issue, expiresAt, now },
+      { type: 'Issue', requester: 'known', ...issue, expiresAt, now },
       context(),
     );
     const { login } = makeProcess({ eventStore: store, readModelStore: documents, clock });

@@ -1,13 +1,15 @@
 import test from 'ava';
 import { assetAggregate } from '../../src/domain/asset/asset.js';
-import type { AssetEvent } from '../../src/domain/asset/events.js';
+import { bytesOfAsset } from '../../src/domain/asset/status.js';
+import { assetCodec, type AssetEvent } from '../../src/domain/asset/events.js';
 import { assetSizeMax, checkAssetFacts } from '../../src/domain/asset/description.js';
 import { assetDescription as description, assetFacts as facts } from '../support/examples/asset.js';
 import { otherProjectId, projectId } from '../support/examples/ids.js';
 import { given } from '../support/given/given.js';
 
 const added: AssetEvent = { type: 'AssetAdded', data: description };
-const removed: AssetEvent = { type: 'AssetRemoved', data: {} };
+const bytes = 1_048_576 + 20_480;
+const removed: AssetEvent = { type: 'AssetRemoved', data: { project_id: projectId, bytes } };
 
 test('An asset is added once', (t) => {
   given(assetAggregate).when({ type: 'Add', description }).then(t, added);
@@ -79,7 +81,7 @@ test('An invalid media type is refused', (t) => {
   ];
   for (const media_type of refused) {
     t.throws(() => check({ media_type }), { message: /^media_type: / }, media_type);
-    const rendition = { kind: 'a', object_key: 'b', media_type };
+    const rendition = { kind: 'a', object_key: 'b', media_type, size: 1 };
     t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.media_type: / });
   }
 });
@@ -101,7 +103,7 @@ test('An object key that a browser rewrites or a storage rejects is refused', (t
     '\ud800',
   ]) {
     t.throws(() => check({ object_key }), { message: /^object_key: / }, JSON.stringify(object_key));
-    const rendition = { kind: 'a', object_key, media_type: 'a/b' };
+    const rendition = { kind: 'a', object_key, media_type: 'a/b', size: 1 };
     t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.object_key: / });
   }
   t.is(check({ object_key: 'é'.repeat(5), renditions: [] }, 10).object_key.length, 5);
@@ -115,8 +117,12 @@ test('Names, sizes and renditions have limits', (t) => {
     t.throws(() => check({ name }), { message: /^name: / });
   for (const size of [-1, 0.5, Number.NaN, assetSizeMax + 1, Infinity]) {
     t.throws(() => check({ size }), { message: /^size: / });
+    const rendition = { kind: 'a', object_key: 'a', media_type: 'a/b', size };
+    t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.size: / });
   }
-  const rendition = (kind: string) => ({ kind, object_key: 'a', media_type: 'a/b' });
+  const rendition = (kind: string) => ({ kind, object_key: 'a', media_type: 'a/b', size: 1 });
+  const unsized = { ...rendition('a'), size: null };
+  t.throws(() => check({ renditions: [unsized] }), { message: /^renditions\.0\.size: / });
   const many = (count: number) => Array.from({ length: count }, (_, n) => rendition(`k${n}`));
   t.is(check({ renditions: many(20) }).renditions.length, 20);
   t.throws(() => check({ renditions: many(21) }), { message: /^renditions: / });
@@ -126,4 +132,18 @@ test('Names, sizes and renditions have limits', (t) => {
   t.throws(() => check({ renditions: [rendition('a'), rendition('b'), rendition('a')] }), {
     message: /^renditions\.2\.kind: /,
   });
+});
+
+test('Events from before renditions had a size decode, and count without the renditions', (t) => {
+  const rendition = { kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' };
+  const stored = { ...description, renditions: [rendition] };
+  const place = { id: projectId, stream: `asset-${projectId}`, revision: 0n, recordedAt: new Date(0) };
+  const metadata = { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' };
+  const old = assetCodec.decode({ ...place, metadata, type: 'AssetAdded', data: stored });
+  if (old.type !== 'AssetAdded') throw new Error('another event was decoded');
+  t.deepEqual(old.data.renditions, [{ ...rendition, size: null }]);
+  t.is(bytesOfAsset(old.data), description.size);
+  t.is(bytesOfAsset(description), bytes);
+  const gone = assetCodec.decode({ ...place, metadata, type: 'AssetRemoved', data: {} });
+  t.deepEqual(gone.data, { project_id: null, bytes: null });
 });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Requester } from '../../src/domain/fields.js';
 import type { LoginCodeEvent } from '../../src/domain/login-code/events.js';
 import { isIssueOpen, loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import {
@@ -18,9 +19,10 @@ const expiresAt = new Date(issued.data.expires_at);
 /** Returns when the store recorded the nth given event, in its test time. */
 const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 
-const issue = (id: string, now: Date) =>
+const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
   ({
     type: 'Issue',
+    requester,
     issueId: id,
     userId,
     email: issued.data.email,
@@ -28,8 +30,8 @@ const issue = (id: string, now: Date) =>
     expiresAt,
     now,
   }) as const;
-const use = (matches: boolean, now = recorded(0), id = issueId) =>
-  ({ type: 'Use', issueId: id, matches, now }) as const;
+const use = (matches: boolean, now = recorded(0), id = issueId, requester: Requester = 'unknown') =>
+  ({ type: 'Use', requester, compared: [{ issueId: id, matches }], now }) as const;
 
 const decide = (
   events: readonly LoginCodeEvent[],
@@ -49,7 +51,7 @@ test('An address gets one code a minute, to the millisecond, and an earlier requ
 });
 
 test('A request for an address without an account counts at the limits, and leaves an earlier code as it is', (t) => {
-  const withhold = (now: Date) => ({ type: 'Withhold', now }) as const;
+  const withhold = (now: Date) => ({ type: 'Withhold', requester: 'unknown', now }) as const;
   given(loginCodeAggregate)
     .when(withhold(recorded(0)))
     .then(t, loginCodeWithheld);
@@ -58,13 +60,13 @@ test('A request for an address without an account counts at the limits, and leav
     .thenNothing(t);
   t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 59_999))), []);
   t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 60_000))), [issued]);
-  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.issue?.issueId, issueId);
+  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.unknown.issue?.issueId, issueId);
 });
 
 test('An address gets six codes an hour', (t) => {
   const ids = Array.from({ length: 6 }, (_, index) => issueId.replace(/..$/, `7${index}`));
   // The store records them a second apart.
-  const six = ids.map(loginCodeIssued);
+  const six = ids.map((id) => loginCodeIssued(id));
   t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
   t.is(decide(six, issue(laterIssueId, recorded(0, 3_600_000))).length, 1);
   t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
@@ -102,7 +104,7 @@ test('Only the newest code counts', (t) => {
   t.is(decide(failed, use(true, recorded(6), laterIssueId)).length, 1);
   const { state } = given(loginCodeAggregate, ...failed, attemptFailed, loginCodeUsed);
   t.true(
-    state.issue !== null && isIssueOpen(state.issue, recorded(6)),
+    state.unknown.issue !== null && isIssueOpen(state.unknown.issue, 'unknown', recorded(6)),
     'the events of the older code do not change the newer one',
   );
 });

@@ -8,7 +8,7 @@ const terms = { expires_at: '2026-03-01T00:00:00.000Z', max_uses: 2, allow_downl
 const created = newShare(terms);
 const passwordChanged: ShareEvent = {
   type: 'SharePasswordChanged',
-  data: { password_hash: sealedExample('another hash') },
+  data: { password_hash: sealedExample('another hash'), password_class: 'short' },
 };
 const throttled: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 30 } };
 

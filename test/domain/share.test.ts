@@ -14,7 +14,7 @@ const unlimited = { ...shareCreated, data: { ...shareCreated.data, max_uses: nul
 const usedAgain: ShareEvent = { type: 'ShareUsed', data: { access_id: otherAccessId } };
 const newPassword: ShareEvent = {
   type: 'SharePasswordChanged',
-  data: { password_hash: sealedExample('another hash') },
+  data: { password_hash: sealedExample('another hash'), password_class: 'short' },
 };
 
 test('A share is created once', (t) => {
@@ -60,10 +60,8 @@ test('A change keeps the terms that it leaves out, and a repeated change records
   share.when({ type: 'Change', projectId, changes: { maxUses: 5 } }).then(t, changed);
   share.when({ type: 'Change', projectId, changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
   share.when({ type: 'Change', projectId, changes: {} }).thenNothing(t);
-  const passwordHash = sealedExample('another hash');
-  share
-    .when({ type: 'Change', projectId, changes: { maxUses: 5 }, passwordHash })
-    .then(t, changed, newPassword);
+  const password = { hash: sealedExample('another hash'), passwordClass: 'short' } as const;
+  share.when({ type: 'Change', projectId, changes: { maxUses: 5 }, password }).then(t, changed, newPassword);
   given(shareAggregate).when({ type: 'Change', projectId, changes: {} }).thenRejected(t, 'share_not_found');
 });
 

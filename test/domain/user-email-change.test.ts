@@ -36,7 +36,10 @@ const anotherRequested: UserEvent = {
 };
 const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', changeId, now });
 const attempted: UserEvent = { type: 'EmailChangeAttempted', data: { change_id: changeId } };
-const complete: UserCommand = { type: 'CompleteEmailChange', changeId, emailDigest: otherDigest };
+const complete: UserCommand = {
+  type: 'CompleteEmailChange',
+  ...{ changeId, emailDigest: otherDigest, codeKeyId: 'c1', now: new Date('2026-01-02T03:05:05.000Z') },
+};
 const asked = [userRegistered, emailChangeRequested] as const;
 
 test('A command requests a change of address once', (t) => {
@@ -137,9 +140,11 @@ test('A reservation counts for the present address and for the change that was r
   const superseded = given(userAggregate, ...asked, anotherRequested).state;
   t.false(holdsAddress(superseded, otherDigest, changeId));
   const changed = given(userAggregate, ...asked, emailChanged).state;
-  t.false(holdsAddress(changed, digest, null));
+  t.true(holdsAddress(changed, digest, null), 'the former address can be put back');
   t.true(holdsAddress(changed, otherDigest, changeId));
   t.true(hasAddress(changed, otherDigest));
+  const lapsed: UserEvent = { type: 'FormerAddressLapsed', data: { change_id: changeId } };
+  t.false(holdsAddress(given(userAggregate, ...asked, emailChanged, lapsed).state, digest, null));
   const erased: UserEvent = { type: 'UserErased', data: {} };
   t.false(holdsAddress(given(userAggregate, ...asked, erased).state, digest, null));
 });
@@ -171,7 +176,9 @@ test('A user is erased once, and later commands do not find the user', (t) => {
   const erased: UserEvent = { type: 'UserErased', data: {} };
   given(userAggregate, userRegistered).when({ type: 'Erase' }).then(t, erased);
   given(userAggregate).when({ type: 'Erase' }).thenRejected(t, 'user_not_found');
-  t.deepEqual(given(userAggregate, ...asked, erased).state, { status: 'erased', emailDigest: digest });
+  t.deepEqual(given(userAggregate, ...asked, emailChanged, erased).state, {
+    ...{ status: 'erased', emailDigest: otherDigest, formerDigests: [digest] },
+  });
   for (const command of [request, complete, attempt(later(0))]) {
     given(userAggregate, ...asked, erased)
       .when(command)

@@ -233,7 +233,7 @@ test('Operators verify addresses and erase accounts on the command line', async 
   t.regex((await run('verify', 'nobody@example.org')).stderr, /there is no account with this address/);
   await t.throwsAsync(operate(data.path, 'user erase', { user_id: 'nobody' }), { message: /user_id/ });
 
-  const erasure = await run('erase', ada.userId);
+  const erasure = await run('erase', ada.userId, '--json');
   t.is(erasure.code, 0, erasure.stderr);
   t.deepEqual(JSON.parse(erasure.stdout), { user_id: ada.userId });
   t.is((await client.get('/api/v1/auth/me', ada.headers)).status, 401);

@@ -61,7 +61,7 @@ test('A user registers, creates a project, binds a storage and reads it again af
   t.true(configuration['has_credentials']);
 
   // until the operator revokes it; bound storages stay
-  const revoke = ['project', 'revoke', project.id, 'allow_s3'];
+  const revoke = ['project', 'revoke', project.id, 'allow_s3', '--json'];
   const revoked = await runCli(directory.path, revoke);
   t.deepEqual(
     { code: revoked.code, result: JSON.parse(revoked.stdout) as unknown },

@@ -21,6 +21,7 @@ import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const password = 'Correct-Horse-7';
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -120,7 +121,7 @@ test('A code that was mailed before a rotation signs in after it, and the next c
     client.post('/api/v1/auth/email-code/login', { email: 'ada@example.org', code });
   const issuedWith = async (): Promise<string | undefined> => {
     const digest = services.digests.email('ada@example.org');
-    return (await services.handler.load(loginCodeAggregate, digest)).state.issue?.codeKeyId;
+    return newestIssue((await services.handler.load(loginCodeAggregate, digest)).state)?.codeKeyId;
   };
   const mailed = await mailCode();
   const before = kidsOf(services).code;
@@ -227,7 +228,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   const kidIn = (output: string): string => textOf(asObject(JSON.parse(output)), 'kid');
 
   // When a key is added, then the service publishes it at once, well before it signs
-  const jwt = kidIn((await run('add', 'jwt')).stdout);
+  const jwt = kidIn((await run('add', 'jwt', '--json')).stdout);
   const published = await client.get('/.well-known/jwks.json');
   t.is(published.headers.get('cache-control'), 'public, max-age=30');
   t.deepEqual(
@@ -247,7 +248,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   // When the master key is rotated, then every data key is wrapped with the new one
   const master = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'master' })), 'kid');
   await operate(directory.path, 'keys promote', { ring: 'master', kid: master, now: true });
-  t.deepEqual(JSON.parse((await run('rewrap')).stdout), {
+  t.deepEqual(JSON.parse((await run('rewrap', '--json')).stdout), {
     rewrapped: 2,
     unreadable: 0,
     data_keys: { [master]: 2 },
@@ -262,7 +263,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   t.is((await client.get('/api/v1/auth/me', bea.headers)).status, 200);
 
   // Then the overview names rings and ids, the log names every change, and neither contains a key
-  const listed = asObject(JSON.parse((await run('list')).stdout))['items'];
+  const listed = asObject(JSON.parse((await run('list', '--json')).stdout))['items'];
   t.deepEqual(
     (listed as { ring: string; keys: { active: boolean }[] }[]).map(({ ring, keys }) => [
       ring,
@@ -285,7 +286,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   ]);
 
   // and the same holds when no service runs and the command opens the stores: its output is its result alone
-  t.like(JSON.parse((await run('rewrap')).stdout), { rewrapped: 0, data_keys: { [master]: 2 } });
+  t.like(JSON.parse((await run('rewrap', '--json')).stdout), { rewrapped: 0, data_keys: { [master]: 2 } });
   t.is(everyKey.size, 9);
   for (const key of everyKey) {
     t.false([...outputs, service.output()].some((text) => text.includes(key)));

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { userAggregate } from '../../src/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { totpCode } from '../support/fakes/authenticator-app.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
@@ -133,6 +134,9 @@ test('Secrets of payment platforms, signatures and payers stand nowhere in clear
     [{ type: 'PlatformRoleGranted', data: { role: 'operator' } }],
     at,
   );
+  const enrolled = (await client.post('/api/v1/auth/2fa/totp', {}, operator)).json();
+  const code = totpCode(textOf(asObject(enrolled['data']), 'secret'), new Date());
+  t.is((await client.post('/api/v1/auth/2fa/totp/confirm', { code }, operator)).status, 200);
   const waiting = async (list: string): Promise<string> => {
     const deadline = Date.now() + 10_000;
     for (;;) {

@@ -232,7 +232,7 @@ test('Operators decide on waiting payments at the command line, with and without
     return ended;
   };
   const onlyItem = async (list: string): Promise<JsonObject> => {
-    const { items } = JSON.parse((await run(list)).stdout) as { items: JsonObject[] };
+    const { items } = JSON.parse((await run(list, '--json')).stdout) as { items: JsonObject[] };
     t.is(items.length, 1);
     return items[0] ?? {};
   };
@@ -242,10 +242,10 @@ test('Operators decide on waiting payments at the command line, with and without
   t.like(unmatched, { provider: 'standard', reason: 'unknown_order' });
   const held = textOf(unmatched, 'id');
   const refused = await run('resolve', held, '--action', 'apply', '--note', note);
-  t.is(refused.code, 1);
+  t.is(refused.code, 2);
   t.is(refused.stderr, 'stowage: order_id: is missing (invalid_request)\n');
   const order = textOf(first, 'id');
-  const applied = await run('resolve', held, '--action', 'apply', '--order', order, '--note', note);
+  const applied = await run('resolve', held, '--action', 'apply', '--order', order, '--note', note, '--json');
   t.is(applied.code, 0, applied.stderr);
   t.deepEqual(JSON.parse(applied.stdout), {
     ...{ id: held, action: 'apply', disposition: 'applied', order_id: order },
@@ -259,7 +259,7 @@ test('Operators decide on waiting payments at the command line, with and without
     ['order', textOf(first, 'number')],
   ] as const) {
     const shown = JSON.parse(
-      (await runCli(directory.path, ['payments', command, id], environment)).stdout,
+      (await runCli(directory.path, ['payments', command, id, '--json'], environment)).stdout,
     ) as {
       readonly decisions: readonly JsonObject[];
     };
@@ -270,8 +270,8 @@ test('Operators decide on waiting payments at the command line, with and without
   await pay('msg-3', { order_number: 'theirs', transaction_id: 'tx-3', amount: 999 });
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   const older = ['--reason', 'unknown_order', '--received-before', tomorrow, '--note', note];
-  t.deepEqual(JSON.parse((await run('dismiss', ...older)).stdout), { dismissed: 1, next: null });
-  t.deepEqual(JSON.parse((await run('unmatched')).stdout), { items: [], next_cursor: null });
+  t.deepEqual(JSON.parse((await run('dismiss', ...older, '--json')).stdout), { dismissed: 1, next: null });
+  t.deepEqual(JSON.parse((await run('unmatched', '--json')).stdout), { items: [], next_cursor: null });
   t.regex((await run('resolve', held, '--action', 'refund', '--note', note)).stderr, /apply, dismiss/);
 
   // When the service does not run, then the command applies the second to its own order

@@ -26,7 +26,7 @@ async function leftIn(directory: string): Promise<readonly string[]> {
 
 test('The command prunes and prints what it dropped', async (t) => {
   const directory = await given(t);
-  const { code, stdout } = await runCli(directory, ['projection', 'prune']);
+  const { code, stdout } = await runCli(directory, ['projection', 'prune', '--json']);
   t.is(code, 0);
   t.deepEqual(JSON.parse(stdout), {
     dropped_collections: ['gone@7.1'],
@@ -39,7 +39,7 @@ test('A service that owns its read models prunes at start', async (t) => {
   const directory = await given(t);
   const service = await startService({ directory, port: await freePort() });
   t.teardown(() => service.kill());
-  const { stdout } = await runCli(directory, ['projection', 'prune']);
+  const { stdout } = await runCli(directory, ['projection', 'prune', '--json']);
   t.deepEqual(JSON.parse(stdout), { dropped_collections: [], dropped_records: [] });
   t.is(await service.stop(), 0);
   t.regex(service.output(), /views that this release does not have were dropped/);

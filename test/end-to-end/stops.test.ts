@@ -214,7 +214,7 @@ test.serial(
     const says = [/in use by another process/, /Stop that one first/];
     await assertStops(t, { directory: directory.path, says });
     const command = await runCli(directory.path, ['node', 'list']);
-    t.is(command.code, 1);
+    t.is(command.code, 75);
     t.regex(command.stderr, /in use by another process/);
     // Then the first process goes on
     t.is((await fetch(`${owner.url}/healthz`)).status, 200);

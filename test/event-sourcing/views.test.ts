@@ -134,42 +134,6 @@ test('Documents of several views are read in one call, and the log has those tha
   t.deepEqual(many.map(({ id }) => id).sort(), ['c1', 'c2']);
 });
 
-const owners = {
-  list: 'members',
-  indexed: { field: 'user_id', equals: 'ada' },
-  and: { field: 'role', equals: 'owner' },
-};
-
-test('A sum continues where a part of it ended', async (t) => {
-  const { process, log, documents } = await given();
-  const parts = [
-    { sum: 5n, after: 'c2' },
-    { sum: 7n, after: null },
-  ];
-  const asked: unknown[] = [];
-  const views = makeViews({
-    generations: process.generations,
-    eventStore: log,
-    readModelStore: {
-      ...documents,
-      sum: (collection, query) => {
-        asked.push([collection, query]);
-        return Promise.resolve(parts.shift() ?? { sum: 0n, after: null });
-      },
-    },
-  });
-  const query = { by: 'label', field: 'value' };
-  t.is(
-    await views.of(countersProjection).sum({ ...query, owners: { ...owners, view: countersProjection } }),
-    12n,
-  );
-  const whole = { ...query, owners: { ...owners, collection: live } };
-  t.deepEqual(asked, [
-    [live, whole],
-    [live, { ...whole, after: 'c2' }],
-  ]);
-});
-
 test('The change token differs after a change and between generations', async (t) => {
   const { process } = await given();
   const view = process.views.of(countersProjection);
@@ -192,10 +156,6 @@ test('A process whose reading of the registry is older than 10 s returns nothing
   const wanted = { projection: countersProjection, id: 'c1' };
   await t.throwsAsync(process.views.getEach(wanted), { instanceOf: StoreUnavailable });
   await t.throwsAsync(view.getMany(['c1']), { instanceOf: StoreUnavailable });
-  const of = { ...owners, view: countersProjection };
-  await t.throwsAsync(view.sum({ by: 'label', field: 'total', owners: of }), {
-    instanceOf: StoreUnavailable,
-  });
   t.throws(() => view.changeToken(), { instanceOf: StoreUnavailable });
   await process.generations.refresh();
   t.not(await view.get('c1'), null);

@@ -85,6 +85,7 @@ const someSession: Omit<SessionAccess, 'userId'> = {
   epoch: 3,
   methods: ['pwd'],
   authenticatedAt: start,
+  emailCodeAt: null,
   strengthenedAt: null,
   expiresAt: later,
 };

@@ -2,6 +2,7 @@ import test from 'ava';
 import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { password, startTestService, type TestService } from '../support/servers/http-service.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 const login = (service: TestService, more: object = {}) =>
   service.post('/api/v1/auth/login', { email: 'ada@example.com', password, ...more });
@@ -173,7 +174,7 @@ const loginByCode = (service: TestService, code: unknown, email = 'ada@example.c
 async function mailedCode({ commands, stores }: TestService): Promise<string> {
   await commands.background.settled();
   const emailDigest = stores.digests.email('ada@example.com');
-  const { issue } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
   if (issue === null) throw new Error('no code was issued');
   return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
 }

@@ -29,6 +29,7 @@ async function start(t: ExecutionContext) {
     { email: 'operator@example.com', role: 'operator' },
     givenContext(7_000, stores.clock.now(), 'operator'),
   );
+  await service.passTwoFactor(operator);
   const buyer = await service.signUp('buyer');
   const placeOrder = async () => {
     const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, buyer);

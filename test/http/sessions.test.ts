@@ -2,6 +2,7 @@ import test from 'ava';
 import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password, startTestService, type TestService } from '../support/servers/http-service.js';
+import { newestIssue } from '../support/examples/login-code.js';
 
 interface Listed {
   readonly id: string;
@@ -26,7 +27,7 @@ async function loginByCode(service: TestService): Promise<Bearer> {
   await post('/api/v1/auth/email-code/send', { email });
   await commands.background.settled();
   const emailDigest = stores.digests.email(email);
-  const { issue } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
   const code = commands.loginCodes.codeFor({
     kid: issue?.codeKeyId ?? '',
     issueId: issue?.issueId ?? '',

@@ -74,10 +74,11 @@ test('Reads make the documented number of calls to the stores', async (t) => {
   const table: Readonly<Record<string, readonly [path: string, calls: readonly StoreCall[]]>> = {
     'GET storage': [`${url}/storages/${idIn(storage)}`, [gate, 'documents.get']],
     'GET storages': [`${url}/storages`, [gate, 'documents.find']],
-    'GET auth/me': ['/api/v1/auth/me', [gate, 'documents.sum']],
+    'GET auth/me': ['/api/v1/auth/me', [gate, 'documents.ids', 'documents.getMany']],
     'GET sessions': ['/api/v1/auth/sessions', [gate, 'documents.find']],
-    'GET project': [url, [gate]],
-    'GET projects': ['/api/v1/projects', [gate, 'documents.find']],
+    // `used_bytes` of the projects is one read.
+    'GET project': [url, [gate, 'documents.getMany']],
+    'GET projects': ['/api/v1/projects', [gate, 'documents.find', 'documents.getMany']],
     'GET members': [`${url}/members`, [gate, 'documents.getMany']],
     'GET api-keys': [`${url}/api-keys`, [gate]],
     'GET asset': [`${url}/assets/${idIn(asset)}`, [gate, 'documents.get']],
@@ -98,15 +99,18 @@ test('Writes make the documented number of calls to the stores', async (t) => {
   const owner = await signUp('owner');
   const url = `/api/v1/projects/${await makeProject(owner)}`;
   const create = await callsOf(() => post('/api/v1/projects', { name: 'Rivers' }, owner));
-  t.deepEqual(create, [gate, 'log.read', 'log.append', 'documents.write'], 'POST project');
+  // A place among the user's 100 projects is claimed first.
+  const claim = ['state.get', 'state.compareAndSet'];
+  const append = ['log.read', 'log.append', 'documents.write'];
+  t.deepEqual(create, [gate, ...claim, ...append, 'documents.getMany'], 'POST project');
   const rename = await callsOf(() => ask(url, { method: 'PATCH', json: { name: 'Lakes' }, headers: owner }));
-  t.deepEqual(rename, [gate, 'log.read', 'log.append', 'documents.write'], 'PATCH project');
+  t.deepEqual(rename, [gate, ...append, 'documents.getMany'], 'PATCH project');
   const credentials = { email: 'owner@example.com', password };
   const login = await callsOf(() => post('/api/v1/auth/login', credentials));
   t.is(
     login.filter((call) => call.startsWith('documents.') && call !== 'documents.write').length,
-    2,
-    'login',
+    4,
+    'login: the user, the projects and their totals, and the sessions',
   );
 });
 

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { refreshIdleSeconds, sessionSeconds } from '../../src/commands/accounts/start-session.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { revertibleMs } from '../../src/domain/user/former-addresses.js';
 import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
 import { keySettingNames } from '../../src/keys/key-rings.js';
 import { promoteAfterSeconds, rereadSeconds } from '../../src/keys/key-waiting-times.js';
@@ -49,7 +50,7 @@ for (const ring of ringNames) {
 /** The time until a demoted key may be retired, and the life of the values that it made; both in ms. */
 const retirements: readonly [RingName, number, number][] = [
   ['jwt', 11 * minuteMs, accessTokenSeconds * 1_000],
-  ['code', 11 * minuteMs, 10 * minuteMs],
+  ['code', 3 * dayMs + minuteMs, revertibleMs],
   ['refresh', 90 * dayMs + minuteMs, Math.max(refreshIdleSeconds, sessionSeconds) * 1_000],
   ['master', dayMs + minuteMs, dayMs],
 ];

@@ -11,6 +11,7 @@ import { makeAccessReader } from '../../projections/access/reader.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeStorageReader } from '../../projections/storage-configs/reader.js';
+import { makeUsageReader } from '../../projections/usage/reader.js';
 import { makeUserReader } from '../../projections/users/reader.js';
 import {
   digest,
@@ -105,6 +106,7 @@ test('Authentication finds a session until it is revoked', async (t) => {
     epoch: 0,
     methods: ['pwd'],
     authenticatedAt: new Date('2026-01-02T03:04:05.000Z'),
+    emailCodeAt: null,
     strengthenedAt: null,
     expiresAt: new Date('2026-04-02T03:04:05.000Z'),
   });
@@ -114,31 +116,33 @@ test('Authentication finds a session until it is revoked', async (t) => {
 
 test("The reader returns a project to its members, each with the member's role", async (t) => {
   const stores = await givenStores();
-  const reader = makeProjectReader(stores);
+  const reader = makeProjectReader({ ...stores, usage: makeUsageReader(stores) });
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
   const grant = { type: 'GrantEntitlement', entitlement: 'allow_s3', source: 'operator' } as const;
   await run(stores, [projectAggregate, projectId], grant, laterAt);
   const access = await reader.access(projectId);
   if (access === null) throw new Error('the project does not exist');
-  t.deepEqual(reader.present(access, userId), {
+  t.deepEqual(await reader.present(access, userId), {
     revision: 1n,
     resource: {
       id: projectId,
       name: 'Rivers',
       role: 'owner',
       require_2fa: false,
+      billed_to: userId,
+      used_bytes: 0,
       entitlements: { allow_s3: true },
       created_at: firstAt,
       updated_at: laterAt,
     },
   });
-  t.is(reader.present(access, otherUserId), null);
-  t.is(reader.present(access, otherUserId, { asAuditor: true })?.resource.role, 'viewer');
+  t.is(await reader.present(access, otherUserId), null);
+  t.is((await reader.present(access, otherUserId, { asAuditor: true }))?.resource.role, 'viewer');
 });
 
 test('Projects are listed by member, newest first', async (t) => {
   const stores = await givenStores();
-  const reader = makeProjectReader(stores);
+  const reader = makeProjectReader({ ...stores, usage: makeUsageReader(stores) });
   for (const id of [projectId, otherProjectId]) {
     await run(stores, [projectAggregate, id], { type: 'Create', name: id, ownerId: userId });
   }
@@ -158,7 +162,7 @@ test('Projects are listed by member, newest first', async (t) => {
 
 test('Access to a project names role and entitlement', async (t) => {
   const stores = await givenStores();
-  const reader = makeProjectReader(stores);
+  const reader = makeProjectReader({ ...stores, usage: makeUsageReader(stores) });
   await run(stores, [projectAggregate, projectId], { type: 'Create', name: 'Rivers', ownerId: userId });
   const access = await reader.access(projectId);
   t.like(access, { id: projectId, requireTwoFactor: false, entitlements: { allow_s3: false } });

@@ -31,7 +31,7 @@ interface Issued {
 }
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
-  const users = makeUserReader({ views, sealer });
+  const users = makeUserReader({ views, sealer, clock: realClock });
   const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
   return [makeMailLoginCodes(deps), makeMailAddressChanges(deps), makeMailInvitations(deps)];
 }
@@ -51,6 +51,7 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
         { aggregate: loginCodeAggregate, id: digest },
         {
           type: 'Issue',
+          requester: 'known',
           issueId,
           userId,
           email: await sealer.seal({ kind: 'person', userId }, 'email', address),
@@ -131,7 +132,9 @@ test('A code that is expired, used, out of attempts, replaced or of an erased us
   const now = new Date();
   const use = async ({ digest, issueId }: Issued, n: number, matches: boolean): Promise<void> => {
     const target = { aggregate: loginCodeAggregate, id: digest };
-    await handler.handle(target, { type: 'Use', issueId, matches, now }, givenContext(n, now));
+    const compared = [{ issueId, matches }];
+    const command = { type: 'Use', requester: 'known', compared, now } as const;
+    await handler.handle(target, command, givenContext(n, now));
   };
   await issueCode(1, { expiresInMs: 1, at: new Date(now.getTime() - 10) });
   await use(await issueCode(2), 1_002, true);

@@ -4,12 +4,15 @@ import { type UserCommand, userAggregate } from '../../src/domain/user/user.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { makeMailSecurityNotices } from '../../src/commands/accounts/mail-security-notice-reaction.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeAddressRevertCodes } from '../../src/keys/revert-codes.js';
 import { digest, otherDigest } from '../support/examples/ids.js';
 import { enrolmentId } from '../support/examples/user.js';
 import { givenContext } from '../support/given/given-stores.js';
 import type { ReceivedMail, SmtpServerOptions } from '../support/servers/smtp-server.js';
 import { givenMail, type MailScene, publicUrl } from '../support/simulation/reactions/mail-scene.js';
 
+const addressRevertCodes = makeAddressRevertCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
 const email = 'ada@example.org';
 const newEmail = 'lovelace@example.net';
 const dayMs = 24 * 3_600_000;
@@ -34,7 +37,9 @@ async function given(
   const { wrap = (handler: CommandHandler) => handler, ...smtpOptions } = options;
   const scene = await givenMail(
     t,
-    (deps, stores) => [makeMailSecurityNotices({ ...deps, ...stores, handler: wrap(stores.handler) })],
+    (deps, stores) => [
+      makeMailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) }),
+    ],
     smtpOptions,
   );
   const userId = await scene.registerUser(1, email, 'Ada');
@@ -85,7 +90,8 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       expiresAt: new Date(now.getTime() + 600_000),
       now,
     },
-    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest },
+    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest, codeKeyId: 'c1', now },
+    revert: { type: 'RevertEmailChange', changeId, byCode: true, now },
     rehash: {
       type: 'RehashPassword',
       passwordHash: await seal('password_hash', 'the same, hashed again'),
@@ -174,6 +180,25 @@ test('A notice about a change before the change of address goes to the earlier a
   ]);
 });
 
+test('The owner gets one mail a day about wrong passwords and codes that reach their limit', async (t) => {
+  const scene = await given(t);
+  const now = new Date();
+  const guessed = { type: 'RecordGuessing', now } as const;
+  const runner = scene.start();
+  await scene.run(
+    { ...guessed, secret: 'password' },
+    { ...guessed, secret: 'mailed_code' },
+    { ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs - 60_000) },
+  );
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 1);
+  const told: Told = ['Somebody is guessing at your account', email, 'GuessingLimitReached'];
+  await checkNotice(t, scene, scene.smtp.mails, told);
+  await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs + 60_000) });
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 2);
+});
+
 test('The first proof of an address leads to a notice where it switches a second factor off', async (t) => {
   const { commands, run, start, settled, smtp, happened, outcomes } = await given(t);
   await run(commands.enrol, commands.confirm, commands.proveAddress);
@@ -259,4 +284,35 @@ test('A user gets at most three notices of one kind, and those of other kinds as
     'Two-factor authentication was switched on',
     ...Array<string>(3).fill('Your password was changed'),
   ]);
+});
+
+test('The notice about another address has the code that undoes the change, and is mailed for 72 hours', async (t) => {
+  const { commands, run, start, settled, smtp, happened } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress);
+  await settled(start(72 * 3_600_000));
+  t.is(smtp.connections(), 0);
+  await settled(start(72 * 3_600_000 - 60_000));
+  const [changed] = await happened('EmailChanged');
+  const { change_id: issueId, previous_email_digest: emailDigest } = changed?.data as Record<string, string>;
+  const code = addressRevertCodes.codeFor({
+    ...{ kid: 'c1', issueId: issueId ?? '', emailDigest: emailDigest ?? '' },
+  });
+  const [mail] = smtp.mails;
+  t.deepEqual(mail?.to, [email]);
+  for (const text of [mail?.email.text ?? '', String(mail?.email.html)]) {
+    t.true(text.includes(code));
+    t.notRegex(text, /[0-9]{6}/);
+  }
+});
+
+test('After a revert, a late notice about the change has no code, and the address that was left gets a notice', async (t) => {
+  const { commands, run, start, settled, smtp } = await given(t);
+  await run(commands.requestAddress, commands.changeAddress, commands.revert);
+  await settled(start());
+  const mails = [...smtp.mails].sort((a, b) => (a.to[0] ?? '').localeCompare(b.to[0] ?? ''));
+  t.deepEqual(
+    mails.map((mail) => `${mail.to.join()}: ${mail.email.subject ?? ''}`),
+    [`${email}: The address of your account was changed`, `${newEmail}: A change of address was undone`],
+  );
+  t.notRegex(mails[0]?.email.text ?? '', /([0-9A-Z]{5}-){3}/);
 });

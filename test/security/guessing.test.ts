@@ -2,7 +2,7 @@ import test from 'ava';
 import { guessing } from '../../src/security/guessing.js';
 import { defaultLimits } from '../../src/security/limits.js';
 
-const order = ['client', 'pressure', 'turns', 'failures', 'accountFailures', 'code', 'pool'];
+const order = ['client', 'daily', 'pressure', 'turns', 'failures', 'accountFailures', 'code', 'pool'];
 
 test('Each policy of the table names its layers in the order in which an attempt passes them', (t) => {
   for (const [name, policy] of Object.entries(guessing)) {
@@ -22,7 +22,7 @@ test('The limits of clients are those of the table and fail closed', (t) => {
   ]);
   const limits = new Map(Object.entries(defaultLimits));
   for (const [name, limit] of named) t.deepEqual(limits.get(name), { ...limit, failsClosed: true }, name);
-  t.is(new Set(named.map(([name]) => name)).size, 6);
+  t.is(new Set(named.map(([name]) => name)).size, 7);
 });
 
 test('Each policy counts failures under a name that no other policy uses', (t) => {

@@ -242,7 +242,7 @@ function suite(server: S3Server): void {
     const asset = await add({
       object_key: 'page.html',
       media_type: 'text/html',
-      renditions: [{ kind: 'preview', object_key: 'page.png', media_type: 'image/png' }],
+      renditions: [{ kind: 'preview', object_key: 'page.png', media_type: 'image/png', size: 8 }],
     });
     t.is((await upload(asset, content)).status, 200);
     t.is((await upload(asset, Buffer.from('an image'), { rendition: 'preview' })).status, 200);

@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
@@ -138,10 +139,35 @@ for (const [file, cases] of [
     await opened.close();
     // When the older file replaces the later one
     writeFileSync(join(directory, file), older);
-    // Then the start refuses it until the mark is deleted, as the sentence says
+    // Then the start refuses it until the mark is empty
     await refuses(t, directory, file);
-    rmSync(join(directory, `${file}.mark`));
+    writeFileSync(join(directory, `${file}.mark`), '');
     await (await open(directory)).close();
+  });
+
+  test.serial(`${file}: a copy of the file alone, taken while a service wrote it, is refused`, async (t) => {
+    // Given the file of a running service, without what stands beside it
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    cpSync(join(killed.directory, file), join(directory, file));
+    // When it is opened, then it is refused each time
+    for (let start = 0; start < 2; start += 1) {
+      await t.throwsAsync(open(directory), {
+        instanceOf: StoreDamaged,
+        message: new RegExp(`^${file} is damaged: it was copied without its ${file}-wal`),
+      });
+    }
+  });
+
+  test.serial(`${file}: a copy of the file alone, taken after the service has ended, is whole`, async (t) => {
+    const ended = givenKilled(t);
+    await (await open(ended)).close();
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    cpSync(join(ended, file), join(directory, file));
+    const opened = await open(directory);
+    t.true(await opened.has('3'));
+    await opened.close();
   });
 
   test.serial(`${file}: a mark that is behind, empty or missing loses no data`, async (t) => {
@@ -170,6 +196,73 @@ for (const [file, cases] of [
   });
 }
 
+test.serial(
+  'A log refuses a state that is older than its last append, or missing, and takes a newer one',
+  async (t) => {
+    // Given a directory, and state and log of an earlier moment
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const write = async (name: string): Promise<void> => {
+      const stores = await openStores(directory);
+      await stores.stateStore.compareAndSet(`key/${name}`, null, { wrapped: 'a key' });
+      await stores.eventStore.append(`thing-${name}`, 'no-stream', [makeEvent()]);
+      await stores.close();
+    };
+    await write('one');
+    const earlier = ['state.db', 'events.db'].map(
+      (name) => [name, readFileSync(join(directory, name))] as const,
+    );
+    await write('two');
+    const newer = readFileSync(join(directory, 'state.db'));
+    const refusesState = (message: RegExp) =>
+      t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+    // When the state is the earlier one, or missing, then each start is refused, and no advice makes it worse
+    for (const [name, bytes] of earlier) {
+      if (name !== 'state.db') continue;
+      writeFileSync(join(directory, name), bytes);
+      rmSync(join(directory, `${name}.mark`));
+      for (let start = 0; start < 2; start += 1) {
+        const error = await refusesState(/^state\.db is older than events\.db: .* from one backup/);
+        t.notRegex(error.message, /delete|empty/i);
+      }
+    }
+    for (const name of ['state.db', 'state.db.mark', 'state.db-wal'])
+      rmSync(join(directory, name), { force: true });
+    await refusesState(/^state\.db is missing or empty: it ends at 0/);
+    // When the log is the earlier one beside the newer state, then the start succeeds
+    writeFileSync(join(directory, 'state.db'), newer);
+    for (const [name, bytes] of earlier) {
+      if (name !== 'events.db') continue;
+      writeFileSync(join(directory, name), bytes);
+      rmSync(join(directory, `${name}.mark`));
+    }
+    const stores = await openStores(directory);
+    t.not(await stores.stateStore.get('key/two'), null);
+    await stores.close();
+  },
+);
+
+test.serial('A changed byte in a record of the state ends the process soon after the start', async (t) => {
+  // Given a state whose record has another key than the one that was written
+  const directory = givenKilled(t);
+  const first = await openDocuments(directory);
+  await first.close();
+  const path = join(directory, 'state.db');
+  flipBit(path, (bytes) => bytes.indexOf('key/2') + 4);
+  // When the state is opened, and nobody reads the record
+  const reported: Error[] = [];
+  const opened = await openDocuments(directory, {
+    onFatal: (error) => {
+      reported.push(error);
+    },
+  });
+  t.teardown(() => opened.close());
+  // The check keeps no process alive, so the test does.
+  while (reported.length === 0) await wait(5);
+  // Then the damage is reported
+  t.regex(String(reported[0]), /state\.db is damaged: a record does not match its checksum/);
+});
+
 test.serial('The files of a killed process open with all their data and accept further writes', async (t) => {
   const directory = givenKilled(t);
   const stores = await openStores(directory);
@@ -182,8 +275,14 @@ test.serial('The files of a killed process open with all their data and accept f
 async function refuses(t: ExecutionContext, directory: string, file: File): Promise<void> {
   const error = await t.throwsAsync(openers[file](directory), { instanceOf: StoreDamaged });
   t.regex(error.message, new RegExp(`^${file} is damaged: it ends at \\d and had reached \\d`));
-  t.regex(error.message, new RegExp(`restore ${file} from a backup.*delete ${file}\\.mark`));
+  t.regex(error.message, new RegExp(`restore ${file} from a backup.*${withoutBackup[file]}`));
 }
+
+/** What the sentence says for the case that there is no newer backup. */
+const withoutBackup: Readonly<Record<File, string>> = {
+  'events.db': 'empty events\\.db\\.mark',
+  'state.db': 'Restore events\\.db and state\\.db from one backup\\.$',
+};
 
 test.serial(
   'A mark that cannot be written is a disk failure: the append is not acknowledged and the error says why',

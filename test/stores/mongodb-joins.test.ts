@@ -1,4 +1,4 @@
-/* Counts the commands that joins and sums send, on a server that answers as the test's script says. */
+/* Counts the commands that joins and reads of ids send, on a server that answers as the test's script says. */
 import test, { type ExecutionContext } from 'ava';
 import type { Document } from 'mongodb';
 
@@ -11,7 +11,11 @@ const batchOf = (...firstBatch: Document[]): Document => ({
   cursor: { id: 0n, ns: 'stowage.any', firstBatch },
 });
 
-async function given(t: ExecutionContext, answer: (command: Document) => Document) {
+async function given(
+  t: ExecutionContext,
+  answer: (command: Document) => Document,
+  onFind: (command: Document) => void = () => undefined,
+) {
   const server = await makeFakeMongoDb();
   t.teardown(server.close);
   const limits = { openMs: 60_000, readMs: 60_000, writeMs: 60_000, indexMs: 60_000 };
@@ -20,8 +24,10 @@ async function given(t: ExecutionContext, answer: (command: Document) => Documen
   });
   t.teardown(close);
   server.received.length = 0;
-  server.script = (command) =>
-    'aggregate' in command ? answer(command) : 'find' in command ? nothingFound : { ok: 1, n: 1 };
+  server.script = (command) => {
+    if ('find' in command) onFind(command);
+    return 'aggregate' in command ? answer(command) : 'find' in command ? nothingFound : { ok: 1, n: 1 };
+  };
   const sent = () =>
     server.received.flatMap((command) =>
       'aggregate' in command || 'find' in command ? [String(command['aggregate'] ?? command['find'])] : [],
@@ -53,33 +59,15 @@ test('Where the first document is absent, the others arrive in a second command'
   t.deepEqual(sent(), ['view.sessions@2.1', 'view.users@3.1', 'view.projects@3.1']);
 });
 
-test('A sum over 2,001 projects is one command, and owners with more documents than it sums are continued', async (t) => {
-  const owned = Array.from({ length: 2_001 }, (_, n) => ({
-    _id: `p${n}`,
-    sums: n % 2 === 0 ? [] : [{ count: 1, last: 'a', sum: n }],
-  }));
-  const many = { _id: 'p9999', sums: [{ count: 5_000, last: 'a4999', sum: 7n }] };
-  const replies = [
-    batchOf(...owned, many),
-    batchOf({ _id: 'p9999', sums: [{ count: 2, last: 'b', sum: 5 }] }),
-  ];
-  const batches: unknown[] = [];
-  const { store, sent } = await given(t, ({ cursor }) => {
-    batches.push((cursor as Document)['batchSize']);
-    return replies.shift() ?? nothingFound;
-  });
-  const owners = {
-    ...{ collection: 'projects@3.1', list: 'members' },
-    indexed: { field: 'user_id', equals: 'ada' },
-    and: { field: 'role', equals: 'owner' },
-  };
-  const query = { by: 'project_id', field: 'size', owners };
-  const first = await store.sum('assets@1.1', query);
-  t.is(first.sum, 1_000n * 1_000n + 7n);
-  t.deepEqual(batches, [5_001], 'the server sends all owners in one batch');
-  t.deepEqual(sent(), ['view.projects@3.1']);
-  t.deepEqual(await store.sum('assets@1.1', { ...query, after: first.after ?? '' }), {
-    sum: 5n,
-    after: null,
-  });
+test('The ids of documents arrive in one command, which returns no body', async (t) => {
+  const commands: Document[] = [];
+  const { store } = await given(
+    t,
+    () => nothingFound,
+    (command) => commands.push(command),
+  );
+  const where = { field: 'billed_to', equals: 'ada' };
+  t.deepEqual(await store.ids('projects@4.1', { where, limit: 200 }), []);
+  t.is(commands.length, 1);
+  t.like(commands[0], { filter: { 'body.billed_to': { $eq: 'ada' } }, projection: { _id: 1 }, limit: 200 });
 });

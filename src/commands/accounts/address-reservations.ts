@@ -1,8 +1,10 @@
 import type { Deps } from '../deps.js';
+import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { emailAggregate, type EmailState } from '../../domain/email/email.js';
-import { holdsAddress, userAggregate } from '../../domain/user/user.js';
+import { formerAddress } from '../../domain/user/former-addresses.js';
+import { holdsAddress, type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { isRejection, rejectUseCase } from '../shared/rejections.js';
 
 /** The user, and the change, that reserves an address. */
@@ -23,7 +25,9 @@ export interface AddressReservations {
   reserve(emailDigest: string, reserver: Reserver, context: CommandContext): Promise<void>;
   /** Says whether the address is still reserved for a user who neither has it nor requests it. */
   isLeft(emailDigest: string, userId: string): Promise<boolean>;
-  /** Ends the reservation if `isLeft`. */
+  /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
+  isOverdue(emailDigest: string, userId: string): Promise<boolean>;
+  /** Ends the reservation if `isLeft` or `isOverdue`. */
   release(emailDigest: string, userId: string, context: CommandContext): Promise<void>;
 }
 
@@ -47,7 +51,7 @@ export function makeAddressReservations({
         const { state } = await handler.load(emailAggregate, emailDigest);
         const verdict = await judge(state, emailDigest, userId);
         if (verdict === 'counts') rejectTaken();
-        if (verdict === 'overdue' && !(await abandon(state, context))) continue;
+        if (verdict === 'overdue' && !(await fence(state, emailDigest, context))) continue;
         const replaces = state.status === 'reserved' ? state.revision : null;
         try {
           const target = { aggregate: emailAggregate, id: emailDigest };
@@ -63,7 +67,16 @@ export function makeAddressReservations({
 
     isLeft: async (emailDigest, userId) => (await leftReservation(emailDigest, userId)) !== null,
 
+    isOverdue: async (emailDigest, userId) => {
+      const { state } = await handler.load(userAggregate, userId);
+      return state.status === 'registered' && isOverdueFor(state, emailDigest);
+    },
+
     release: async (emailDigest, userId, context) => {
+      const { state } = await handler.load(userAggregate, userId);
+      if (state.status === 'registered' && isOverdueFor(state, emailDigest)) {
+        await lapse(userId, emailDigest, context);
+      }
       const revision = await leftReservation(emailDigest, userId);
       if (revision === null) return;
       const target = { aggregate: emailAggregate, id: emailDigest };
@@ -84,7 +97,7 @@ export function makeAddressReservations({
     return reservation.revision;
   }
 
-  /** Judges a reservation. `overdue`: it is replaceable after its registration is abandoned. */
+  /** Judges a reservation. `overdue`: it is replaceable after an event that ends its user's claim to the address. */
   async function judge(
     reservation: EmailState,
     emailDigest: string,
@@ -94,7 +107,8 @@ export function makeAddressReservations({
     const { state: user } = await handler.load(userAggregate, reservation.userId);
     switch (user.status) {
       case 'registered':
-        return holdsAddress(user, emailDigest, reservation.changeId) ? 'counts' : 'replaceable';
+        if (!holdsAddress(user, emailDigest, reservation.changeId)) return 'replaceable';
+        return isOverdueFor(user, emailDigest) ? 'overdue' : 'counts';
       case 'abandoned':
       case 'erased':
         return 'replaceable';
@@ -106,14 +120,42 @@ export function makeAddressReservations({
     }
   }
 
+  function isOverdueFor(user: RegisteredUser, emailDigest: string): boolean {
+    const former = formerAddress(user, emailDigest);
+    // A clock ahead of the others ends a claim early. The user's stream says which of lapse and revert was first.
+    return former !== null && former.until <= clock.now();
+  }
+
+  /**
+   * Ends the claim of a reservation that is overdue, by an event in its user's stream. So a slow registration, or a revert
+   * at the last moment, fails after another user has the address. Returns false where the user was faster.
+   */
+  async function fence(
+    reservation: EmailState,
+    emailDigest: string,
+    context: CommandContext,
+  ): Promise<boolean> {
+    if (reservation.status === 'free') return true;
+    const { state: user } = await handler.load(userAggregate, reservation.userId);
+    if (user.status === 'absent') return abandon(reservation.userId, context);
+    await lapse(reservation.userId, emailDigest, context);
+    // The next attempt judges the state after the event.
+    return false;
+  }
+
+  async function lapse(userId: string, emailDigest: string, context: CommandContext): Promise<void> {
+    const target = { aggregate: userAggregate, id: userId };
+    const command = { type: 'LapseFormerAddress', emailDigest, now: clock.now() } as const;
+    await handler.handle(target, command, stepContext(context, `lapse-${userId}`));
+  }
+
   /**
    * Appends the first event of the overdue user, so that a slow registration fails after another user has the address.
    * Returns false where the registration completed before.
    */
-  async function abandon(reservation: EmailState, context: CommandContext): Promise<boolean> {
-    if (reservation.status === 'free') return true;
+  async function abandon(userId: string, context: CommandContext): Promise<boolean> {
     try {
-      const target = { aggregate: userAggregate, id: reservation.userId };
+      const target = { aggregate: userAggregate, id: userId };
       await handler.handle(target, { type: 'AbandonRegistration' }, context);
       return true;
     } catch (error) {

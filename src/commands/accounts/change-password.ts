@@ -5,11 +5,11 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../security/email-address.js';
-import type { GuardedTries } from '../../security/guarded-tries.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import { openForPerson, sealForPerson } from './person-data.js';
+import type { CheckPresentPassword } from './present-password.js';
 import { loadRegistered } from './registered-user.js';
-import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
-import { isRejection, rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+import { isRejection } from '../shared/rejections.js';
 
 export interface ChangePasswordInput {
   readonly userId: string;
@@ -17,10 +17,10 @@ export interface ChangePasswordInput {
   readonly session: {
     readonly id: string;
     readonly epoch: number;
-    readonly methods: readonly string[];
-    readonly authenticatedAt: Date;
+    /** When the session last proved a mailed code; null if it never did. */
+    readonly emailCodeAt: Date | null;
   };
-  /** Optional for 15 min after a sign-in by a mailed code. */
+  /** Optional for 15 min after a sign-in or a reauthentication by a mailed code. */
   readonly currentPassword: string | undefined;
   readonly newPassword: string;
   /** In canonical spelling. */
@@ -38,9 +38,6 @@ export type ChangePassword = (input: ChangePasswordInput, context: CommandContex
 /** The time for which a mailed code replaces the current password (docs/design.md#passwords). */
 const codeReplacesMs = 15 * 60_000;
 
-const advice =
-  'current_password: cannot be checked any more; sign in by a mailed code, and choose a new password without it';
-
 /** A sign-in may rehash the same password between its check and the change. */
 const triesMax = 3;
 
@@ -49,12 +46,11 @@ export function makeChangePassword({
   sealer,
   passwords,
   checkPassword,
-  tries,
-  onUncheckable,
+  checkPresentPassword,
+  networks,
 }: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
-  readonly onUncheckable: OnUncheckable;
-  /** Counts by user and client. */
-  readonly tries: GuardedTries;
+  readonly checkPresentPassword: CheckPresentPassword;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
 }): ChangePassword {
   return async (input, context) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -74,7 +70,7 @@ export function makeChangePassword({
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', `new_${problem}`);
 
-    const checkedAgainst = await prove(input, user, context.time);
+    const checkedAgainst = await prove(input, user, context);
     const hash = await passwords.hash(newPassword);
     const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
@@ -83,37 +79,23 @@ export function makeChangePassword({
       context,
       { revokesAccess: true },
     );
+    // The change ends the sessions that began elsewhere, and may be an answer to a thief's.
+    await networks.rememberOnly({ emailDigest: user.email_digest, clientIp: input.clientIp });
   }
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */
   async function prove(
     { userId, session, currentPassword, clientIp }: ChangePasswordInput,
     user: RegisteredUser,
-    now: Date,
+    context: CommandContext,
   ): Promise<Sealed | null> {
-    if (currentPassword === undefined) {
-      const ageMs = now.getTime() - session.authenticatedAt.getTime();
-      if (session.methods.includes('email') && ageMs <= codeReplacesMs) return null;
-      return invalid('current_password', 'is needed, unless you have just signed in by a mailed code');
+    if (currentPassword !== undefined) {
+      const field = 'current_password';
+      const of = { userId, user, password: currentPassword, clientIp, field };
+      return checkPresentPassword(of, context);
     }
-    const check = async (): Promise<Sealed | null> => {
-      if (user.passwordHash === null) {
-        await passwords.verifyNone(currentPassword);
-        return null;
-      }
-      const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
-      const { matches } = await passwords.verify(currentPassword, stored);
-      return matches ? user.passwordHash : null;
-    };
-    const run = () => tries.run({ subject: userId, clientIp }, check, passwords.requireRoom);
-    const tried = await refuseUncheckable(run, { advice, onUncheckable });
-    switch (tried.outcome) {
-      case 'passed':
-        return tried.value;
-      case 'failed':
-        return rejectUseCase('credentials_refused', 'current_password: is not your password');
-      case 'throttled':
-        throw new TooManyAttempts(tried.retryAfterSeconds);
-    }
+    const { emailCodeAt } = session;
+    if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
+    return invalid('current_password', 'is needed, unless you have just proved a mailed code');
   }
 }

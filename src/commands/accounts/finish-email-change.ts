@@ -27,8 +27,9 @@ export interface FinishEmailChange {
 
 export function makeFinishEmailChange({
   handler,
+  addressRevertCodes,
   reservations,
-}: Pick<Deps, 'handler'> & {
+}: Pick<Deps, 'handler' | 'addressRevertCodes'> & {
   readonly reservations: Pick<AddressReservations, 'isLeft' | 'release'>;
 }): FinishEmailChange {
   return {
@@ -47,7 +48,10 @@ export function makeFinishEmailChange({
   ): Promise<void> {
     await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'CompleteEmailChange', changeId, emailDigest },
+      {
+        type: 'CompleteEmailChange',
+        ...{ changeId, emailDigest, codeKeyId: addressRevertCodes.active(), now: context.time },
+      },
       stepContext(context, 'complete-email-change'),
     );
   }

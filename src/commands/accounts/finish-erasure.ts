@@ -3,6 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import type { Page } from '../../event-sourcing/views/views.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { AddressReservations } from './address-reservations.js';
 import { everyId } from '../shared/every-id.js';
 import type { RemoveErasedMember } from '../shared/remove-erased-member.js';
@@ -13,7 +14,8 @@ export interface FinishErasureInput {
 
 /**
  * Completes an erasure after UserErased (docs/design.md#erasure): destroys the person's data key, revokes the sessions,
- * ends the memberships and the API keys that the user issued, releases the address. Every step is idempotent. It does
+ * ends the memberships and the API keys that the user issued, forgets the known networks, releases its addresses. Every
+ * step is idempotent. It does
  * nothing while the user is not erased.
  * @throws StoreUnavailable
  */
@@ -26,9 +28,11 @@ export function makeFinishErasure({
   projects,
   removeErasedMember,
   reservations,
+  networks,
 }: Pick<Deps, 'handler' | 'sealer' | 'sessions' | 'projects'> & {
   readonly removeErasedMember: RemoveErasedMember;
   readonly reservations: Pick<AddressReservations, 'release'>;
+  readonly networks: Pick<KnownNetworks, 'forget'>;
 }): FinishErasure {
   return async ({ userId }, context) => {
     const { state: user } = await handler.load(userAggregate, userId);
@@ -41,7 +45,10 @@ export function makeFinishErasure({
     for await (const projectId of everyId((page) => projectIds(userId, page))) {
       await removeErasedMember({ projectId, userId }, context);
     }
-    await reservations.release(user.emailDigest, userId, context);
+    for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
+      await networks.forget(emailDigest);
+      await reservations.release(emailDigest, userId, context);
+    }
   };
 
   async function projectIds(userId: string, page: Page): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.js';
+import { makeAccountTries } from './account-tries.js';
 import { makeAccountByAddress } from './account-by-address.js';
 import { makeAddressReservations } from './address-reservations.js';
 import { makeGrantPlatformRole, makeRevokePlatformRole } from './change-platform-role.js';
@@ -16,24 +17,43 @@ import { makeCheckRegistration, makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
+import { makeRestoreAddress, makeRevertEmailChange } from './revert-email-change.js';
 import { makeSecondFactors } from './second-factors.js';
 import { makeSessionTokens } from './session-tokens.js';
 import { makeSessionCommands } from './session-commands.js';
+import { makeLimitSessions } from './limit-sessions.js';
 import { makeStartSession } from './start-session.js';
+import { makeTryLoginCode } from './try-login-code.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
+import { makeKnownNetworks } from '../../security/known-networks.js';
 
 export function makeAccountCommands(
   deps: Deps & {
     readonly findAccount: FindAccount;
   },
 ) {
-  const startSession = makeStartSession(deps);
+  const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
+  const networks = makeKnownNetworks(deps);
+  const bounded = { ...deps, networks };
+  const passwordTries = makeAccountTries({
+    ...bounded,
+    secret: 'password',
+    limits: guessing.password.daily,
+  });
+  const codeTries = makeAccountTries({
+    ...bounded,
+    secret: 'mailed_code',
+    limits: guessing.signInCode.daily,
+  });
   const common = {
     ...deps,
     startSession,
+    networks,
+    passwordTries,
+    tryLoginCode: makeTryLoginCode({ ...deps, codeTries }),
     reservations: makeAddressReservations(deps),
     accountByAddress: makeAccountByAddress(deps),
   };
@@ -60,6 +80,8 @@ export function makeAccountCommands(
     requestEmailChange: makeRequestEmailChange(common),
     confirmEmailChange: makeConfirmEmailChange({ ...common, finishEmailChange }),
     finishEmailChange,
+    revertEmailChange: makeRevertEmailChange(common),
+    restoreAddress: makeRestoreAddress(common),
     eraseUser: makeEraseUser({ ...common, finishErasure }),
     finishErasure,
     enrolTotp: makeEnrolTotp(common),

@@ -1,12 +1,13 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { isIssueOpen, loginCodeAggregate, type LoginCodeIssue } from '../../domain/login-code/login-code.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { checkAddress } from '../shared/check-address.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { SignedIn } from './login.js';
-import { isRejection, type Rejection, rejectUseCase } from '../shared/rejections.js';
+import { isRejection, type Rejection, rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
 import { replyAfterMs } from './send-email-code.js';
 import type { StartSession } from './start-session.js';
+import type { TryLoginCode } from './try-login-code.js';
 
 export interface EmailCodeLoginInput {
   readonly email: string;
@@ -22,74 +23,76 @@ export interface EmailCodeLoginInput {
  * Signs in by a mailed code, which also verifies the address (docs/design.md#login-codes). The first code that verifies
  * an address voids the earlier password, sessions and second factor, because their maker never proved the address. All
  * refusals have the same text and come at the earliest 300 ms after the request began.
- * @throws CommandRejected invalid_request, credentials_refused; Overloaded
+ * @throws CommandRejected invalid_request, credentials_refused; TooManyAttempts; Overloaded
  */
 export type LoginByEmailCode = (input: EmailCodeLoginInput, context: CommandContext) => Promise<SignedIn>;
 
-/** An issue without a code, so that every request compares. */
-const noIssue = '00000000-0000-0000-0000-000000000000';
-
-/** The code, its account or its address is gone. The reply does not say which. */
-const refusals: readonly Rejection[] = ['login_code_refused', 'user_not_found', 'address_changed'];
+/** The account or its address is gone. The reply does not say which. */
+const refusals: readonly Rejection[] = ['user_not_found', 'address_changed'];
 
 export function makeLoginByEmailCode({
   handler,
   digests,
-  loginCodes,
+  tryLoginCode,
+  networks,
   clock,
   users,
   startSession,
-}: Pick<Deps, 'handler' | 'digests' | 'loginCodes' | 'clock' | 'users'> & {
+}: Pick<Deps, 'handler' | 'digests' | 'clock' | 'users'> & {
+  readonly tryLoginCode: TryLoginCode;
+  readonly networks: Pick<KnownNetworks, 'remember' | 'rememberOnly'>;
   readonly startSession: StartSession;
 }): LoginByEmailCode {
   return async ({ email, code, clientIp, userAgent }, context) => {
     const releaseMs = clock.now().getTime() + replyAfterMs;
     const emailDigest = digests.email(checkAddress(email).canonical);
-    const user = await prove(emailDigest, code, context).catch((error: unknown) => {
+    const user = await prove({ emailDigest, code, clientIp }, context).catch(async (error: unknown) => {
       if (refusals.some((refusal) => isRejection(error, refusal))) return null;
+      if (error instanceof TooManyAttempts) await untilRelease();
       throw error;
     });
     if (user === null) {
-      await clock.sleep(Math.max(0, releaseMs - clock.now().getTime()));
+      await untilRelease();
       return refuse();
     }
-    const tokens = await startSession({ ...user, methods: ['email'], clientIp, userAgent }, context);
-    const found = await users.find(user.userId);
+    const { userId, epoch } = user;
+    const tokens = await startSession({ userId, epoch, methods: ['email'], clientIp, userAgent }, context);
+    // With a second factor on, only that completes the sign-in.
+    if (!user.hasSecondFactor) await networks.remember({ emailDigest, clientIp });
+    const found = await users.find(userId);
     return found === null ? refuse() : { user: found.resource, tokens };
+
+    function untilRelease(): Promise<void> {
+      return clock.sleep(Math.max(0, releaseMs - clock.now().getTime()));
+    }
   };
 
   /** Uses the code; null when it is wrong. */
   async function prove(
-    emailDigest: string,
-    code: string,
+    of: { readonly emailDigest: string; readonly code: string; readonly clientIp: string },
     context: CommandContext,
-  ): Promise<{ readonly userId: string; readonly epoch: number } | null> {
-    const { state } = await handler.load(loginCodeAggregate, emailDigest);
-    const issue = state.issue !== null && isIssueOpen(state.issue, context.time) ? state.issue : null;
-    const matches = compare(issue, emailDigest, code);
-    if (issue === null) return null;
-    // The epoch is read before the code is used: an event that ends the user's sessions later also ends this one.
-    const { state: user } = await handler.load(userAggregate, issue.userId);
-    // The attempt is appended before the reply, so the log decides which attempts are among the five.
-    await handler.handle(
-      { aggregate: loginCodeAggregate, id: emailDigest },
-      { type: 'Use', issueId: issue.issueId, matches, now: context.time },
-      context,
-    );
-    if (!matches) return null;
-    const target = { aggregate: userAggregate, id: issue.userId };
+  ): Promise<Proved | null> {
+    const { emailDigest, clientIp } = of;
+    const used = await tryLoginCode(of, context);
+    if (used === null) return null;
+    const { userId, user } = used;
+    const target = { aggregate: userAggregate, id: userId };
     const proof = { type: 'ProveEmail', emailDigest } as const;
     const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
     if (user.status !== 'registered') return null;
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
-    return { userId: issue.userId, epoch: voided ? user.epoch + 1 : user.epoch };
+    if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: user.totp.status === 'on' };
+    // Whoever registered the address signed in from the other networks.
+    await networks.rememberOnly({ emailDigest, clientIp });
+    return { userId, epoch: user.epoch + 1, hasSecondFactor: false };
   }
+}
 
-  function compare(issue: LoginCodeIssue | null, emailDigest: string, code: string): boolean {
-    const kid = issue?.codeKeyId ?? loginCodes.active();
-    return loginCodes.matches({ kid, issueId: issue?.issueId ?? noIssue, emailDigest }, code);
-  }
+interface Proved {
+  readonly userId: string;
+  readonly epoch: number;
+  readonly hasSecondFactor: boolean;
 }
 
 function refuse(): never {

@@ -4,12 +4,14 @@ import { userAggregate } from '../../domain/user/user.js';
 import { KeyMissing } from '../../keys/errors.js';
 import { erased } from '../../keys/sealer.js';
 import type { GuardedTries } from '../../security/guarded-tries.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { PasswordVerdict } from '../../security/passwords.js';
 import type { UserResource } from '../../../projections/users/reader.js';
 import { checkAddress } from '../shared/check-address.js';
 import type { Account, FindAccount } from '../shared/find-account.js';
 import type { OnUncheckable } from '../shared/refuse-uncheckable.js';
 import { rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
+import { type AccountTries, perClient } from './account-tries.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
 
@@ -44,15 +46,20 @@ export function makeLogin({
   sealer,
   digests,
   passwords,
+  passwordTries,
   tries,
+  networks,
   users,
   startSession,
   onRehashFailed,
   onUncheckable,
 }: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
   readonly findAccount: FindAccount;
+  /** Counts by address, for all clients together. */
+  readonly passwordTries: AccountTries;
   /** Counts by address and client. */
   readonly tries: GuardedTries;
+  readonly networks: Pick<KnownNetworks, 'remember'>;
   readonly startSession: StartSession;
   /** Reports a failed rehash. The old hash stays until the next sign-in. */
   readonly onRehashFailed: (error: unknown) => void;
@@ -60,10 +67,11 @@ export function makeLogin({
 }): Login {
   return async ({ email, password, clientIp, userAgent }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
-    const tried = await tries.run(
-      { subject: emailDigest, clientIp },
+    const tried = await passwordTries.run(
+      { emailDigest, clientIp },
       () => check(emailDigest, password),
-      passwords.requireRoom,
+      context,
+      perClient(tries, { subject: emailDigest, clientIp }, passwords.requireRoom),
     );
     if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
     if (tried.outcome === 'failed') return refuse();
@@ -75,6 +83,8 @@ export function makeLogin({
       { userId, epoch: user.epoch, methods: ['pwd'], clientIp, userAgent },
       context,
     );
+    // With a second factor on, only that completes the sign-in.
+    if (user.totp.status !== 'on') await networks.remember({ emailDigest, clientIp });
     const found = await users.find(userId);
     return found === null ? refuse() : { user: found.resource, tokens };
   };

@@ -1,6 +1,6 @@
 import type { MailOutcome } from '../../domain/fields.js';
 import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from '../../domain/login-code/events.js';
-import { isIssueOpen, loginCodeAggregate } from '../../domain/login-code/login-code.js';
+import { findIssue, isIssueOpen, loginCodeAggregate } from '../../domain/login-code/login-code.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
 import { loginCodeMessage } from '../../integrations/mail/messages.js';
@@ -27,8 +27,9 @@ export function makeMailLoginCodes(
     prepare: async (event) => {
       const emailDigest = streamIdOf(event);
       const { issue_id: issueId, user_id: userId, code_key_id: kid, email } = event.data;
-      const { issue } = (await handler.load(loginCodeAggregate, emailDigest)).state;
-      if (issue?.issueId !== issueId || issue.mailed || !isIssueOpen(issue, clock.now())) return null;
+      const { state } = await handler.load(loginCodeAggregate, emailDigest);
+      const issue = findIssue(state, issueId);
+      if (issue === null || issue.mailed || !isIssueOpen(issue, issue.requester, clock.now())) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
       const code = loginCodes.codeFor({ kid, issueId, emailDigest });

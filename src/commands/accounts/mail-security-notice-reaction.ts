@@ -6,10 +6,10 @@ import {
   securityNoticeKinds,
   securityNoticeLifetimeMs,
 } from '../../domain/user/security-notices.js';
-import { userAggregate } from '../../domain/user/user.js';
+import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../event-sourcing/reacting/reaction.js';
-import { securityNoticeMessage } from '../../integrations/mail/security-notices.js';
+import { type AddressRevert, securityNoticeMessage } from '../../integrations/mail/security-notices.js';
 import { erased } from '../../keys/sealer.js';
 import type { Deps } from '../deps.js';
 import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
@@ -21,15 +21,16 @@ const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][
  * nothing when the notice was mailed or exceeds the limit (see `noticesAfter`), or when the person is erased.
  */
 export function makeMailSecurityNotices(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'addressRevertCodes'>,
 ): Reaction<NoticedEvent, MailOutcome | null> {
-  const { handler, sealer, publicUrl } = deps;
+  const { handler, sealer, addressRevertCodes, publicUrl } = deps;
   return makeMailReaction<NoticedEvent>(deps, {
     name: 'mail-security-notices',
     category: userCategory,
     codec: userCodec,
     types,
-    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs),
+    deadline: ({ type, recordedAt }) =>
+      new Date(recordedAt.getTime() + securityNoticeLifetimeMs(securityNoticeKinds[type])),
     prepare: async (event) => {
       const userId = streamIdOf(event);
       const { state: user } = await handler.load(userAggregate, userId);
@@ -40,7 +41,8 @@ export function makeMailSecurityNotices(
       if (state.mailed) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
       if (to === erased) return null;
-      return { to, ...securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl }) };
+      const revert = user.status === 'registered' ? revertOf(user, event) : null;
+      return { to, ...securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert }) };
     },
     record: async (event, outcome, context) => {
       const target = { aggregate: securityNoticeAggregate, id: event.id };
@@ -48,4 +50,13 @@ export function makeMailSecurityNotices(
       await handler.handle(target, { type: 'MarkMailed', userId: streamIdOf(event), kind, outcome }, context);
     },
   });
+
+  /** Returns the code that undoes a change of address; null where there is none, or none any more. */
+  function revertOf({ formerAddresses }: RegisteredUser, event: NoticedEvent): AddressRevert | null {
+    if (event.type !== 'EmailChanged') return null;
+    const former = formerAddresses.find(({ changeId }) => changeId === event.data.change_id);
+    if (former === undefined) return null;
+    const { codeKeyId: kid, changeId: issueId, emailDigest, until } = former;
+    return { code: addressRevertCodes.codeFor({ kid, issueId, emailDigest }), until };
+  }
 }

@@ -5,7 +5,9 @@ import { Overloaded } from '../../concurrency/overloaded.js';
 import { rejectSession } from '../../domain/session/rejections.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import { isRejection } from '../shared/rejections.js';
+import { loadRegistered } from './registered-user.js';
 import type { SecondFactors, TypedFactor } from './second-factors.js';
 import type { SessionTokens, TokenPair } from './session-tokens.js';
 import { refreshIdleSeconds } from './start-session.js';
@@ -32,15 +34,20 @@ export function makePassSecondFactor({
   secondFactors,
   refreshTokens,
   sessionTokens,
+  networks,
 }: Pick<Deps, 'handler' | 'refreshTokens'> & {
   readonly secondFactors: Pick<SecondFactors, 'pass'>;
   readonly sessionTokens: SessionTokens;
+  readonly networks: Pick<KnownNetworks, 'remember'>;
 }): PassSecondFactor {
   return async ({ userId, sessionId, clientIp, factor: typed }, context) => {
     await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
     );
-    return strengthen(sessionId, context);
+    const tokens = await strengthen(sessionId, context);
+    const { email_digest: emailDigest } = await loadRegistered(handler, userId);
+    await networks.remember({ emailDigest, clientIp });
+    return tokens;
   };
 
   async function strengthen(sessionId: string, context: CommandContext): Promise<TokenPair> {

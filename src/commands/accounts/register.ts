@@ -7,6 +7,7 @@ import type { InvalidRequest } from '../../domain/invalid-request.js';
 import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EmailAddress } from '../../security/email-address.js';
+import type { KnownNetworks } from '../../security/known-networks.js';
 import type { UserResource } from '../../../projections/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from '../shared/check-address.js';
@@ -58,6 +59,7 @@ export function makeRegister({
   passwords,
   checkPassword,
   users,
+  networks,
   startSession,
   defaultCapacityBytes,
 }: Pick<
@@ -65,6 +67,7 @@ export function makeRegister({
   'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'defaultCapacityBytes'
 > & {
   readonly reservations: AddressReservations;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
 }): Register {
   const checkRegistration = makeCheckRegistration({ checkPassword });
@@ -96,6 +99,8 @@ export function makeRegister({
     const epoch = 0;
     const { clientIp, userAgent } = input;
     const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
+    // Also an earlier account with this address signed in from somewhere.
+    if (clientIp !== null) await networks.rememberOnly({ emailDigest, clientIp });
     return { user, tokens };
   };
 }

@@ -3,12 +3,14 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
+import { bytesOfAsset } from '../../domain/asset/status.js';
 import { type AssetFacts, checkAssetFacts } from '../../domain/asset/description.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { objectKeyBytesMax, wholeKey } from '../../domain/storage/object-key.js';
 import { type ExistingStorage, storageAggregate } from '../../domain/storage/storage.js';
+import type { Capacity } from '../shared/capacity.js';
 import type { AssetResource } from '../../../projections/assets/reader.js';
 
 export interface AddAssetInput extends AssetFacts {
@@ -18,33 +20,45 @@ export interface AddAssetInput extends AssetFacts {
 }
 
 /**
- * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`.
- * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request
+ * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
+ * toward the capacity of the project's payer from now on (docs/design.md#capacity).
+ * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
+ * capacity_exceeded
  */
 export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
 
-export function makeAddAsset({ handler, assets }: Pick<Deps, 'handler' | 'assets'>): AddAsset {
+export function makeAddAsset({
+  handler,
+  assets,
+  capacity,
+}: Pick<Deps, 'handler' | 'assets'> & { readonly capacity: Pick<Capacity, 'adding'> }): AddAsset {
   return async ({ projectId, storageId, ...facts }, context) => {
     // Facts that no storage accepts are rejected before the storage is read.
     checkAssetFacts(facts, Math.max(...Object.values(objectKeyBytesMax)));
-    const { id: storage_id, storage } = await findStorage(projectId, storageId);
+    const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
     const { provider, base_path: basePath } = storage.configuration;
     const description = checkAssetFacts(
       facts,
       objectKeyBytesMax[provider] - Buffer.byteLength(wholeKey(basePath, '')),
     );
-    const { documents } = await handler.handle(
-      { aggregate: assetAggregate, id: derivedId(context, 'asset') },
-      { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
-      context,
-    );
+    const assetId = derivedId(context, 'asset');
+    const add = () =>
+      handler.handle(
+        { aggregate: assetAggregate, id: assetId },
+        { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
+        context,
+      );
+    // A repetition has nothing to announce: the follower may have counted the asset.
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
+    const { documents } = await (state.status === 'absent' ? capacity.adding(asset, add) : add());
     return assets.after(documents);
   };
 
   async function findStorage(
     projectId: string,
     named: string | undefined,
-  ): Promise<{ readonly id: string; readonly storage: ExistingStorage }> {
+  ): Promise<{ readonly payerId: string; readonly storage_id: string; readonly storage: ExistingStorage }> {
     const { state: project } = await handler.load(projectAggregate, projectId);
     if (project.status !== 'existing') {
       return rejectProject('project_not_found', 'there is no such project');
@@ -59,7 +73,7 @@ export function makeAddAsset({ handler, assets }: Pick<Deps, 'handler' | 'assets
     if (storage.status === 'disabled') {
       rejectAsset('asset_storage_unusable', 'storage_id: the storage is disabled; enable it first');
     }
-    return { id, storage };
+    return { payerId: project.billed_to, storage_id: id, storage };
   }
 
   /** Returns null also for a deleted storage: a deleted default counts as none. */

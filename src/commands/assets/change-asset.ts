@@ -2,9 +2,11 @@ import type { Deps } from '../deps.js';
 import type { HandleOptions } from '../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
-import { assetAggregate } from '../../domain/asset/asset.js';
+import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
+import { bytesOfAsset } from '../../domain/asset/status.js';
 import { assetNameMax } from '../../domain/asset/description.js';
 import { checkName } from '../../domain/text.js';
+import type { Capacity } from '../shared/capacity.js';
 import type { AssetResource } from '../../../projections/assets/reader.js';
 
 export interface AssetAddress {
@@ -33,9 +35,16 @@ export function makeRenameAsset({ handler, assets }: Pick<Deps, 'handler' | 'ass
 /** Removes an asset; its objects stay in the bucket. @throws CommandRejected asset_not_found; PreconditionFailed */
 export type RemoveAsset = (input: AssetAddress, context: CommandContext, options?: Options) => Promise<void>;
 
-export function makeRemoveAsset({ handler }: Pick<Deps, 'handler'>): RemoveAsset {
+export function makeRemoveAsset({
+  handler,
+  capacity,
+}: Pick<Deps, 'handler'> & { readonly capacity: Pick<Capacity, 'removing'> }): RemoveAsset {
   return async ({ projectId, assetId }, context, options) => {
     const target = { aggregate: assetAggregate, id: assetId };
-    await handler.handle(target, { type: 'Remove', projectId }, context, options);
+    const { state } = await handler.load(assetAggregate, assetId);
+    const bytes = bytesOfAsset(existingAsset(state, projectId));
+    await capacity.removing({ projectId, assetId, bytes }, () =>
+      handler.handle(target, { type: 'Remove', projectId }, context, options),
+    );
   };
 }

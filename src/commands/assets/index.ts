@@ -4,11 +4,13 @@ import { makeOpenAssetStorage } from './asset-storage.js';
 import { makeRemoveAsset, makeRenameAsset } from './change-asset.js';
 import { makeIssueMediaLinks } from './issue-media-links.js';
 import { makeIssueUploadUrl } from './issue-upload-url.js';
+import { makeCapacity } from '../shared/capacity.js';
 import { makeOpenStorage } from '../storages/open-storage.js';
 
 export function makeAssetCommands(deps: Deps) {
   const common = {
     ...deps,
+    capacity: makeCapacity(deps),
     openAssetStorage: makeOpenAssetStorage({ openStorage: makeOpenStorage(deps) }),
   };
   return {

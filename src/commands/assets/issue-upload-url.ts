@@ -18,9 +18,10 @@ export interface UploadUrl {
 }
 
 /**
- * Signs an upload of the asset's own file with its type and size, or of a rendition with its type. It is refused while
- * the assets of every owner, this one included, exceed the owner's capacity (docs/design.md#assets).
- * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large, capacity_exceeded
+ * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
+ * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity).
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
+ * rendition_without_size, capacity_exceeded
  */
 export type IssueUploadUrl = (
   input: AssetAddress & {
@@ -49,7 +50,7 @@ export function makeIssueUploadUrl({
     if (!(await usage.hasRoom(projectId))) {
       rejectAsset(
         'capacity_exceeded',
-        "the assets of the project's owners are larger than their capacity; remove some, or add capacity",
+        "the assets of the project's payer are larger than their capacity; remove some, or add capacity",
       );
     }
     const signedAt = new Date(Math.floor(clock.now().getTime() / 1_000) * 1_000);
@@ -64,16 +65,20 @@ export function makeIssueUploadUrl({
 }
 
 function uploadOf(
-  { object_key, media_type, size, renditions }: ExistingAsset,
+  asset: ExistingAsset,
   kind: string,
 ): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
-  if (kind === originalKind) {
-    if (size > uploadSizeMax) {
-      rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file by other means');
-    }
-    return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
+  const file = kind === originalKind ? asset : asset.renditions.find((rendition) => rendition.kind === kind);
+  if (file === undefined) return invalid('rendition', 'the asset has no rendition of this kind');
+  const { object_key, media_type, size } = file;
+  if (size === null) {
+    return rejectAsset(
+      'rendition_without_size',
+      'the rendition is from before renditions had a size; add the asset again',
+    );
   }
-  const found = renditions.find((rendition) => rendition.kind === kind);
-  if (found === undefined) return invalid('rendition', 'the asset has no rendition of this kind');
-  return { object_key: found.object_key, headers: { 'content-type': found.media_type } };
+  if (size > uploadSizeMax) {
+    rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file by other means');
+  }
+  return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
 }

@@ -6,17 +6,14 @@ import type { Deps } from '../deps.js';
 
 type OrderPlaced = Extract<OrderEvent, { type: 'OrderPlaced' }>;
 
-/**
- * Expires every order that is not paid in time (docs/design.md#plans-and-orders). An order waits in this reaction until
- * then, also over restarts, because the mark stays before its event. At most 1,000 wait. All orders live equally long, so
- * no later one is due earlier.
- */
+/** Expires every order that is not paid in time (docs/design.md#plans-and-orders). Each order waits with a timer. */
 export function makeExpireOrders({ handler, clock }: Pick<Deps, 'handler' | 'clock'>): Reaction<OrderPlaced> {
   return {
     name: 'expire-orders',
     category: orderCategory,
     codec: orderCodec,
     types: ['OrderPlaced'],
+    hasTimers: true,
     asks: async (event) => {
       const dueAt = new Date(event.data.expires_at);
       // Its stream is read only when it is due: a waiting order costs no reads.

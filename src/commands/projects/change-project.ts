@@ -41,7 +41,8 @@ export function makeChangeProject({ handler, projects }: Pick<Deps, 'handler' | 
     const { documents } = await handler.handle(target, change, context, { ...options, revokesAccess: true });
     // Null where another member removed the actor meanwhile.
     return (
-      projects.after(documents, actor.id) ?? rejectProject('project_not_found', 'there is no such project')
+      (await projects.after(documents, actor.id)) ??
+      rejectProject('project_not_found', 'there is no such project')
     );
   };
 }

@@ -5,6 +5,7 @@ import type { Versioned } from '../../event-sourcing/views/views.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { checkName } from '../../domain/text.js';
+import type { Places } from '../shared/places.js';
 import type { ProjectResource } from '../../../projections/projects/reader.js';
 
 export interface CreateProjectInput {
@@ -12,20 +13,31 @@ export interface CreateProjectInput {
   readonly name: string;
 }
 
-/** Creates a project; its creator is the owner. @throws CommandRejected invalid_request */
+/**
+ * Creates a project; its creator is the owner and the payer.
+ * @throws CommandRejected invalid_request, project_limit_reached
+ */
 export type CreateProject = (
   input: CreateProjectInput,
   context: CommandContext,
 ) => Promise<Versioned<ProjectResource>>;
 
-export function makeCreateProject({ handler, projects }: Pick<Deps, 'handler' | 'projects'>): CreateProject {
+export function makeCreateProject({
+  handler,
+  projects,
+  places,
+}: Pick<Deps, 'handler' | 'projects'> & {
+  readonly places: Places;
+}): CreateProject {
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
     const command = { type: 'Create', name: checkName(name), ownerId } as const;
+    await places.take(ownerId, id);
     const { documents } = await handler.handle({ aggregate: projectAggregate, id }, command, context);
     // Null only for a repetition after the creator has left.
     return (
-      projects.after(documents, ownerId) ?? rejectProject('project_not_found', 'there is no such project')
+      (await projects.after(documents, ownerId)) ??
+      rejectProject('project_not_found', 'there is no such project')
     );
   };
 }

@@ -10,6 +10,7 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
+import { makeProjectPlaces } from '../shared/place-limits.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
 import { makeRevokeApiKey } from './revoke-api-key.js';
@@ -26,7 +27,7 @@ export function makeProjectCommands(
     limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
   });
   return {
-    createProject: makeCreateProject(deps),
+    createProject: makeCreateProject({ ...deps, places: makeProjectPlaces(deps) }),
     changeProject: makeChangeProject(deps),
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),

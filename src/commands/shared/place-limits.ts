@@ -1,6 +1,9 @@
 import type { Deps } from '../deps.js';
 import { isOpen, openOrdersMax, orderAggregate } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
+import { ownedProjectsMax, projectAggregate } from '../../domain/project/project.js';
+import { ownersOf } from '../../domain/project/status.js';
+import { rejectProject } from '../../domain/project/rejections.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
 import { storageAggregate, storagesMax } from '../../domain/storage/storage.js';
 import { makePlaces, type Places } from './places.js';
@@ -20,6 +23,27 @@ export function makeStoragePlaces({ storages, ...deps }: PlaceDeps & Pick<Deps, 
       return state.status === 'deleted' ? 'holds-none' : 'holds-a-place';
     },
     refuse: () => rejectStorage('storage_limit_reached', `a project has at most ${storagesMax} storages`),
+  });
+}
+
+/**
+ * Limits the projects that a user owns or pays for (docs/design.md#places). `take` throws CommandRejected
+ * project_limit_reached.
+ */
+export function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projects'>): Places {
+  return makePlaces({
+    ...deps,
+    name: 'places/projects',
+    max: ownedProjectsMax,
+    inView: (userId, limit) => projects.ownedIds(userId, limit),
+    inLog: async (projectId, userId) => {
+      const { state } = await deps.handler.load(projectAggregate, projectId);
+      if (state.status === 'deleted') return 'holds-none';
+      // A project of others may become the user's. One that the user has left never counts again by an old claim.
+      return state.status === 'existing' && ownersOf(state).includes(userId) ? 'holds-a-place' : 'absent';
+    },
+    refuse: () =>
+      rejectProject('project_limit_reached', `a user owns at most ${ownedProjectsMax} projects; delete one`),
   });
 }
 

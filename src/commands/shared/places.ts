@@ -27,8 +27,10 @@ export interface PlacesDeps {
   readonly max: number;
   /** Reads the owner's things that hold a place in the view, at most `limit` ids. */
   readonly inView: (ownerId: string, limit: number) => Promise<readonly string[]>;
-  /** Reads the stream of a thing that the view does not show. */
-  readonly inLog: (thingId: string) => Promise<'absent' | 'holds-a-place' | 'holds-none'>;
+  /**
+   * Reads the stream of a thing that the view does not show. `absent`: it may still come, while its claim is young.
+   */
+  readonly inLog: (thingId: string, ownerId: string) => Promise<'absent' | 'holds-a-place' | 'holds-none'>;
   readonly refuse: () => never;
 }
 
@@ -83,7 +85,7 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
     let unseen: readonly Claim[] = others.filter(({ id }) => !viewed.has(id));
     const isFull = (): boolean => viewed.size + unseen.length >= max;
     if (isFull() && !hasClaim) {
-      unseen = await stillCounting(unseen);
+      unseen = await stillCounting(ownerId, unseen);
       if (isFull()) refuse();
     }
     return write(unseen, thingId, viewed.size);
@@ -99,11 +101,11 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   }
 
   /** Returns the claims without those of things that are gone or never appeared. */
-  async function stillCounting(claims: readonly Claim[]): Promise<readonly Claim[]> {
+  async function stillCounting(ownerId: string, claims: readonly Claim[]): Promise<readonly Claim[]> {
     const nowMs = clock.now().getTime();
     const counting: Claim[] = [];
     for (const claimed of claims) {
-      const found = await inLog(claimed.id);
+      const found = await inLog(claimed.id, ownerId);
       const isYoung = nowMs - Date.parse(claimed.at) < claimMs;
       if (found === 'holds-a-place' || (found === 'absent' && isYoung)) counting.push(claimed);
     }

@@ -3,7 +3,7 @@ import type { HandleOptions } from '../../event-sourcing/deciding/command-handle
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import { checkSharePassword } from '../../domain/share/password.js';
+import { checkSharePassword, type PasswordClass, passwordClassOf } from '../../domain/share/password.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
 import { openShare, shareAggregate } from '../../domain/share/share.js';
 import { checkShareEnd } from '../../domain/share/terms.js';
@@ -50,7 +50,7 @@ export function makeChangeShare({
   shares,
 }: Pick<Deps, 'handler' | 'sealer' | 'sharePasswords' | 'shares'>): ChangeShare {
   return async ({ projectId, shareId, changes }, context, options = {}) => {
-    const { password, expiresAt, maxUses, allowDownload } = changes;
+    const { expiresAt, maxUses, allowDownload } = changes;
     // A share of another project is rejected before the password is hashed and sealed.
     openShare((await handler.load(shareAggregate, shareId)).state, projectId);
     const terms = {
@@ -58,19 +58,22 @@ export function makeChangeShare({
       ...(maxUses === undefined ? {} : { maxUses }),
       ...(allowDownload === undefined ? {} : { allowDownload }),
     };
-    const passwordHash = password === undefined ? undefined : await sealedHash(password);
+    const password = changes.password === undefined ? undefined : await sealedHash(changes.password);
     const { documents } = await handler.handle(
       { aggregate: shareAggregate, id: shareId },
-      { type: 'Change', projectId, changes: terms, passwordHash },
+      { type: 'Change', projectId, changes: terms, password },
       context,
-      { ...options, revokesAccess: passwordHash !== undefined },
+      { ...options, revokesAccess: password !== undefined },
     );
     return (await shares.after(documents)) ?? shareNotFound();
 
-    async function sealedHash(chosen: string): Promise<Sealed> {
+    async function sealedHash(
+      chosen: string,
+    ): Promise<{ readonly hash: Sealed; readonly passwordClass: PasswordClass }> {
       const checked = checkSharePassword(chosen);
       const hash = await refuseWhenFull(() => sharePasswords.fresh.hash(checked));
-      return sealForShare(sealer, { projectId, shareId, field: 'password_hash' }, hash);
+      const sealed = await sealForShare(sealer, { projectId, shareId, field: 'password_hash' }, hash);
+      return { hash: sealed, passwordClass: passwordClassOf(checked) };
     }
   };
 }

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
-import { checkSharePassword } from '../../domain/share/password.js';
+import { checkSharePassword, passwordClassOf } from '../../domain/share/password.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
 import { shareAggregate } from '../../domain/share/share.js';
 import { checkShareEnd } from '../../domain/share/terms.js';
@@ -59,6 +59,7 @@ export function makeCreateShare({
         token: await sealForShare(sealer, { ...place, field: 'token' }, token),
         tokenDigest: digestShareToken(digests, token),
         passwordHash: await sealForShare(sealer, { ...place, field: 'password_hash' }, hash),
+        passwordClass: passwordClassOf(password),
       },
       context,
     );

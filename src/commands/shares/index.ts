@@ -11,10 +11,15 @@ import { makeSignSharedMedia } from './sign-shared-media.js';
 import { makeTrySharePassword } from './try-share-password.js';
 import { makeVerifyShare } from './verify-share.js';
 import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
+import type { PasswordClass } from '../../domain/share/password.js';
+import { makeDailyBudget } from '../../security/daily-budget.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
 
 export function makeShareCommands(deps: Deps) {
+  const { daily } = guessing.sharePassword;
+  const budgetOf = (name: PasswordClass) =>
+    makeDailyBudget({ ...deps, name: `share-${name}`, limit: daily[name] });
   const openStorage = makeOpenStorage(deps);
   const recordShareAccess = makeRecordShareAccess(deps);
   const common = {
@@ -24,6 +29,7 @@ export function makeShareCommands(deps: Deps) {
     recordShareAccess,
     trySharePassword: makeTrySharePassword({
       ...deps,
+      budgets: { short: budgetOf('short'), long: budgetOf('long') },
       tries: makeGuardedTries({ ...deps, ...guessing.sharePassword.failures }),
       pressure: makeSharedRateLimiter({
         ...deps,

@@ -3,12 +3,16 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
 import { type OpenShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
+import type { PasswordClass } from '../../domain/share/password.js';
+import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { erased } from '../../keys/sealer.js';
 import { ipBuckets } from '../../security/client-ip.js';
+import type { BudgetFull, DailyBudget } from '../../security/daily-budget.js';
 import { guessing } from '../../security/guessing.js';
 import type { Level, SharedRateLimiter } from '../../security/shared-rate-limit.js';
 import type { GuardedTries } from '../../security/guarded-tries.js';
 import type { Passwords } from '../../security/passwords.js';
+import { TryPutOff } from '../../security/undecided.js';
 import { type OnUncheckable, refuseUncheckable } from '../shared/refuse-uncheckable.js';
 import { refuseWhenFull } from '../shared/refuse-when-full.js';
 import { TooManyAttempts } from '../shared/rejections.js';
@@ -41,12 +45,15 @@ export function makeTrySharePassword({
   handler,
   sealer,
   sharePasswords,
+  budgets,
   tries,
   pressure,
   background,
   onUncheckable,
   clock,
 }: Pick<Deps, 'handler' | 'sealer' | 'sharePasswords' | 'background' | 'clock'> & {
+  /** Bounds the failures of all clients at one password of a share, by the class of its length. */
+  readonly budgets: Readonly<Record<PasswordClass, DailyBudget>>;
   /** Counts by share and client. */
   readonly tries: GuardedTries;
   /** Counts failures of all clients at a share. It delays attempts and refuses none. */
@@ -60,9 +67,14 @@ export function makeTrySharePassword({
 
   return {
     matches: async (tried, context) => {
-      const { shareId, clientIp } = tried;
+      const { shareId, clientIp, share } = tried;
       const claim = { name: 'share', key: shareId } as const;
-      const before = await pressure.level(claim);
+      const budget = budgets[share.passwordClass];
+      // A new password is another secret, so it begins with no failures.
+      const subject = `${shareId} ${share.password_generation}`;
+      const looking = budget.look({ subject, network: '' });
+      const [before, looked] = await Promise.all([pressure.level(claim), looking]);
+      if (looked.outcome === 'full') return refuseFull(looked, before);
       if (before.retryAfterMs > 0) await slowDown();
       const of = { subject: shareId, clientIp };
       const client = ipBuckets(clientIp)[0]?.key ?? clientIp;
@@ -70,13 +82,18 @@ export function makeTrySharePassword({
         queued(`${shareId} ${client}`, () =>
           tries.run(
             of,
-            (failures) => check(tried, failures),
+            (failures) => bounded(() => check(tried, failures)),
             (failures) => {
               passwordsFor(failures).requireRoom();
             },
           ),
         );
-      const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable });
+      const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable }).catch(
+        (error: unknown) => {
+          if (!(error instanceof TryPutOff)) throw error;
+          return { outcome: 'throttled', retryAfterSeconds: error.retryAfterSeconds } as const;
+        },
+      );
       if (outcome.outcome === 'passed') return true;
       if (outcome.outcome === 'throttled') {
         recordThrottling(tried, before, context);
@@ -85,6 +102,20 @@ export function makeTrySharePassword({
       const after = await pressure.count(claim);
       if (after.retryAfterMs > 0) recordThrottling(tried, after, context);
       return false;
+
+      function refuseFull({ isNews, retryAfterSeconds }: BudgetFull, level: Level): never {
+        if (isNews) recordGuessing(shareId, { budget, subject }, context);
+        recordThrottling(tried, level, context);
+        throw new TooManyAttempts(retryAfterSeconds);
+      }
+
+      async function bounded(inner: () => Promise<true | null>): Promise<true | null> {
+        if (looked.outcome === 'full') return null;
+        const run = await looked.run(inner);
+        if (run.outcome === 'full') throw new TryPutOff(run.retryAfterSeconds);
+        if (run.outcome === 'failed' && run.filled) recordGuessing(shareId, { budget, subject }, context);
+        return run.outcome === 'passed' ? run.value : null;
+      }
     },
     matchesNone: async (password) => {
       await refuseWhenFull(() => sharePasswords.suspect.verifyNone(password));
@@ -126,15 +157,36 @@ export function makeTrySharePassword({
   ): void {
     const now = clock.now();
     if (throttledAt !== null && now.getTime() - throttledAt.getTime() < throttledEveryMs) return;
-    if (recording.has(shareId)) return;
     const command = { type: 'RecordThrottled', failures: Math.max(1, failures), now } as const;
+    record(`throttled ${shareId}`, async () => {
+      await handler.handle({ aggregate: shareAggregate, id: shareId }, command, context);
+    });
+  }
+
+  /** Records that no more passwords are checked, of which the sharer gets a mail. */
+  function recordGuessing(
+    shareId: string,
+    { budget, subject }: { readonly budget: DailyBudget; readonly subject: string },
+    context: CommandContext,
+  ): void {
+    record(`guessed ${shareId}`, async () => {
+      const command = { type: 'RecordGuessing', now: clock.now() } as const;
+      const target = { aggregate: shareAggregate, id: shareId };
+      await handler.handle(target, command, stepContext(context, 'guessing'));
+      await budget.markTold(subject);
+    });
+  }
+
+  /** Works after the reply, once at a time for a key. */
+  function record(key: string, work: () => Promise<void>): void {
+    if (recording.has(key)) return;
     try {
       background.start('the throttling of a share was not recorded', async () => {
-        recording.add(shareId);
+        recording.add(key);
         try {
-          await handler.handle({ aggregate: shareAggregate, id: shareId }, command, context);
+          await work();
         } finally {
-          recording.delete(shareId);
+          recording.delete(key);
         }
       });
     } catch (error) {

@@ -48,6 +48,7 @@ export function makeOperations(services: {
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly readModelStore: ReadModelStore;
   readonly keyRotation: KeyRotation;
+  readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
   readonly clock: Pick<Clock, 'now'>;
 }): readonly Operation[] {

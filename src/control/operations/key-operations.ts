@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation, type Operation } from '../operation.js';
 import { ringNames } from '../../keys/key-file-format.js';
-import type { KeyRotation } from '../../keys/key-rotation.js';
+import type { KeyChange, KeyRotation } from '../../keys/key-rotation.js';
 import type { Sealer } from '../../keys/sealer.js';
 
 const ring = z.enum(ringNames, { error: `must be one of ${ringNames.join(', ')}` });
@@ -18,18 +18,23 @@ const pagesAtOnce = 10;
 /** Makes the operations that rotate keys (docs/design.md#keys, docs/keys.md#keys-and-their-rotation). */
 export function makeKeyOperations({
   keyRotation,
+  keysFollowed,
   sealer,
 }: {
   readonly keyRotation: KeyRotation;
+  /** `follow` notes changed rings with the data; it reports its failures itself. */
+  readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
 }): readonly Operation[] {
   return [
     defineOperation('keys list', nothing, () => Promise.resolve({ items: keyRotation.list() })),
-    defineOperation('keys add', ofRing, (input) => Promise.resolve(keyRotation.add(input.ring))),
+    defineOperation('keys add', ofRing, (input) => noted(keyRotation.add(input.ring))),
     defineOperation('keys promote', promotion, (input) =>
-      Promise.resolve(keyRotation.promote(input.ring, input.kid, input)),
+      noted(keyRotation.promote(input.ring, input.kid, input)),
     ),
-    defineOperation('keys retire', retirement, (input) => keyRotation.retire(input.ring, input.kid, input)),
+    defineOperation('keys retire', retirement, async (input) =>
+      noted(await keyRotation.retire(input.ring, input.kid, input)),
+    ),
     // One part of the sweep; the command line requests parts until `next` is null.
     defineOperation('keys rewrap', sweep, async ({ after }) => {
       const from = after === null ? {} : { after };
@@ -40,4 +45,10 @@ export function makeKeyOperations({
       return { rewrapped, unreadable, data_keys: Object.fromEntries(byMasterKey), next };
     }),
   ];
+
+  /** A start after a crash must know the keys of the changed ring. */
+  async function noted(change: KeyChange): Promise<KeyChange> {
+    await keysFollowed.follow();
+    return change;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import { assetCodec, type AssetDescription, type AssetEvent, assetCategory } from './events.js';
+import { bytesOfAsset } from './status.js';
 import { assetNotFound } from './rejections.js';
 
 export type AssetState = { readonly status: 'absent' } | ExistingAsset | { readonly status: 'removed' };
@@ -35,9 +36,10 @@ function decide(command: AssetCommand, state: AssetState): readonly AssetEvent[]
     case 'Rename':
       if (existingAsset(state, command.projectId).name === command.name) return [];
       return [{ type: 'AssetRenamed', data: { name: command.name } }];
-    case 'Remove':
-      existingAsset(state, command.projectId);
-      return [{ type: 'AssetRemoved', data: {} }];
+    case 'Remove': {
+      const asset = existingAsset(state, command.projectId);
+      return [{ type: 'AssetRemoved', data: { project_id: asset.project_id, bytes: bytesOfAsset(asset) } }];
+    }
   }
 }
 

@@ -20,13 +20,11 @@ export const mediaTypeMax = 255;
  * @throws CommandRejected invalid_request, naming the field
  */
 export function checkAssetFacts(input: AssetFacts, keyBytesMax: number): AssetFacts {
-  const { renditions, size } = input;
+  const { renditions } = input;
   const name = checkName(input.name, 'name', assetNameMax);
   const object_key = checkObjectKey(input.object_key, 'object_key', keyBytesMax);
   const media_type = checkMediaType(input.media_type, 'media_type');
-  if (!Number.isInteger(size) || size < 0 || size > assetSizeMax) {
-    invalid('size', `must be a whole number of bytes, ${assetSizeMax} (5 TiB) at most`);
-  }
+  const size = checkSize(input.size, 'size');
   if (renditions.length > renditionsMax) invalid('renditions', `must be at most ${renditionsMax}`);
   const kinds = new Set<string>([originalKind]);
   const checked = renditions.map((rendition, index) => {
@@ -39,9 +37,15 @@ export function checkAssetFacts(input: AssetFacts, keyBytesMax: number): AssetFa
       kind,
       object_key: checkObjectKey(rendition.object_key, field('object_key'), keyBytesMax),
       media_type: checkMediaType(rendition.media_type, field('media_type')),
+      size: checkSize(rendition.size, field('size')),
     };
   });
   return { name, object_key, media_type, size, renditions: checked };
+}
+
+function checkSize(size: number | null, field: string): number {
+  if (size !== null && Number.isInteger(size) && size >= 0 && size <= assetSizeMax) return size;
+  return invalid(field, `must be a whole number of bytes, ${assetSizeMax} (5 TiB) at most`);
 }
 
 /** Refuses segments `.` and `..` too: browsers rewrite them, which breaks the signature. */

@@ -11,6 +11,8 @@ const rendition = z.strictObject({
   kind: z.string().min(1),
   object_key: z.string().min(1),
   media_type: z.string().min(1),
+  /** In bytes; null in events from before renditions had a size. */
+  size: byteCount.nullable().default(null),
 });
 
 const schemas = {
@@ -25,7 +27,11 @@ const schemas = {
     renditions: z.array(rendition),
   }),
   AssetRenamed: z.strictObject({ name: z.string().min(1) }),
-  AssetRemoved: z.strictObject({}),
+  AssetRemoved: z.strictObject({
+    /** The asset's project and `bytesOfAsset`; null in events from before projects had totals. */
+    project_id: entityId.nullable().default(null),
+    bytes: byteCount.nullable().default(null),
+  }),
 };
 
 export type AssetEvent = EventOf<typeof schemas>;

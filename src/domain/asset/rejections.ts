@@ -9,7 +9,9 @@ export type AssetRejection =
   | 'asset_storage_unusable'
   /** The providers accept less in one request. */
   | 'upload_too_large'
-  /** Each owner of the project stores more than their capacity. */
+  /** A rendition from before renditions had a size: an upload without a signed size could have any. */
+  | 'rendition_without_size'
+  /** The assets of the project's payer would be, or are, larger than the payer's capacity. */
   | 'capacity_exceeded';
 
 export function rejectAsset(code: AssetRejection, message: string): never {

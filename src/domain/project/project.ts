@@ -37,6 +37,9 @@ export type ProjectCommand =
   | MemberCommand
   | ApiKeyCommand;
 
+/** The projects that a user may own or pay for. */
+export const ownedProjectsMax = 100;
+
 const initialState: ProjectState = { status: 'absent' };
 
 function decide(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {

@@ -10,6 +10,8 @@ export type ProjectRejection =
   /** The user is a member, or the address is invited, already. */
   | 'already_member'
   | 'member_limit_reached'
+  /** The user owns, or pays for, as many projects as a user may. */
+  | 'project_limit_reached'
   | 'api_key_limit_reached'
   /** The project would have no owner. */
   | 'last_owner'

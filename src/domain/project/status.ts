@@ -7,6 +7,8 @@ import type { ProjectEvent } from './events.js';
 export type ProjectFields = {
   readonly name: string;
   readonly require_2fa: boolean;
+  /** The user whose capacity the assets use: an owner (see `payerAmong`). */
+  readonly billed_to: string;
   /** In the order in which they joined. */
   readonly members: readonly MemberEntry[];
   /** The open invitations. */
@@ -48,6 +50,7 @@ export function newProject({
   return {
     name,
     require_2fa: false,
+    billed_to: user_id,
     members: [{ user_id, role: 'owner', joined_at: time }],
     ...{ invitations: [], entitlements: [], api_keys: [], default_storage_id: null },
   };
@@ -55,7 +58,7 @@ export function newProject({
 
 /** Returns the fields that the event changes. */
 export function applyEvent(
-  { members, invitations, entitlements, api_keys }: ProjectFields,
+  { billed_to, members, invitations, entitlements, api_keys }: ProjectFields,
   event: Exclude<Recorded<ProjectEvent>, { type: 'ProjectCreated' | 'ProjectDeleted' }>,
 ): Partial<ProjectFields> {
   switch (event.type) {
@@ -84,10 +87,13 @@ export function applyEvent(
     }
     case 'MemberRoleChanged': {
       const { user_id, role } = event.data;
-      return { members: members.map((one) => (one.user_id === user_id ? { ...one, role } : one)) };
+      return withPayer(
+        billed_to,
+        members.map((one) => (one.user_id === user_id ? { ...one, role } : one)),
+      );
     }
     case 'MemberRemoved':
-      return { members: withoutMember(members, event.data.user_id) };
+      return withPayer(billed_to, withoutMember(members, event.data.user_id));
     case 'EntitlementGranted':
       return { entitlements: [...withoutGrant(entitlements, event.data), event.data] };
     case 'EntitlementRevoked':
@@ -103,6 +109,15 @@ export function applyEvent(
   }
 }
 
+/** Returns the users for whom the project counts as owned: the payer and the owners. */
+export function ownersOf({
+  billed_to,
+  members,
+}: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  return [...new Set([billed_to, ...owners])];
+}
+
 /** Returns null if the user is not a member. */
 export function roleIn({ members }: Pick<ProjectFields, 'members'>, userId: string): Role | null {
   return members.find(({ user_id }) => user_id === userId)?.role ?? null;
@@ -113,6 +128,22 @@ export function invitationOf(
   invitationId: string,
 ): InvitationEntry | null {
   return invitations.find(({ id }) => id === invitationId) ?? null;
+}
+
+function withPayer(
+  billedTo: string,
+  members: readonly MemberEntry[],
+): Pick<ProjectFields, 'billed_to' | 'members'> {
+  return { billed_to: payerAmong(members, billedTo), members };
+}
+
+/**
+ * Returns who pays: `billedTo` while they are an owner, else the owner who joined first. In logs from before there was
+ * one payer, the creator may have left; all owners paid then.
+ */
+function payerAmong(members: readonly MemberEntry[], billedTo: string): string {
+  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  return owners.includes(billedTo) ? billedTo : (owners[0] ?? billedTo);
 }
 
 function withoutMember(members: readonly MemberEntry[], userId: string): readonly MemberEntry[] {

@@ -51,10 +51,12 @@ const schemas = {
      */
     refresh: z.strictObject({ ...refreshToken, link: z.string().length(43) }).nullable(),
   }),
+  /** The user authenticated again, without a new session (docs/design.md#fresh-authentication). */
+  SessionReauthenticated: z.strictObject({ method: authenticationMethod, auth_time: instant }),
   /** A refresh token came back after the grace of its replacement: one of its two holders has stolen it. */
   RefreshTokenReuseDetected: z.strictObject({ refresh_generation: z.int().positive() }),
   SessionRevoked: z.strictObject({
-    reason: z.enum(['signed_out', 'revoked_by_user', 'refresh_token_reused', 'user_erased']),
+    reason: z.enum(['signed_out', 'revoked_by_user', 'refresh_token_reused', 'user_erased', 'session_limit']),
   }),
 };
 

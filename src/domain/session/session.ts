@@ -38,6 +38,8 @@ export type SessionCommand =
       readonly refresh: (RefreshTokenRecord & { readonly link: string }) | null;
       readonly now: Date;
     }
+  /** The caller has verified the user's credential. */
+  | { readonly type: 'Reauthenticate'; readonly method: AuthenticationMethod; readonly now: Date }
   | { readonly type: 'Revoke'; readonly reason: RevocationReason };
 
 const initialState: SessionState = { status: 'absent' };
@@ -51,6 +53,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       return refresh(command, state);
     case 'Strengthen':
       return strengthen(command, running(state, command.now));
+    case 'Reauthenticate':
+      return reauthenticate(command, running(state, command.now));
     case 'Revoke':
       return revoke(command.reason, state);
   }
@@ -91,6 +95,15 @@ function strengthen(
   }
   const { link } = issued;
   return [{ type: 'SessionStrengthened', data: { method, refresh: { ...recordOf(issued), link } } }];
+}
+
+function reauthenticate(
+  { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
+  { methods, authenticatedAt }: StartedSession,
+): readonly SessionEvent[] {
+  // A repetition, or an attempt that a later one has overtaken.
+  if (authenticatedAt >= now && methods.includes(method)) return [];
+  return [{ type: 'SessionReauthenticated', data: { method, auth_time: now.toISOString() } }];
 }
 
 function revoke(reason: RevocationReason, state: SessionState): readonly SessionEvent[] {

@@ -19,6 +19,7 @@ export interface StartedSession {
   /** See `sessionHolds`. */
   readonly epoch: number;
   readonly methods: readonly AuthenticationMethod[];
+  /** The last sign-in or reauthentication. */
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly refresh: RefreshTokenState;
@@ -86,6 +87,14 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       if (refresh === null) return { ...state, methods };
       const issued = refreshTokenOf(refresh, refresh.link, event.recordedAt);
       return { ...state, methods, ...replace(state, issued) };
+    }
+    case 'SessionReauthenticated': {
+      const { method, auth_time } = event.data;
+      return {
+        ...state,
+        methods: withMethod(state.methods, method),
+        authenticatedAt: new Date(auth_time),
+      };
     }
     case 'RefreshTokenReuseDetected':
       return state;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from '../fields.js';
+import { passwordClass } from './password.js';
 
 /** Streams `share-<share id>`. */
 export const shareCategory = 'share';
@@ -18,6 +19,9 @@ const terms = {
   allow_download: z.boolean(),
 };
 
+/** The class of the password's length. Events of earlier releases have none; the strictest one holds for them. */
+const classed = { password_class: passwordClass.default('short') };
+
 const schemas = {
   ShareCreated: z.strictObject({
     project_id: entityId,
@@ -28,17 +32,20 @@ const schemas = {
     token_digest: hexDigest,
     /** A PHC string, sealed for the share. */
     password_hash: sealedSchema,
+    ...classed,
     ...terms,
     created_by: entityId.nullable(),
   }),
   /** All terms after the change. */
   ShareChanged: z.strictObject(terms),
   /** Ends the sessions that the previous password opened. */
-  SharePasswordChanged: z.strictObject({ password_hash: sealedSchema }),
+  SharePasswordChanged: z.strictObject({ password_hash: sealedSchema, ...classed }),
   /** Appended before the visitor gets the media, if uses are limited. */
   ShareUsed: z.strictObject({ access_id: entityId }),
   /** Wrong passwords have slowed the share down. Appended at most once an hour. */
   ShareVerificationThrottled: z.strictObject({ failures: z.int().positive() }),
+  /** So many wrong passwords that no more are checked for up to a day. Appended at most once a day. */
+  ShareGuessingLimitReached: z.strictObject({}),
   ShareRevoked: z.strictObject({}),
 };
 

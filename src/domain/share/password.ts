@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { invalid } from '../invalid-request.js';
 
 /** In code points of the NFC form, which is also hashed (docs/design.md#share-passwords). */
@@ -22,6 +23,17 @@ export function checkTriedPassword(password: string): string {
     invalid('password', `must have 1 to ${sharePasswordMax} characters`);
   }
   return password;
+}
+
+/** Decides how many wrong passwords a share takes in a day (docs/design.md#guessing). */
+export const passwordClass = z.enum(['short', 'long']);
+export type PasswordClass = z.infer<typeof passwordClass>;
+
+/** Passwords from this length on are long, in code points of the NFC form. */
+const longPasswordMin = 8;
+
+export function passwordClassOf(password: string): PasswordClass {
+  return lengthOf(password) < longPasswordMin ? 'short' : 'long';
 }
 
 function lengthOf(password: string): number {

@@ -2,6 +2,7 @@ import type { Aggregate, Evolving } from '../../event-sourcing/deciding/decider.
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { type AccessSet, noAccesses } from './access-set.js';
 import { shareCodec, type ShareEvent, shareCategory } from './events.js';
+import type { PasswordClass } from './password.js';
 import { rejectShare, shareNotFound } from './rejections.js';
 import { applyEvent, newShare, remainingUses, type ShareFields } from './status.js';
 
@@ -21,10 +22,15 @@ export interface OpenShare extends ShareFields {
   readonly token: Sealed;
   readonly tokenDigest: string;
   readonly passwordHash: Sealed;
+  readonly passwordClass: PasswordClass;
+  /** Null: an API key created the share. */
+  readonly createdBy: string | null;
   /** The counted accesses; at most `maxUsesMax`. */
   readonly usedBy: AccessSet;
   /** The store's recorded time of the last ShareVerificationThrottled. */
   readonly throttledAt: Date | null;
+  /** The store's recorded time of the last ShareGuessingLimitReached. */
+  readonly guessedAt: Date | null;
 }
 
 export type ShareCommand =
@@ -35,6 +41,7 @@ export type ShareCommand =
       readonly token: Sealed;
       readonly tokenDigest: string;
       readonly passwordHash: Sealed;
+      readonly passwordClass: PasswordClass;
       readonly createdBy: string | null;
     } & ShareTerms)
   /** Omitted fields stay unchanged. */
@@ -43,7 +50,7 @@ export type ShareCommand =
       /** The caller's project. */
       readonly projectId: string;
       readonly changes: Partial<ShareTerms>;
-      readonly passwordHash?: Sealed | undefined;
+      readonly password?: { readonly hash: Sealed; readonly passwordClass: PasswordClass } | undefined;
     }
   /** Counts a use, if the share still opens with the checked password. Appends nothing if uses are not limited. */
   | {
@@ -53,6 +60,8 @@ export type ShareCommand =
       readonly now: Date;
     }
   | { readonly type: 'RecordThrottled'; readonly failures: number; readonly now: Date }
+  /** Wrong passwords have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly now: Date }
   /** `projectId`: the caller's project. */
   | { readonly type: 'Revoke'; readonly projectId: string }
   /** A reaction revokes the share of a removed asset or a deleted project. */
@@ -60,6 +69,9 @@ export type ShareCommand =
 
 /** At most one `ShareVerificationThrottled` is appended in this time: docs/design.md#what-is-not-an-event. */
 export const throttledEveryMs = 3_600_000;
+
+/** At most one `ShareGuessingLimitReached` is appended in this time, in ms. */
+export const shareGuessedEveryMs = 86_400_000;
 
 const initialState: ShareState = { status: 'absent' };
 
@@ -73,9 +85,12 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
       token: data.token,
       tokenDigest: data.token_digest,
       passwordHash: data.password_hash,
+      passwordClass: data.password_class,
+      createdBy: data.created_by,
       ...newShare(data),
       usedBy: noAccesses,
       throttledAt: null,
+      guessedAt: null,
     };
   }
   if (state.status !== 'open') return state;
@@ -89,11 +104,13 @@ function changeOf(
 ): Partial<OpenShare> {
   switch (event.type) {
     case 'SharePasswordChanged':
-      return { passwordHash: event.data.password_hash };
+      return { passwordHash: event.data.password_hash, passwordClass: event.data.password_class };
     case 'ShareUsed':
       return { usedBy: usedBy.with(event.data.access_id) };
     case 'ShareVerificationThrottled':
       return { throttledAt: event.recordedAt };
+    case 'ShareGuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'ShareChanged':
       return {};
   }
@@ -112,6 +129,12 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
       const lastMs = state.throttledAt?.getTime() ?? -Infinity;
       if (command.now.getTime() - lastMs < throttledEveryMs) return [];
       return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
+    }
+    case 'RecordGuessing': {
+      if (state.status !== 'open') return [];
+      const lastMs = state.guessedAt?.getTime() ?? -Infinity;
+      if (command.now.getTime() - lastMs < shareGuessedEveryMs) return [];
+      return [{ type: 'ShareGuessingLimitReached', data: {} }];
     }
     case 'Revoke':
       openShare(state, command.projectId);
@@ -138,6 +161,7 @@ function create(
         token: command.token,
         token_digest: command.tokenDigest,
         password_hash: command.passwordHash,
+        password_class: command.passwordClass,
         expires_at: command.expiresAt?.toISOString() ?? null,
         max_uses: command.maxUses,
         allow_download: command.allowDownload,
@@ -148,7 +172,7 @@ function create(
 }
 
 function change(
-  { changes: { expiresAt, maxUses, allowDownload }, passwordHash }: Extract<ShareCommand, { type: 'Change' }>,
+  { changes: { expiresAt, maxUses, allowDownload }, password }: Extract<ShareCommand, { type: 'Change' }>,
   share: OpenShare,
 ): readonly ShareEvent[] {
   const after = {
@@ -162,8 +186,9 @@ function change(
     after.allow_download === share.allow_download;
   const terms: readonly ShareEvent[] = same ? [] : [{ type: 'ShareChanged', data: after }];
   // The same sealed text is a repetition, because no two sealings or hashings yield the same text.
-  if (passwordHash === undefined || passwordHash === share.passwordHash) return terms;
-  return [...terms, { type: 'SharePasswordChanged', data: { password_hash: passwordHash } }];
+  if (password === undefined || password.hash === share.passwordHash) return terms;
+  const { hash: password_hash, passwordClass: password_class } = password;
+  return [...terms, { type: 'SharePasswordChanged', data: { password_hash, password_class } }];
 }
 
 function use(

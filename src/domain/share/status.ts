@@ -34,6 +34,7 @@ export function applyEvent(
     case 'ShareUsed':
       return { uses: uses + 1 };
     case 'ShareVerificationThrottled':
+    case 'ShareGuessingLimitReached':
       return {};
   }
 }

@@ -2,6 +2,7 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../fields.js';
 import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
 import type { UserEvent } from './events.js';
+import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
 import type { EmailChange, RegisteredUser } from './state.js';
 
@@ -19,16 +20,28 @@ export type EmailChangeCommand =
   /** Counts an attempt before the mailed code is compared. */
   | { readonly type: 'AttemptEmailChange'; readonly changeId: string; readonly now: Date }
   /** The code was right, and the address is reserved for this change. */
-  | { readonly type: 'CompleteEmailChange'; readonly changeId: string; readonly emailDigest: string };
+  | {
+      readonly type: 'CompleteEmailChange';
+      readonly changeId: string;
+      readonly emailDigest: string;
+      /** The key of the code that the present address gets, to put itself back. */
+      readonly codeKeyId: string;
+      readonly now: Date;
+    };
 
 /** Returns when the user may request another change of address; null: now. */
-export function nextEmailChangeAt({ emailChangesAsked }: RegisteredUser, now: Date): Date | null {
+export function nextEmailChangeAt(
+  { emailChangesAsked, formerAddresses }: RegisteredUser,
+  now: Date,
+): Date | null {
   // The mails may reach strangers, so the limits are those of sign-in codes.
   const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
     const first = emailChangesAsked.at(-limit);
     return first === undefined ? [] : [first.askedAt.getTime() + withinMs];
   });
-  const nextMs = Math.max(...ends, 0);
+  const revertible = formerAddresses.filter(({ until }) => until > now);
+  const oldest = revertible.at(-revertibleChangesMax);
+  const nextMs = Math.max(...ends, oldest?.until.getTime() ?? 0);
   return nextMs <= now.getTime() ? null : new Date(nextMs);
 }
 
@@ -51,11 +64,17 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
       // Another process has completed the change.
       if (user.email_digest === command.emailDigest) return [];
       const { changeId, email, emailDigest } = pending(user, command.changeId);
-      const previous = user.email_digest;
+      const until = new Date(command.now.getTime() + revertibleMs).toISOString();
+      // After a return to a former address, the address in between may be a thief's: it gets no code.
+      const returns = formerAddress(user, emailDigest) !== null;
       return [
         {
           type: 'EmailChanged',
-          data: { change_id: changeId, email, email_digest: emailDigest, previous_email_digest: previous },
+          data: {
+            ...{ change_id: changeId, email, email_digest: emailDigest },
+            previous_email_digest: user.email_digest,
+            revert: returns ? null : { code_key_id: command.codeKeyId, until },
+          },
         },
       ];
     }

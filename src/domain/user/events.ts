@@ -11,6 +11,14 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
+/** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
+const guessedSecret = z.enum(['password', 'mailed_code']);
+export type GuessedSecret = z.infer<typeof guessedSecret>;
+
+/** A credential that a revert of an address change voids. */
+const voidedCredential = z.enum(['password', 'totp', 'recovery_codes']);
+export type VoidedCredential = z.infer<typeof voidedCredential>;
+
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */
 const timeStep = z.int().nonnegative();
 
@@ -51,13 +59,31 @@ const schemas = {
   EmailChangeMailed: z.strictObject({ change_id: entityId, outcome: mailOutcome }),
   /** Appended before the code is compared. */
   EmailChangeAttempted: z.strictObject({ change_id: entityId }),
-  /** The new address is verified. The release of the previous one follows. */
+  /** The new address is verified. The previous one stays reserved while `revert` holds; then it is released. */
   EmailChanged: z.strictObject({
     change_id: entityId,
     email: sealedSchema,
     email_digest: hexDigest,
     previous_email_digest: hexDigest,
+    /** The code that the previous address gets: its key of CODE_KEYS and its end. Null: none, as for an address of before. */
+    revert: z
+      .strictObject({ code_key_id: z.string().min(1), until: instant })
+      .nullable()
+      .default(null),
   }),
+  /** A change of address is undone, with all later ones. It ends all sessions and the pending change. */
+  EmailChangeReverted: z.strictObject({
+    /** The change that is undone: the user gets the address of before it. */
+    change_id: entityId,
+    email: sealedSchema,
+    email_digest: hexDigest,
+    email_verified: z.boolean(),
+    previous_email_digest: hexDigest,
+    /** See `credentialsToVoid`. */
+    voided: z.array(voidedCredential),
+  }),
+  /** The address of before the change can no longer be put back. Its release follows. */
+  FormerAddressLapsed: z.strictObject({ change_id: entityId }),
 
   /** Ends all sessions except the named one. */
   PasswordChanged: z.strictObject({ password_hash: sealedSchema, kept_session_id: entityId.nullable() }),
@@ -73,6 +99,9 @@ const schemas = {
   /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),
+
+  /** So many wrong attempts that no more are checked for up to a day. Appended at most once a day. */
+  GuessingLimitReached: z.strictObject({ secret: guessedSecret }),
 
   /** The destruction of the user's data key follows. */
   UserErased: z.strictObject({}),

@@ -17,6 +17,8 @@ export type UserRejection =
   | 'address_not_proved'
   /** No change of address is under way, or another one is, or its time is over. */
   | 'email_change_not_pending'
+  /** No change can be undone, or its time is over, or the code is wrong. */
+  | 'email_change_not_revertible'
   /** The requested address is the user's present one. */
   | 'address_unchanged'
   /** The user has requested too many changes of address. */

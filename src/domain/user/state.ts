@@ -1,6 +1,7 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import type { UserEvent } from './events.js';
+import type { UserEvent, VoidedCredential } from './events.js';
+import { type FormerAddress, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, newUser, type UserFields } from './status.js';
 import { mailedCode } from '../mailed-code.js';
@@ -9,19 +10,34 @@ export type UserState =
   | { readonly status: 'absent' }
   | { readonly status: 'abandoned' }
   | RegisteredUser
-  | { readonly status: 'erased'; readonly emailDigest: string };
+  | {
+      readonly status: 'erased';
+      readonly emailDigest: string;
+      /** Digests of the former addresses that were still reserved. */
+      readonly formerDigests: readonly string[];
+    };
 
 export interface RegisteredUser extends UserFields {
   readonly status: 'registered';
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
+  /** The former addresses that can be put back, oldest first. */
+  readonly formerAddresses: readonly FormerAddress[];
+  /** The former address that was put back last; null after a later change. */
+  readonly lastRevert: FormerAddress | null;
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
+  /** The store's recorded time of the registration or of the last PasswordChanged. */
+  readonly passwordSetAt: Date;
   readonly totp: Totp;
   /** Keyed digests of the unused codes. */
   readonly recoveryCodes: ReadonlySet<string>;
+  /** The store's recorded time; null: none were issued. */
+  readonly recoveryCodesIssuedAt: Date | null;
   readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
 }
 
 export interface EmailChange {
@@ -43,6 +59,8 @@ export type Totp =
       readonly secret: Sealed;
       /** Codes of this time step and of earlier ones are used up. */
       readonly lastStep: number;
+      /** The store's recorded time. */
+      readonly confirmedAt: Date;
     };
 
 export function evolve(state: UserState, event: Evolving<UserEvent>): UserState {
@@ -52,15 +70,23 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       ...newUser(event.data),
       emailChange: null,
       emailChangesAsked: [],
+      formerAddresses: [],
+      lastRevert: null,
       passwordHash: event.data.password_hash,
+      passwordSetAt: event.recordedAt,
       totp: { status: 'off' },
       recoveryCodes: new Set(),
+      recoveryCodesIssuedAt: null,
       notices: noNotices,
+      guessedAt: null,
     };
   }
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
   if (state.status !== 'registered') return state;
-  if (event.type === 'UserErased') return { status: 'erased', emailDigest: state.email_digest };
+  if (event.type === 'UserErased') {
+    const formerDigests = state.formerAddresses.map(({ emailDigest }) => emailDigest);
+    return { status: 'erased', emailDigest: state.email_digest, formerDigests };
+  }
   const notices = noticesAfter(state, event);
   return { ...state, ...applyEvent(state, event), ...changeOf(state, event), notices };
 }
@@ -92,8 +118,13 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'EmailChangeAttempted':
       return withEmailChange(state, event.data.change_id, ({ attempts }) => ({ attempts: attempts + 1 }));
     case 'EmailChanged':
-      return { emailChange: null };
+      return { emailChange: null, ...formerAfter(state, event) };
+    case 'EmailChangeReverted':
+      return { emailChange: null, ...formerAfter(state, event), ...withoutVoided(event.data.voided) };
+    case 'FormerAddressLapsed':
+      return formerAfter(state, event);
     case 'PasswordChanged':
+      return { passwordHash: event.data.password_hash, passwordSetAt: event.recordedAt };
     case 'PasswordRehashed':
       return { passwordHash: event.data.password_hash };
     case 'TotpEnrolled': {
@@ -103,18 +134,27 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'TotpConfirmed':
       return state.totp.status === 'off'
         ? {}
-        : { totp: { ...state.totp, status: 'on', lastStep: event.data.step } };
+        : {
+            totp: {
+              ...state.totp,
+              status: 'on',
+              lastStep: event.data.step,
+              confirmedAt: event.recordedAt,
+            },
+          };
     case 'TotpStepUsed':
       return state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {};
     case 'TotpRemoved':
       return { totp: { status: 'off' }, recoveryCodes: new Set() };
     case 'RecoveryCodesIssued':
-      return { recoveryCodes: new Set(event.data.digests) };
+      return { recoveryCodes: new Set(event.data.digests), recoveryCodesIssuedAt: event.recordedAt };
     case 'RecoveryCodeUsed': {
       const recoveryCodes = new Set(state.recoveryCodes);
       recoveryCodes.delete(event.data.digest);
       return { recoveryCodes };
     }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
     case 'CapacityGranted':
     case 'CapacityRevoked':
     case 'PlatformRoleGranted':
@@ -124,6 +164,14 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'SessionsRevoked':
       return {};
   }
+}
+
+function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredUser> {
+  return {
+    ...(voided.includes('password') && { passwordHash: null }),
+    ...(voided.includes('totp') && { totp: { status: 'off' } as const }),
+    ...(voided.includes('recovery_codes') && { recoveryCodes: new Set<string>() }),
+  };
 }
 
 /** Changes the last requested change. An event of an older change changes nothing. */

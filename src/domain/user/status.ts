@@ -46,6 +46,10 @@ export function applyEvent(
       return event.data.email_digest === email_digest ? { email_verified: true } : {};
     case 'EmailChanged':
       return { email: event.data.email, email_digest: event.data.email_digest, email_verified: true };
+    case 'EmailChangeReverted': {
+      const { email, email_digest: digest, email_verified } = event.data;
+      return { email, email_digest: digest, email_verified, epoch: epoch + 1, kept_session_id: null };
+    }
     case 'PasswordChanged':
       return { epoch: epoch + 1, kept_session_id: event.data.kept_session_id };
     case 'CredentialsVoided':
@@ -56,6 +60,7 @@ export function applyEvent(
     case 'EmailChangeRequested':
     case 'EmailChangeMailed':
     case 'EmailChangeAttempted':
+    case 'FormerAddressLapsed':
     case 'PasswordRehashed':
     case 'TotpEnrolled':
     case 'TotpConfirmed':
@@ -63,6 +68,7 @@ export function applyEvent(
     case 'TotpRemoved':
     case 'RecoveryCodesIssued':
     case 'RecoveryCodeUsed':
+    case 'GuessingLimitReached':
     case 'UserErased':
       return {};
   }

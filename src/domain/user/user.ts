@@ -3,8 +3,9 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
-import { type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
 import { rejectUser } from './rejections.js';
+import { decideRevert, formerAddress, type RevertCommand } from './former-addresses.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
 import { decideTotp, type TotpCommand } from './totp.js';
 
@@ -40,11 +41,16 @@ export type UserCommand =
     }
   | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
+  /** Wrong attempts have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
   | { readonly type: 'Erase' }
   | EmailChangeCommand
+  | RevertCommand
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
 function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
@@ -84,6 +90,12 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'RevokeSessions':
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
+    case 'RecordGuessing': {
+      if (state.status !== 'registered') return [];
+      const { guessedAt } = state;
+      if (guessedAt !== null && command.now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+      return [{ type: 'GuessingLimitReached', data: { secret: command.secret } }];
+    }
     case 'Erase':
       if (state.status === 'erased') return [];
       registered(state);
@@ -93,6 +105,9 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'AttemptEmailChange':
     case 'CompleteEmailChange':
       return decideEmailChange(command, registered(state));
+    case 'RevertEmailChange':
+    case 'LapseFormerAddress':
+      return decideRevert(command, registered(state));
     case 'EnrolTotp':
     case 'ConfirmTotp':
     case 'PassSecondFactor':
@@ -185,13 +200,14 @@ export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSourc
 }
 
 /**
- * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A reservation for a
- * replaced change never counts again, because that change is never requested again.
+ * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A former address counts
+ * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
+ * change never counts again, because that change is never requested again.
  * @param changeId the change that the reservation was made for; null: the registration
  */
 export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
   if (state.status !== 'registered') return false;
-  if (state.email_digest === emailDigest) return true;
+  if (state.email_digest === emailDigest || formerAddress(state, emailDigest) !== null) return true;
   return changeId !== null && state.emailChange?.changeId === changeId;
 }
 

@@ -40,33 +40,8 @@ export interface OrderedQuery {
   readonly limit: number;
 }
 
-/**
- * Selects the documents that belong to documents of another collection, and the field to sum. A document belongs to the
- * one whose id it has in the field `by`, which names an index.
- */
-export interface SumQuery {
-  readonly by: string;
-  /** A top-level field of the body, a whole number. A document without a number counts as 0. */
-  readonly field: string;
-  readonly owners: OwnerQuery;
-  readonly after?: string;
-}
-
-/** Selects documents with an element of a list whose fields are these strings. */
-export interface OwnerQuery {
-  readonly collection: string;
-  /** A top-level field of the body, a list of objects. */
-  readonly list: string;
-  /** `<list>.<indexed.field>` names an index. */
-  readonly indexed: { readonly field: string; readonly equals: string };
-  readonly and: { readonly field: string; readonly equals: string };
-}
-
-/** The sum over a batch, exact up to 2^53. `after` is opaque: where the next batch begins; null when no documents follow. */
-export interface PartialSum {
-  readonly sum: bigint;
-  readonly after: string | null;
-}
+/** Selects by an index, in order of id. */
+export type IdQuery = DocumentQuery & Required<Pick<DocumentQuery, 'where'>>;
 
 /** Names one document of one collection. */
 export interface DocumentName {
@@ -116,8 +91,8 @@ export interface ReadModelStore {
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
-  /** Sums one batch of documents. The store chooses a batch size that does not delay other calls. */
-  sum(collection: string, query: SumQuery): Promise<PartialSum>;
+  /** Returns the ids of the documents that `find` returns, from the index alone: no document is read. */
+  ids(collection: string, query: IdQuery): Promise<readonly string[]>;
   /** Returns documents in order of id, tombstones included. */
   scan(
     collection: string,

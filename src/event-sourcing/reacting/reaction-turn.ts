@@ -3,19 +3,20 @@ import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
 import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js';
 import { type Claim, claimMs, type Claims } from './reaction-claims.js';
+import { type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
-/** The end of a turn: the event is settled, or needs another turn after a wait. */
+/** The end of a turn: the event is settled, or has a timer; or it needs another turn after a wait. */
 export type Turn = 'settled' | { readonly againInMs: number };
 
 /** The time of an effect from `Claim.takenAtMs` on. The rest of the claim is for the append of the outcome. */
 const effectMs = 45_000;
 const askAgainMs = 1_000;
-const askAgainMaxMs = 60_000;
 const retry = { first: 1_000, cap: 60_000 };
 
 export interface TurnDeps {
   readonly reaction: AnyReaction;
   readonly claims: Claims;
+  readonly timers: ReactionTimers;
   readonly clock: Clock;
   readonly random: Random;
   /** Cuts off the effect when the process ends. */
@@ -29,7 +30,7 @@ export interface TurnDeps {
  * @returns a turn. It throws only UndecodableEvent and StoreDamaged, which no retry cures
  */
 export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEvent>): () => Promise<Turn> {
-  const { reaction, claims, clock, random, cutOff, onRetry } = deps;
+  const { reaction, claims, timers, clock, random, cutOff, onRetry } = deps;
   const deadlineMs = reaction.deadline?.(event)?.getTime() ?? Infinity;
   const context = contextFor(reaction, event);
   let failures = 0;
@@ -75,9 +76,11 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
 
   async function ask(): Promise<Turn | 'yes'> {
     const asked = await reaction.asks(event);
-    // At least once a minute, because the clock may be corrected.
     if (typeof asked === 'object') {
-      return again(Math.min(asked.notBefore.getTime() - clock.now().getTime(), askAgainMaxMs));
+      const waitMs = asked.notBefore.getTime() - clock.now().getTime();
+      if (waitMs <= timerAfterMs) return again(waitMs);
+      await timers.set(event, asked.notBefore);
+      return 'settled';
     }
     switch (asked) {
       case 'yes':

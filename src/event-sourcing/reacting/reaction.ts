@@ -4,7 +4,10 @@ import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
 import { reactionCommandId } from '../deciding/ids.js';
 
-/** Whether an event still needs its outcome. `not-yet`: ask again in 1 s. `notBefore`: ask again at that time. */
+/**
+ * Whether an event still needs its outcome. `not-yet`: ask again in 1 s. `notBefore`: ask again at that time, which a
+ * timer keeps when it is more than a minute away.
+ */
 export type Asked = 'yes' | 'no' | 'not-yet' | { readonly notBefore: Date };
 
 /** An event as reactions see it, with its position in the whole log. */
@@ -38,6 +41,8 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
    * secret and no personal data. Left out when there is no effect: the commands are idempotent and need no claim.
    */
   perform?(event: ReactionEvent<Event>, signal: AbortSignal): Promise<Result>;
+  /** Whether `asks` may return a `notBefore` of more than a minute. The reaction then looks for its timers. */
+  readonly hasTimers?: true;
   /** Events that a process works on at once: 8 when left out. Effects that may hang need more. */
   readonly atOnceMax?: number;
   /**

@@ -7,7 +7,9 @@ import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type AnyReaction, eventFor, type ReactionEvent } from './reaction.js';
 import { makeClaims } from './reaction-claims.js';
 import { makeLowWaterMark } from './reaction-mark.js';
+import { makeReactionTimers } from './reaction-timers.js';
 import { makeReactionTurn } from './reaction-turn.js';
+import { serveTimers } from './serve-timers.js';
 import { makeSemaphore } from '../../concurrency/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -77,6 +79,7 @@ export function runReaction(
   const { onRetry } = options;
   const limit = options.aheadMax ?? aheadMax;
   const claims = makeClaims(deps, reaction.name);
+  const timers = makeReactionTimers(deps, reaction);
   const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
   const semaphore = makeSemaphore(atOnceMax);
   const ending = new AbortController();
@@ -108,11 +111,12 @@ export function runReaction(
     options.signal.addEventListener('abort', end, { once: true });
     if (options.signal.aborted) end();
     const saving = saveEachSecond().catch(fail);
+    const timing = reaction.hasTimers === true ? serveOwnTimers().catch(fail) : undefined;
     await follow().catch(fail);
     end();
     options.signal.removeEventListener('abort', end);
     await finishServing();
-    await saving;
+    await Promise.all([saving, timing]);
     // The next start then skips settled events. An unmoved mark is saved too: the read models may have been deleted.
     saved = null;
     await save().catch(fail);
@@ -201,26 +205,44 @@ export function runReaction(
 
   function take(stored: LogEvent, event: ReactionEvent<DomainEvent>): void {
     mark.take({ position: stored.position, lastEvent: stored }, event);
-    const serving = serve(event)
-      .catch(fail)
-      .finally(() => running.delete(serving));
-    running.add(serving);
+    startServing(serve(event));
   }
 
-  /** Serves an event turn by turn until it is settled. Other events are served between its turns. */
-  async function serve(event: ReactionEvent<DomainEvent>): Promise<void> {
-    const turn = makeReactionTurn({ ...deps, reaction, claims, cutOff: cutOff.signal, onRetry }, event);
+  function serveOwnTimers(): Promise<void> {
+    return serveTimers({
+      ...{ timers, clock, sleepUntilRetry, onRetry, signal: ending.signal },
+      serve: (timer) => serve(timer),
+      start: startServing,
+    });
+  }
+
+  /** The process waits for this work when it ends. */
+  function startServing(work: Promise<unknown>): void {
+    const guarded: Promise<void> = work.then(() => undefined, fail).finally(() => running.delete(guarded));
+    running.add(guarded);
+  }
+
+  /**
+   * Serves an event turn by turn until it is settled. Other events are served between its turns.
+   * @returns false when the process ends before
+   */
+  async function serve(event: ReactionEvent<DomainEvent>): Promise<boolean> {
+    const turn = makeReactionTurn(
+      { ...deps, reaction, claims, timers, cutOff: cutOff.signal, onRetry },
+      event,
+    );
     while (!isEnding()) {
       const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
       if (ended === 'settled') {
         mark.settle(event);
         settledSinceSave = true;
         makeRoom();
-        return;
+        return true;
       }
       // An abort ends the loop.
       await sleepUntilRetry(ended.againInMs, ending.signal).catch(() => undefined);
     }
+    return false;
   }
 
   async function saveEachSecond(): Promise<void> {

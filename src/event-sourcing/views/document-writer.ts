@@ -2,7 +2,7 @@ import { withTimeLimit } from '../../concurrency/time-limit.js';
 import type { Clock } from '../ports/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { Generations } from './generations.js';
-import type { AnyProjection } from './projection.js';
+import { type AnyProjection, isTally } from './projection.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 
 /** Writes the documents of a stream right after an append, so that a client reads its writes. */
@@ -36,10 +36,11 @@ export function makeDocumentWriter(deps: {
     clock,
     exceeded: () => new StoreUnavailable('the documents could not be written within 2 s'),
   };
-  const byName = new Map(generations.projections.map((projection) => [projection.name, projection]));
+  const folds = generations.projections.filter((view): view is AnyProjection => !isTally(view));
+  const byName = new Map(folds.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, AnyProjection[]>();
   const underWay = new Set<Promise<void>>();
-  for (const projection of generations.projections) {
+  for (const projection of folds) {
     viewsByCategory.set(projection.category, [
       ...(viewsByCategory.get(projection.category) ?? []),
       projection,

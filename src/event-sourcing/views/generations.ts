@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../ports/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../ports/errors.js';
-import { type AnyProjection, collectionName, parseCollectionName, viewVersion } from './projection.js';
+import { type AnyView, collectionName, parseCollectionName, viewVersion } from './projection.js';
 import type { ReadModelStore, VersionedRecord } from '../ports/read-model-store.js';
 
 const recordSchema = z.strictObject({
@@ -32,7 +32,7 @@ export type GenerationRecord = z.infer<typeof recordSchema>;
 
 /** The registry as this process last read it: docs/design.md#generations-and-rebuild. */
 export interface Generations {
-  readonly projections: readonly AnyProjection[];
+  readonly projections: readonly AnyView[];
   /** Creates missing records and collections, and reads the registry. @throws StoreUnavailable */
   start(): Promise<void>;
   /**
@@ -41,18 +41,18 @@ export interface Generations {
    */
   refresh(): Promise<void>;
   /** @throws StoreUnavailable when the last read is stale: this process may have missed a switch */
-  record(projection: AnyProjection): GenerationRecord;
+  record(projection: AnyView): GenerationRecord;
   /** Returns the collection that readers use. @throws as `record` */
-  liveCollection(projection: AnyProjection): string;
+  liveCollection(projection: AnyView): string;
   /** Returns the collections that are fed: live, building, retiring. @throws as `record` */
-  fedCollections(projection: AnyProjection): readonly string[];
+  fedCollections(projection: AnyView): readonly string[];
   /** Returns the live collection; null when the last read is stale. */
-  knownLive(projection: AnyProjection): string | null;
+  knownLive(projection: AnyView): string | null;
   /** Returns whether the registry names a generation besides the live one; false when the last read is stale. */
-  isRebuilding(projection: AnyProjection): boolean;
+  isRebuilding(projection: AnyView): boolean;
   /** Changes the record by compare-and-set. @returns false when `change` returned null or another process was faster */
   change(
-    projection: AnyProjection,
+    projection: AnyView,
     change: (record: GenerationRecord) => GenerationRecord | null,
   ): Promise<boolean>;
 }
@@ -66,7 +66,7 @@ export const registryStaleAfterMs = 10_000;
 
 /** @param deps.staleAfterMs maximum age of the last read; 10 s when left out */
 export function makeGenerations(deps: {
-  readonly projections: readonly AnyProjection[];
+  readonly projections: readonly AnyView[];
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly staleAfterMs?: number;
@@ -110,7 +110,7 @@ export function makeGenerations(deps: {
     await Promise.all(missing.map((projection) => createRecord(projection, existing)));
   }
 
-  async function createRecord(projection: AnyProjection, existing: readonly string[]): Promise<void> {
+  async function createRecord(projection: AnyView, existing: readonly string[]): Promise<void> {
     // A process that ran during a prune may have saved a checkpoint after the events of dropped documents, and created a
     // collection again. So the first generation is one with neither.
     const leftOver = existing
@@ -127,7 +127,7 @@ export function makeGenerations(deps: {
     await readModelStore.putRecord(recordName(projection), first, null);
   }
 
-  function fresh(projection: AnyProjection): RegistryEntry {
+  function fresh(projection: AnyView): RegistryEntry {
     const entry = known(projection);
     if (entry !== null) return entry;
     const seconds = staleAfterMs / 1_000;
@@ -137,7 +137,7 @@ export function makeGenerations(deps: {
   }
 
   /** Returns the entry that was last read; null when it is stale. */
-  function known({ name }: AnyProjection): RegistryEntry | null {
+  function known({ name }: AnyView): RegistryEntry | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
     const ageMs = clock.now().getTime() - entry.readAtMs;
@@ -145,7 +145,7 @@ export function makeGenerations(deps: {
     return ageMs < 0 || ageMs > staleAfterMs ? null : entry;
   }
 
-  async function refresh(some: readonly AnyProjection[]): Promise<void> {
+  async function refresh(some: readonly AnyView[]): Promise<void> {
     // Before the read: the result is at least as recent as this time.
     const readAtMs = clock.now().getTime();
     const read = (reads += 1);
@@ -158,7 +158,7 @@ export function makeGenerations(deps: {
     );
   }
 
-  async function note(projection: AnyProjection, entry: RegistryEntry): Promise<void> {
+  async function note(projection: AnyView, entry: RegistryEntry): Promise<void> {
     const before = entries.get(projection.name)?.collections.all ?? [];
     const unknown = entry.collections.all.filter((collection) => !before.includes(collection));
     await Promise.all(
@@ -170,7 +170,7 @@ export function makeGenerations(deps: {
   }
 
   function parse(
-    projection: AnyProjection,
+    projection: AnyView,
     stored: VersionedRecord | null,
   ): { readonly record: GenerationRecord; readonly version: string } {
     if (stored === null && entries.has(projection.name)) {
@@ -196,12 +196,12 @@ interface Fed {
   readonly all: readonly string[];
 }
 
-function fedBy(projection: AnyProjection, record: GenerationRecord): Fed {
+function fedBy(projection: AnyView, record: GenerationRecord): Fed {
   const live = collectionName(projection, record.live);
   const others = [record.building, record.retiring].filter((other) => other !== null);
   return { live, all: [live, ...others.map((other) => collectionName(projection, other.generation))] };
 }
 
-function recordName(projection: AnyProjection): string {
+function recordName(projection: AnyView): string {
   return `${registryPrefix}${viewVersion(projection)}`;
 }

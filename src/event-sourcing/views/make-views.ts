@@ -4,6 +4,7 @@ import { foldWholeStream } from './fold-documents.js';
 import type { Generations } from './generations.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { AnyProjection } from './projection.js';
+import { makeTotals } from './totals.js';
 import { type FoundEach, toViewDocument, type ViewDocument, type Views, type Wanted } from './views.js';
 
 /** Makes views over the live generations. */
@@ -34,17 +35,7 @@ export function makeViews(deps: {
         toViewDocuments<Document>(
           await readModelStore.findInOrder(generations.liveCollection(projection), query),
         ),
-      sum: async ({ owners: { view, ...owners }, ...query }) => {
-        const collection = generations.liveCollection(projection);
-        const whole = { ...query, owners: { ...owners, collection: generations.liveCollection(view) } };
-        let total = 0n;
-        for (let from: { readonly after?: string } = {}; ;) {
-          const { sum, after } = await readModelStore.sum(collection, { ...whole, ...from });
-          total += sum;
-          if (after === null) return total;
-          from = { after };
-        }
-      },
+      ids: (query) => readModelStore.ids(generations.liveCollection(projection), query),
       changeToken: () => {
         const collection = generations.liveCollection(projection);
         const token = readModelStore.changeToken(collection);
@@ -52,6 +43,7 @@ export function makeViews(deps: {
       },
     }),
     getEach,
+    totalsOf: (tally) => makeTotals(deps, tally),
   };
 
   async function getEach<Documents extends readonly JsonObject[]>(

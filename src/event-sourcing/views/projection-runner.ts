@@ -8,7 +8,7 @@ import type { Members } from '../sharing/members.js';
 import type { StandingPart } from '../sharing/standstill.js';
 import { makeTasks } from '../sharing/tasks.js';
 import type { Generations } from './generations.js';
-import { type AnyProjection, viewVersion } from './projection.js';
+import { type AnyView, viewVersion } from './projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { type ProjectionStatus, type ProjectorTask, startProjectorTask } from './projector-task.js';
 import type { SetApartStream } from './set-apart.js';
@@ -35,7 +35,7 @@ export interface ProjectionRunner {
    */
   live(): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] };
   /** Returns whether the view contains the log up to a position. While it does not, its feeder is asked to say so. */
-  shows(view: Pick<AnyProjection, 'name'>, position: Position): boolean;
+  shows(view: Pick<AnyView, 'name'>, position: Position): boolean;
   /** Returns the views and reactions that no process has fed for 15 s while the log moved. */
   unfed(): readonly StandingPart[];
   /** Returns `unfed` as sentences. */
@@ -78,9 +78,9 @@ export async function startProjections(
     events.onRebuilt,
   );
   /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
-  const rebuilding = new Map<AnyProjection, Promise<void>>();
+  const rebuilding = new Map<AnyView, Promise<void>>();
   /** The views that have stopped here. Another process feeds them; the stopped task stays for its reason. */
-  const withdrawn = new Set<AnyProjection>();
+  const withdrawn = new Set<AnyView>();
   const watch = makeViewWatch({ ...deps, startHead, taskOf });
   const elapsedMs = makeElapsed(clock);
   let registryReadAtMs = elapsedMs();
@@ -156,12 +156,12 @@ export async function startProjections(
     tasks.adjust(wanted);
   }
 
-  function isFedHere(projection: AnyProjection): boolean {
+  function isFedHere(projection: AnyView): boolean {
     return members.feederOf(partOf(projection)) === members.id;
   }
 
   /** While the registry cannot be read, the collections that are fed stay as they are. */
-  function fedCollections(projection: AnyProjection): readonly string[] {
+  function fedCollections(projection: AnyView): readonly string[] {
     try {
       return generations.fedCollections(projection);
     } catch (error) {
@@ -173,7 +173,7 @@ export async function startProjections(
     }
   }
 
-  function startTask(projection: AnyProjection, collection: string): ProjectorTask {
+  function startTask(projection: AnyView, collection: string): ProjectorTask {
     return startProjectorTask(deps, {
       ...{ projection, collection, startHead },
       onRetry: (error, attempt) => {
@@ -190,7 +190,7 @@ export async function startProjections(
     });
   }
 
-  function carryOn(projection: AnyProjection): void {
+  function carryOn(projection: AnyView): void {
     if (rebuilding.has(projection) || !generations.isRebuilding(projection)) return;
     const work = supervisor
       .carryOn(projection)
@@ -205,13 +205,13 @@ export async function startProjections(
   }
 
   /** Returns the task of the live collection; null when another process feeds it, or the live one is unknown. */
-  function taskOf(projection: AnyProjection): ProjectorTask | null {
+  function taskOf(projection: AnyView): ProjectorTask | null {
     const collection = generations.knownLive(projection);
     return collection === null ? null : tasks.get(collection);
   }
 }
 
-function partOf(projection: AnyProjection): string {
+function partOf(projection: AnyView): string {
   return viewPart(viewVersion(projection));
 }
 

@@ -1,13 +1,13 @@
 import { reasonOf } from '../ports/errors.js';
 import type { Position } from '../ports/domain-event.js';
 import type { Task } from '../sharing/tasks.js';
-import type { AnyProjection } from './projection.js';
+import type { AnyView } from './projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
 import type { SetApartStream } from './set-apart.js';
 
 /** The status of one collection's projector, for readiness and metrics. */
 export interface ProjectionStatus extends ProjectorProgress {
-  readonly projection: AnyProjection;
+  readonly projection: AnyView;
   readonly collection: string;
   readonly state: 'catching-up' | 'live' | 'stopped';
   /** Why the projector stopped: a sentence with type, stream and revision of the event, never its payload. */
@@ -22,7 +22,7 @@ export interface ProjectorTask extends Task {
 }
 
 export interface ProjectorTaskOptions {
-  readonly projection: AnyProjection;
+  readonly projection: AnyView;
   readonly collection: string;
   /** The head of the log at the start of the process: the projector is live from there on. */
   readonly startHead: Position | null;

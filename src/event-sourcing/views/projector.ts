@@ -5,7 +5,8 @@ import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import { makePendingDocuments } from './pending-documents.js';
-import type { AnyProjection } from './projection.js';
+import { makePendingTotals } from './pending-totals.js';
+import { type AnyView, isTally } from './projection.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { makeSetApart, type SetApartStream } from './set-apart.js';
 
@@ -44,7 +45,7 @@ const writeMs = 1_000;
  */
 export async function runProjector(
   deps: ProjectorDeps,
-  { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },
+  { projection, collection }: { readonly projection: AnyView; readonly collection: string },
   options: {
     readonly signal: AbortSignal;
     readonly onProgress: (progress: ProjectorProgress) => void;
@@ -87,7 +88,9 @@ export async function runProjector(
   /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */
   async function follow(ending: AbortController): Promise<void> {
     const { logId, checkpoint } = await loadOwnCheckpoint();
-    const pending = makePendingDocuments({ ...deps, apart }, { projection, collection });
+    const pending = isTally(projection)
+      ? makePendingTotals({ ...deps, apart }, { tally: projection, collection })
+      : makePendingDocuments({ ...deps, apart }, { projection, collection });
     await apart.takeBack((id) => pending.writeWholeStream(id));
     /** The pages whose documents are folded, and those whose documents are written. */
     const passed: { folded: PassedPages | null; written: PassedPages | null } = {

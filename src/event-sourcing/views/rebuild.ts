@@ -3,7 +3,7 @@ import { compareCollections, type Differences } from './compare-collections.js';
 import type { Position } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { type GenerationRecord, type Generations, registryStaleAfterMs } from './generations.js';
-import { type AnyProjection, collectionName } from './projection.js';
+import { type AnyView, collectionName } from './projection.js';
 import { isReached } from './projector.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { dropGeneration } from './set-apart.js';
@@ -23,7 +23,7 @@ const phaseMs = registryStaleAfterMs + 5_000;
  */
 export async function requestRebuild(
   generations: Generations,
-  projection: AnyProjection,
+  projection: AnyView,
   now: Date,
 ): Promise<number | null> {
   let generation = 0;
@@ -53,7 +53,7 @@ export async function dropOrphanedGenerations(
 
 export interface RebuildSupervisor {
   /** Carries on the rebuild of the view, as far as it can go now. @throws StoreUnavailable */
-  carryOn(projection: AnyProjection): Promise<void>;
+  carryOn(projection: AnyView): Promise<void>;
 }
 
 /**
@@ -92,7 +92,7 @@ export function makeRebuildSupervisor(
     },
   };
 
-  function sightingOf(projection: AnyProjection, phase: Phase): Sighting {
+  function sightingOf(projection: AnyView, phase: Phase): Sighting {
     const earlier = sightings.get(projection.name);
     if (earlier?.phase.name === phase.name && earlier.phase.generation === phase.generation) return earlier;
     const sighting: Sighting = { phase, sinceMs: clock.now().getTime(), goal: null };
@@ -100,11 +100,7 @@ export function makeRebuildSupervisor(
     return sighting;
   }
 
-  async function switchOver(
-    projection: AnyProjection,
-    { generation }: Phase,
-    sighting: Sighting,
-  ): Promise<void> {
+  async function switchOver(projection: AnyView, { generation }: Phase, sighting: Sighting): Promise<void> {
     // Up to this head, commands may have written only the old generation, so the projector must have passed it.
     sighting.goal ??= { head: await eventStore.head() };
     const collection = collectionName(projection, generation);
@@ -112,7 +108,7 @@ export function makeRebuildSupervisor(
     if (status === null || status.state === 'stopped' || !isReached(status.position, sighting.goal.head))
       return;
     const live = generations.liveCollection(projection);
-    const differences = await compareCollections(readModelStore, live, collection);
+    const differences = await compareCollections(readModelStore, projection, { live, building: collection });
     const now = clock.now().toISOString();
     const switched = await generations.change(projection, (record) =>
       record.building?.generation === generation ? switchTo(record, generation, now, differences) : null,
@@ -120,7 +116,7 @@ export function makeRebuildSupervisor(
     if (switched) onRebuilt(collection, differences);
   }
 
-  async function stopFeeding(projection: AnyProjection, { generation }: Phase): Promise<void> {
+  async function stopFeeding(projection: AnyView, { generation }: Phase): Promise<void> {
     const since = clock.now().toISOString();
     await generations.change(projection, (record) =>
       record.retiring?.generation === generation
@@ -129,7 +125,7 @@ export function makeRebuildSupervisor(
     );
   }
 
-  async function drop(projection: AnyProjection, { generation }: Phase): Promise<void> {
+  async function drop(projection: AnyView, { generation }: Phase): Promise<void> {
     // The drop comes first: after a crash in between the record still names the generation. A second drop does nothing.
     await dropGeneration(readModelStore, collectionName(projection, generation));
     await generations.change(projection, (record) =>

@@ -8,7 +8,7 @@ import { makeHeadHistory } from '../sharing/head-history.js';
 import type { Members } from '../sharing/members.js';
 import { makeStandstill, type StandingPart } from '../sharing/standstill.js';
 import type { Generations } from './generations.js';
-import { type AnyProjection, viewVersion } from './projection.js';
+import { type AnyView, viewVersion } from './projection.js';
 import { isReached } from './projector.js';
 import type { ProjectorTask } from './projector-task.js';
 import { makeStoredPositions } from './stored-positions.js';
@@ -19,7 +19,7 @@ export interface ViewWatch {
   tick(): Promise<void>;
   /** Returns whether each view has reached the head of the log at start. */
   readonly reached: () => boolean;
-  readonly shows: (view: Pick<AnyProjection, 'name'>, position: Position) => boolean;
+  readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
   readonly unfed: () => readonly StandingPart[];
   readonly lagsMs: () => ReadonlyMap<string, number>;
 }
@@ -38,7 +38,7 @@ export function makeViewWatch(deps: {
   readonly clock: Clock;
   readonly startHead: Position | null;
   /** Returns the projector of the live collection in this process. */
-  readonly taskOf: (projection: AnyProjection) => ProjectorTask | null;
+  readonly taskOf: (projection: AnyView) => ProjectorTask | null;
 }): ViewWatch {
   const { generations, members, eventStore, clock, startHead, taskOf } = deps;
   const { projections } = generations;
@@ -47,9 +47,9 @@ export function makeViewWatch(deps: {
   const heads = makeHeadHistory(elapsedMs);
   const standstill = makeStandstill(elapsedMs);
   /** A rebuild removes none: the process that switches has filled the collection. */
-  const ready = new Set<AnyProjection>();
+  const ready = new Set<AnyView>();
   /** The positions that reactions of this process wait for, by view. */
-  const awaited = new Map<AnyProjection, Position>();
+  const awaited = new Map<AnyView, Position>();
   /** The positions that projectors of this process have reached, by collection. They stay true after a move. */
   const reachedHere = new Map<string, Position>();
   let ticks = 0;
@@ -97,7 +97,7 @@ export function makeViewWatch(deps: {
   }
 
   /** Returns whether another process feeds the view. One that has stopped here is left to the others. */
-  function isElsewhere(projection: AnyProjection): boolean {
+  function isElsewhere(projection: AnyView): boolean {
     return (taskOf(projection)?.status().state ?? 'stopped') === 'stopped';
   }
 
@@ -116,7 +116,7 @@ export function makeViewWatch(deps: {
   }
 
   /** Returns how far the live collection is: its projector here, or what another process has saved. */
-  function positionOf(projection: AnyProjection): Position | null {
+  function positionOf(projection: AnyView): Position | null {
     const collection = generations.knownLive(projection);
     if (collection === null) return null;
     const here = taskOf(projection)?.status().position ?? reachedHere.get(collection) ?? null;
@@ -178,6 +178,6 @@ export function makeViewWatch(deps: {
   }
 }
 
-function partOf(projection: AnyProjection): string {
+function partOf(projection: AnyView): string {
   return viewPart(viewVersion(projection));
 }

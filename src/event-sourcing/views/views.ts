@@ -1,12 +1,7 @@
 import type { DomainEvent, JsonObject } from '../ports/domain-event.js';
-import type { AnyProjection, Projection } from './projection.js';
-import type {
-  DocumentQuery,
-  OrderedQuery,
-  OwnerQuery,
-  StoredDocument,
-  SumQuery,
-} from '../ports/read-model-store.js';
+import type { Projection, Tally } from './projection.js';
+import type { Totals } from './totals.js';
+import type { DocumentQuery, IdQuery, OrderedQuery, StoredDocument } from '../ports/read-model-store.js';
 
 /** A document as readers see it: never a tombstone. */
 export interface ViewDocument<Document extends JsonObject> {
@@ -25,18 +20,10 @@ export interface View<Document extends JsonObject> {
   find(query: DocumentQuery): Promise<readonly ViewDocument<Document>[]>;
   /** Returns documents in order of an indexed field. @throws StoreUnavailable */
   findInOrder(query: OrderedQuery): Promise<readonly ViewDocument<Document>[]>;
-  /**
-   * Sums a field over the documents that belong to documents of another view. All of them from before the call count.
-   * @throws StoreUnavailable
-   */
-  sum(query: ViewSum): Promise<bigint>;
+  /** Returns the ids of documents in order. No document is read. @throws StoreUnavailable */
+  ids(query: IdQuery): Promise<readonly string[]>;
   /** Returns a token that differs after any change of the view; null where only a query can tell. */
   changeToken(): string | null;
-}
-
-/** `SumQuery` with the view of the owners in place of its collection. */
-export interface ViewSum extends Pick<SumQuery, 'by' | 'field'> {
-  readonly owners: Omit<OwnerQuery, 'collection'> & { readonly view: AnyProjection };
 }
 
 /** One document of one view. */
@@ -55,6 +42,7 @@ export interface Views {
   of<Document extends JsonObject, Event extends DomainEvent>(
     projection: Projection<Document, Event>,
   ): View<Document>;
+  totalsOf<Event extends DomainEvent>(tally: Tally<Event>): Totals;
   /**
    * Reads documents of several views in one call to the store. Returns each as `View.get` does, in the order of the
    * list. @throws StoreUnavailable

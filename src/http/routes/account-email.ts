@@ -17,11 +17,22 @@ const codeSent = z
   })
   .meta({ id: 'AddressCodeSent' });
 
+const addressRevert = z
+  .strictObject({
+    email: emailField.meta({ description: 'The former address.' }),
+    code: z
+      .string()
+      .max(64)
+      .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
+  })
+  .meta({ id: 'AddressRevert' });
+
 /** Makes the routes that change an e-mail address (docs/design.md#address-change, docs/design.md#unique-address). */
 export function makeEmailChangeRoutes({
   requestEmailChange,
   confirmEmailChange,
-}: Pick<Commands, 'requestEmailChange' | 'confirmEmailChange'>): readonly Route[] {
+  revertEmailChange,
+}: Pick<Commands, 'requestEmailChange' | 'confirmEmailChange' | 'revertEmailChange'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -58,6 +69,24 @@ export function makeEmailChangeRoutes({
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
       handler: async ({ caller: { userId }, body: { code }, command }) => {
         await confirmEmailChange({ userId, code }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email/revert',
+      name: 'revertEmailChange',
+      tag: 'Accounts',
+      summary: 'Undo a change of address by the code that was mailed to the former address',
+      description:
+        'The notice of a change, which the former address gets, has the code. It is valid for 72 hours and works once. The account gets this address back; later changes are undone too. All sessions and the pending change end. The password, a second factor and recovery codes that a thief may have set or may know are void. Sign in by a mailed code then, and choose a new password.',
+      request: { params: noParams, query: noQuery, body: addressRevert },
+      replies: { 204: { description: 'The address is the former one.', schema: noContent } },
+      errors: ['invalid_credentials'],
+      limit: { name: 'email_revert', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body, client, command }) => {
+        await revertEmailChange({ ...body, clientIp: client }, command);
         return { status: 204, body: undefined };
       },
     }),

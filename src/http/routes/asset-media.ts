@@ -51,7 +51,7 @@ export function makeAssetMediaRoutes({
       tag: 'Assets',
       summary: 'A URL to upload a file of an asset to, for 15 minutes',
       description:
-        'Media type and size are pinned for the own file, the media type for renditions. Refused while the assets of every owner of the project are larger than their capacity.',
+        "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
       request: { params: assetParams, query: noQuery, body: uploadRequest },
       replies: { 200: { description: 'The request to make.', schema: upload } },
       errors: ['conflict', 'capacity_exceeded'],

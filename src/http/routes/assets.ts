@@ -25,6 +25,8 @@ const mediaType = text.meta({
   examples: ['video/mp4'],
 });
 
+const fileSize = z.int().min(0).meta({ maximum: 5_497_558_138_880, description: 'Bytes.' });
+
 const assetCreation = z
   .strictObject({
     storage_id: z
@@ -35,13 +37,14 @@ const assetCreation = z
     name,
     object_key: objectKey,
     media_type: mediaType,
-    size: z.int().min(0).meta({ maximum: 5_497_558_138_880, description: 'Bytes.' }),
+    size: fileSize,
     renditions: z
       .array(
         z.strictObject({
           kind: text.meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
           object_key: objectKey,
           media_type: mediaType,
+          size: fileSize,
         }),
       )
       .max(20)
@@ -68,10 +71,11 @@ export function makeAssetRoutes({
       name: 'addAsset',
       tag: 'Assets',
       summary: 'Add an asset to a project',
-      description: 'Says what is, or will be, stored where; the files are then uploaded by `upload-url`.',
+      description:
+        "Says what is, or will be, stored where; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
       request: { params: projectParams, query: noQuery, body: assetCreation },
       replies: { 201: { description: 'The asset.', schema: assetResource } },
-      errors: ['conflict'],
+      errors: ['conflict', 'capacity_exceeded'],
       idempotent: true,
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {

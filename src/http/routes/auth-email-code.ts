@@ -51,9 +51,9 @@ export function makeEmailCodeRoutes({
         { name: 'email_code_day', counts: [200] },
       ],
       cacheControl: 'no-store',
-      handler: async ({ body: { email }, command }) => ({
+      handler: async ({ body: { email }, client, command }) => ({
         status: 200,
-        body: wrap(await sendEmailCode({ email }, command)),
+        body: wrap(await sendEmailCode({ email, clientIp: client }, command)),
       }),
     }),
     defineRoute({
@@ -71,7 +71,7 @@ export function makeEmailCodeRoutes({
           schema: wrapped(z.strictObject({ user: userResource, tokens })),
         },
       },
-      errors: ['invalid_credentials'],
+      errors: ['invalid_credentials', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { email, code }, client, userAgent, command }) => {

@@ -67,9 +67,9 @@ export function makeSessionRoutes({
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'login', counts: 'all' },
       handler: async ({ body, caller, client, command }) => {
-        const { userId, sessionId, sessionEpoch, methods, authenticatedAt } = caller;
+        const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
         const { current_password: currentPassword, new_password } = body;
-        const session = { id: sessionId, epoch: sessionEpoch, methods, authenticatedAt };
+        const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
         await changePassword(
           { userId, session, currentPassword, newPassword: new_password, clientIp: client },
           command,

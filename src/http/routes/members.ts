@@ -62,6 +62,7 @@ export function makeMemberRoutes({
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
+      needsFresh: ({ body }) => body.role === 'owner',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         return { status: 201, body: await addMember({ projectId, actorId, ...body }, command) };
@@ -78,6 +79,8 @@ export function makeMemberRoutes({
       request: { params: memberParams, query: noQuery, body: memberChange },
       replies: { 200: { description: 'The member.', schema: memberResource } },
       errors: ['conflict'],
+      needsFresh: ({ params: { memberId }, body, project }) =>
+        body.role === 'owner' || project.roleOf(memberId) === 'owner',
       handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         const changed = await changeMemberRole({ projectId, actorId, memberId, ...body }, command);
@@ -95,6 +98,7 @@ export function makeMemberRoutes({
       request: { params: memberParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'They have no access any more.', schema: noContent } },
       errors: ['conflict'],
+      needsFresh: ({ params: { memberId }, project }) => project.roleOf(memberId) === 'owner',
       handler: async ({ params: { projectId, memberId }, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         await removeMember({ projectId, actorId, memberId }, command);

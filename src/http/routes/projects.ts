@@ -48,6 +48,7 @@ export function makeProjectRoutes({
       summary: 'Create a project that belongs to the caller',
       request: { params: noParams, query: noQuery, body: projectCreation },
       replies: { 201: { description: 'The project.', schema: projectResource } },
+      errors: ['project_limit_reached'],
       idempotent: true,
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
@@ -79,10 +80,10 @@ export function makeProjectRoutes({
       request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
-      handler: ({ caller, project }) => {
+      handler: async ({ caller, project }) => {
         const session = refuseKey(caller);
         const options = { asAuditor: isAuditor(session) };
-        const found = projects.present(project, session.userId, options);
+        const found = await projects.present(project, session.userId, options);
         // The gate admits members and auditors only.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
         return { status: 200, body: found.resource, revision: found.revision };
@@ -98,6 +99,8 @@ export function makeProjectRoutes({
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
+      // It lets members in without a second factor.
+      needsFresh: ({ body }) => body.require_2fa === false,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
         const { userId: id, twoFactorEnabled } = refuseKey(caller);
         const { resource, revision } = await changeProject(

@@ -29,6 +29,12 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     meaning: 'This address signs in to it no more.',
     advice: `${tellOperator}: you cannot take it back yourself.`,
   },
+  email_change_reverted: {
+    subject: 'A change of address was undone',
+    happened: (account) => `${account} went back to the address that it had before`,
+    meaning: 'This address signs in to it no more, and all sessions have ended.',
+    advice: `${tellOperator}.`,
+  },
   two_factor_on: {
     subject: 'Two-factor authentication was switched on',
     happened: (account) => `two-factor authentication of ${account} was switched on`,
@@ -51,6 +57,25 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'somebody else has your recovery codes: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
+  account_guessed_at: {
+    subject: 'Somebody is guessing at your account',
+    happened: (account) => `wrong passwords or codes for ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, no more of them are checked. Networks that you signed in from in the last 90 days have a ' +
+      'limit of their own, so you can sign in from there.',
+    advice:
+      'nobody got in by this. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
+      'two-factor authentication.',
+  },
+  share_guessed_at: {
+    subject: 'Somebody is guessing at the password of a share',
+    happened: (account) => `wrong passwords for a share of ${account} reached the limit of a day`,
+    meaning:
+      'For up to a day, the share opens for nobody, also not with the right password. Visitors who opened it before go ' +
+      'on. In the list of the shares of your project, it is the one with the newest time of throttling.',
+    advice:
+      'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
+  },
   recovery_codes_replaced: {
     subject: 'New recovery codes were issued',
     happened: (account) => `new recovery codes of ${account} were issued`,
@@ -61,13 +86,24 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
   },
 };
 
-/** Writes a security notice. It contains no secret, no other address and no text that looks like a code. */
+/** The code that puts a former address back, and its end. */
+export interface AddressRevert {
+  readonly code: string;
+  readonly until: Date;
+}
+
+/**
+ * Writes a security notice. It contains no other address and no run of six digits.
+ * @param data.revert the code of a changed address; null: none, and an operator has to help
+ */
 export function securityNoticeMessage(data: {
   readonly kind: SecurityNoticeKind;
   readonly at: Date;
   readonly publicUrl: string;
+  readonly revert?: AddressRevert | null;
 }): MailMessage {
-  const { subject, happened, meaning, advice } = notices[data.kind];
+  const { subject, happened, meaning, advice: alone } = notices[data.kind];
+  const advice = data.revert ? revertAdvice(data.revert) : alone;
   const moment = data.at.toISOString();
   const when = `On ${moment.slice(0, 10)} at ${moment.slice(11, 16)} UTC`;
   const account = `your account of Stowage${atSite(data.publicUrl)}`;
@@ -84,4 +120,14 @@ export function securityNoticeMessage(data: {
         <p>${advised}</p>`,
     ),
   };
+}
+
+function revertAdvice({ code, until }: AddressRevert): string {
+  const end = until.toISOString();
+  return (
+    `take the account back with this address and the code ${code}. The code is valid until ${end.slice(0, 10)} at ` +
+    `${end.slice(11, 16)} UTC. It brings this address back and ends all sessions. Then sign in with a code that is ` +
+    `mailed to this address, and choose another password. If you cannot, ${tellOperator}. ` +
+    'Tell the code to nobody: whoever has it can undo the change.'
+  );
 }

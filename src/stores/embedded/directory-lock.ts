@@ -3,6 +3,9 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { openConnection } from './database.js';
 import { sqliteCode } from './failures.js';
 
+/** The file that stands in a data directory while a restore fills it. */
+export const unfinishedRestore = 'restore.unfinished';
+
 /**
  * Makes this process the only owner of a data directory. It holds an exclusive SQLite transaction on lock.db, which the
  * operating system releases when the process ends. Returns the function that releases the directory.

@@ -19,6 +19,8 @@ const rowsPerQuery = 100;
 /** Reads events.db synchronously. Inconsistent rows are StoreDamaged; a read never returns fewer events instead. */
 export interface EventReader {
   readonly logId: string;
+  /** The version of state.db that the log had noted when it was opened. */
+  readonly stateEnd: number;
   /** Returns the sequence of the last event, 0 when there is none. */
   head(): number;
   /** Reads events of one stream; the name includes the prefix. */
@@ -41,7 +43,9 @@ export interface EventReader {
 type NoEvent = readonly [null, null, null, null];
 
 export function makeEventReader(connection: Connection): EventReader {
-  const selectLogId = connection.query<readonly [Buffer]>('SELECT CAST(log_id AS BLOB) FROM log');
+  const selectLog = connection.query<readonly [Buffer, bigint]>(
+    'SELECT CAST(log_id AS BLOB), state_end FROM log',
+  );
   const selectHead = connection.query<readonly [bigint]>(
     // A max() with a HAVING clause would read the whole table.
     'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
@@ -59,7 +63,8 @@ export function makeEventReader(connection: Connection): EventReader {
   let known = 0;
   mustHold(head());
 
-  return { logId: String(selectLogId.get()?.[0]), head, readStream, readLog, mustHold };
+  const [id, noted] = selectLog.get() ?? [];
+  return { logId: String(id), stateEnd: Number(noted ?? 0n), head, readStream, readLog, mustHold };
 
   function mustHold(sequence: number): void {
     known = Math.max(known, sequence);

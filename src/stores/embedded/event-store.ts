@@ -24,6 +24,8 @@ const pageSize = 200;
 /** An open events.db. Stores with different prefixes can share it. */
 export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventReader> {
   readonly logId: string;
+  /** The version of state.db that the log had noted when it was opened. */
+  readonly stateEnd: number;
   /** Adds a listener that runs after every commit that added events. */
   onGrown(listener: () => void): void;
 }
@@ -40,7 +42,8 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
       for (const listener of listeners) listener();
     },
   });
-  return { ...file, logId: file.queries.logId, onGrown: (listener) => listeners.push(listener) };
+  const { logId, stateEnd } = file.queries;
+  return { ...file, logId, stateEnd, onGrown: (listener) => listeners.push(listener) };
 }
 
 /**

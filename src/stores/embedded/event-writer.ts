@@ -10,11 +10,15 @@ export type AppendRequest = readonly [stream: string, expected: bigint, ...idsAn
 /** The revision and sequence of the append's last event; null when the stream is not at the expected revision. */
 export type AppendReply = readonly [revision: number, sequence: number] | null;
 
-/** Makes the writing side of events.db. A log that has no id yet gets `newLogId`. */
+/**
+ * Makes the writing side of events.db. A log that has no id yet gets `newLogId`.
+ * @param stateEnd returns the version that state.db has durably reached; 0 where it is elsewhere
+ */
 export function makeEventWriter(
   connection: Connection,
   prepare: Prepare,
   newLogId: string,
+  stateEnd: () => number = () => 0,
 ): FileWriter<AppendRequest, AppendReply> {
   const selectRevision = connection.query<readonly [bigint]>('SELECT revision FROM streams WHERE stream = ?');
   const selectRange = connection.query<EventRow>(
@@ -23,11 +27,12 @@ export function makeEventWriter(
   const insertEvent = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?)');
   const beginStream = prepare('INSERT OR IGNORE INTO streams VALUES (?, ?)');
   const extendStream = prepare('UPDATE streams SET revision = ? WHERE stream = ? AND revision = ?');
-  const updateHead = prepare('UPDATE log SET head = ?, checksum = ?');
+  const updateHead = prepare('UPDATE log SET head = ?, checksum = ?, state_end = ?');
   if (connection.query('SELECT 1 FROM log').get() === undefined) {
-    connection.statement('INSERT INTO log VALUES (?, 0, ?)')(newLogId, logChecksum(newLogId, 0));
+    const insert = connection.statement('INSERT INTO log (log_id, head, checksum) VALUES (?, 0, ?)');
+    insert(newLogId, logChecksum(newLogId, 0, 0));
   }
-  let { logId, head } = readHead(connection);
+  let { logId, head, stateEnd: noted } = readLogRow(connection);
   let sequence = head;
 
   return { apply, beforeCommit, reload, end: () => head };
@@ -65,27 +70,37 @@ export function makeEventWriter(
 
   function beforeCommit(): void {
     if (sequence === head) return;
-    updateHead(sequence, logChecksum(logId, sequence));
+    // A data key is durable before the event that needs it. So the state of this moment, or a later one, is enough.
+    noted = Math.max(noted, stateEnd());
+    updateHead(sequence, logChecksum(logId, sequence, noted), noted);
     head = sequence;
   }
 
   function reload(): 'there' | 'not there' | 'cannot tell' {
     const expected = sequence;
-    ({ logId, head } = readHead(connection));
+    ({ logId, head, stateEnd: noted } = readLogRow(connection));
     sequence = head;
     return head === expected ? 'there' : 'not there';
   }
 }
 
-/** Reads the head of the log. @throws StoreDamaged when the head, or the first or last event, is not as written */
-function readHead(connection: Connection): { logId: string; head: number } {
-  const [id, end, checksum] =
+/** The log's own row: its id, the sequence of its last event, and the version of state.db that it has noted. */
+export interface LogRow {
+  readonly logId: string;
+  readonly head: number;
+  readonly stateEnd: number;
+}
+
+/** Reads the log's row. @throws StoreDamaged when the row, or the first or last event, is not as written */
+export function readLogRow(connection: Connection): LogRow {
+  const [id, end, checksum, noted] =
     connection
-      .query<readonly [Buffer, bigint, bigint]>('SELECT CAST(log_id AS BLOB), head, checksum FROM log')
+      .query<readonly [Buffer, bigint, bigint, bigint]>(
+        'SELECT CAST(log_id AS BLOB), head, checksum, state_end FROM log',
+      )
       .get() ?? [];
-  const logId = String(id);
-  const head = Number(end);
-  if (BigInt(logChecksum(logId, head)) !== checksum)
+  const [logId, head, stateEnd] = [String(id), Number(end), Number(noted)];
+  if (BigInt(logChecksum(logId, head, stateEnd)) !== checksum)
     throw damage(eventsFormat, 'its head does not match its checksum');
   for (const [order, expected] of [
     ['ASC', Math.min(head, 1)],
@@ -97,5 +112,5 @@ function readHead(connection: Connection): { logId: string; head: number } {
     if (Number(row?.[0] ?? 0) !== expected) throw damage(eventsFormat, `it should have ${head} events`);
     if (row !== undefined) decodeRow(row);
   }
-  return { logId, head };
+  return { logId, head, stateEnd };
 }

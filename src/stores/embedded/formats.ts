@@ -12,52 +12,79 @@ export interface FileFormat {
   /** A sentence for the operator of a damaged file. */
   readonly remedy: string;
   /**
-   * The remedy when no backup has the lost end, up to the end of its sentence. Null: the file can be built again, and it
-   * has no mark.
+   * What to do when no backup has the lost end, as sentences. Null: the file can be built again, and it has no mark.
    */
   readonly withoutItsEnd: string | null;
+  /**
+   * The table whose column `open` is 1 while a process writes the file. A copy of the file alone shows by it that the
+   * rest of its data is in a `-wal` file. Null for a file without a mark.
+   */
+  readonly openFlagOf: 'log' | 'counter' | null;
 }
 
 /** "STWG": marks a SQLite file as one of this service (`PRAGMA application_id`). */
 export const applicationId = 0x53545747;
 
-/** `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event. */
+/** The spelling is the one that SQLite stores after the upgrade from version 1. */
+const openColumn = 'open INTEGER NOT NULL DEFAULT 0';
+const stateEndColumn = 'state_end INTEGER NOT NULL DEFAULT 0';
+
+/**
+ * `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event.
+ * `state_end` is the version that state.db had reached at the last append, so an older state.db is noticed.
+ */
 export const eventsFormat: FileFormat = {
   name: 'events',
   fileName: 'events.db',
   synchronous: 'FULL',
-  version: 1,
+  version: 2,
   schema: [
-    'CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT',
+    `CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL, ${stateEndColumn}, ${openColumn}) STRICT`,
     'CREATE TABLE streams (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID',
     `CREATE TABLE events (sequence INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
       content TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE (stream, revision)) STRICT`,
   ],
+  upgrades: { 1: `ALTER TABLE log ADD COLUMN ${stateEndColumn}; ALTER TABLE log ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore events.db from a backup',
-  withoutItsEnd: 'delete events.db.mark and read-models.db to continue without the missing data.',
+  withoutItsEnd:
+    'Without a newer backup: empty events.db.mark (leave the empty file) and delete read-models.db to continue without ' +
+    'the missing data.',
+  openFlagOf: 'log',
 };
 
 /** A new collection gets an unused number, so queries do not see the rows of a dropped collection. */
+const readModelsSchema: readonly string[] = [
+  'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
+  'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
+  'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
+  `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
+      checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
+  `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
+      PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
+  'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
+  `CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL,
+      checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+];
+
+/** Makes read models of an earlier format empty, because the log builds them again. */
+const beginAgain = [
+  ...['collections', 'dropped', 'indexes', 'documents', 'index_entries', 'checkpoints', 'records'].map(
+    (table) => `DROP TABLE ${table}`,
+  ),
+  ...readModelsSchema,
+].join('; ');
+
+/** `checksum` covers the whole document or record. A document tells what its index entries are. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
   synchronous: 'NORMAL',
-  version: 2,
-  schema: [
-    'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
-    'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
-    'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
-    `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
-      UNIQUE (collection, id)) STRICT`,
-    `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
-      PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-    // The spelling is the one that SQLite stores after the upgrade.
-    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
-    'CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-  ],
-  upgrades: { 1: 'ALTER TABLE checkpoints ADD COLUMN fingerprint TEXT' },
+  version: 3,
+  schema: readModelsSchema,
+  upgrades: { 1: 'SELECT 1', 2: beginAgain },
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
+  openFlagOf: null,
 };
 
 /** State records. `counter` is the source of versions; no version is used twice. */
@@ -65,15 +92,17 @@ export const stateFormat: FileFormat = {
   name: 'state',
   fileName: 'state.db',
   synchronous: 'FULL',
-  version: 1,
+  version: 2,
   schema: [
-    'CREATE TABLE counter (value INTEGER NOT NULL) STRICT',
+    `CREATE TABLE counter (value INTEGER NOT NULL, ${openColumn}) STRICT`,
     `CREATE TABLE records (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at INTEGER,
       checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
     'CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL',
   ],
+  upgrades: { 1: `ALTER TABLE counter ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore state.db from a backup',
   withoutItsEnd:
-    'delete state.db.mark to continue without the missing data. It may contain data keys: each account, storage and ' +
-    'share whose key is missing stays unusable, and its requests fail with internal_error.',
+    'The missing data may contain data keys, without which accounts, storages and shares cannot be used. Restore ' +
+    'events.db and state.db from one backup.',
+  openFlagOf: 'counter',
 };

@@ -89,7 +89,5 @@ function encode(end: number): string {
 function shortened(format: FileFormat, end: number, marked: number): StoreDamaged {
   const found = `it ends at ${end} and had reached ${marked}, so the last writes are missing`;
   const { message } = damage(format, found);
-  return new StoreDamaged(
-    `${message} Restore its -wal file with it. Without a newer backup, ${format.withoutItsEnd ?? ''}`,
-  );
+  return new StoreDamaged(`${message} Restore its -wal file with it. ${format.withoutItsEnd ?? ''}`);
 }

@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
-import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './context.js';
 import { openConnection } from './database.js';
-import { lockDirectory } from './directory-lock.js';
+import { lockDirectory, unfinishedRestore } from './directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './event-store.js';
 import type { Fault } from './faults.js';
 import { openReadModelStore } from './read-model-store.js';
@@ -51,13 +52,17 @@ export type EmbeddedStores = EmbeddedLog & EmbeddedDocuments;
 export function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<EmbeddedStores> {
   return openOwned(options, async (owned) => {
     const [log, documents] = await Promise.all([openLog(owned, options), openDocuments(owned)]);
-    return { ...log, ...documents };
+    assertStateFits(log.stateEnd, Number(Atomics.load(owned.context.stateEnd, 0)));
+    return { eventStore: log.eventStore, ...documents };
   });
 }
 
 /** Opens only the log, for a service that keeps read models and state elsewhere. @throws as `openEmbeddedStores` */
 export function openEmbeddedLog(options: EmbeddedStoresOptions): Promise<EmbeddedLog> {
-  return openOwned(options, (owned) => openLog(owned, options));
+  return openOwned(options, async (owned) => {
+    const { eventStore } = await openLog(owned, options);
+    return { eventStore };
+  });
 }
 
 /** Opens only read models and state, for a service that keeps the log elsewhere. @throws as `openEmbeddedStores` */
@@ -79,9 +84,20 @@ interface Owned {
 async function openLog(
   { context, hold }: Owned,
   { streamPrefix, clock, random }: EmbeddedStoresOptions,
-): Promise<Pick<EmbeddedLog, 'eventStore'>> {
+): Promise<Pick<EmbeddedLog, 'eventStore'> & { readonly stateEnd: number }> {
   const log = await hold(openEventLog(context));
-  return { eventStore: makeEmbeddedEventStore({ log, streamPrefix, clock, random }) };
+  const eventStore = makeEmbeddedEventStore({ log, streamPrefix, clock, random });
+  return { eventStore, stateEnd: log.stateEnd };
+}
+
+/** @throws StoreDamaged when state.db ends before the version that the log has noted */
+function assertStateFits(noted: number, reached: number): void {
+  if (reached >= noted) return;
+  throw new StoreDamaged(
+    `state.db is ${reached === 0 ? 'missing or empty' : 'older than events.db'}: it ends at ${reached}, and events.db was ` +
+      `written when it had reached ${noted}. Restore events.db and state.db from one backup. Without the missing data ` +
+      'keys, accounts, storages and shares cannot be used',
+  );
 }
 
 async function openDocuments({ context, hold }: Owned): Promise<Omit<EmbeddedDocuments, keyof Opened>> {
@@ -105,9 +121,16 @@ async function openOwned<Stores>(
     });
   }
   const unlock = lockDirectory(directory);
+  if (existsSync(join(directory, unfinishedRestore))) {
+    unlock();
+    throw new StoreDamaged(
+      `${directory} holds a part of a backup: \`stowage restore\` did not end there. Run it again, with the same folder`,
+    );
+  }
   let reported = false;
   const context: EmbeddedContext = {
     writeLimitMs: 5_000,
+    stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
     faults: [],
     ...options,
     onFatal: (error) => {

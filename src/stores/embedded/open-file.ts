@@ -26,7 +26,7 @@ export async function openFile<Request, Reply, Queries>(
     readonly onSettled: GroupWriterOptions<Request, Reply>['onSettled'];
   },
 ): Promise<OpenFile<Request, Reply, Queries>> {
-  const { directory, random, faults, pageCountMax, writeLimitMs, onFatal } = context;
+  const { directory, random, faults, pageCountMax, writeLimitMs, stateEnd, onFatal } = context;
   const path = join(directory, format.fileName);
   const writer = await startGroupWriter<Request, Reply>({
     thread: {
@@ -34,6 +34,7 @@ export async function openFile<Request, Reply, Queries>(
       path,
       newLogId: v4({ random: Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256)) }),
       faults,
+      stateEnd,
       ...(pageCountMax === undefined ? {} : { pageCountMax }),
     },
     limitMs: writeLimitMs,

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { type Connection, openConnection } from './database.js';
-import { damage } from './failures.js';
+import { damage, sqliteCode } from './failures.js';
 import { applicationId, type FileFormat } from './formats.js';
 
 /** The number of 4 KiB pages at which SQLite copies the write-ahead log into the database. */
@@ -19,7 +19,31 @@ const readModelCacheKiB = 16 * 1024;
  */
 export function openWriter(path: string, format: FileFormat): Connection {
   assertWhole(path, format);
+  const beside = whatIsBeside(path);
   const connection = openConnection(path);
+  // The file holds its schema before SQLite begins to use a write-ahead log, so a copy of it alone is recognised.
+  if (beside === 'new') createSchema(connection, format);
+  configure(connection, path, format);
+  const id = pragmaNumber(connection, 'application_id');
+  if (id === applicationId) upgrade(connection, format);
+  const version = pragmaNumber(connection, 'user_version');
+  const found = schemaOf(connection);
+  if (found.length === 0 && id === 0 && version === 0) {
+    if (beside === 'nothing' && format.openFlagOf !== null) throw copiedAlone(format);
+    createSchema(connection, format);
+  } else check(format, { id, version, found });
+  if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
+  return connection;
+}
+
+/** Tells whether a file has anything beside it that shows how far it was written. */
+function whatIsBeside(path: string): 'new' | 'nothing' | 'something' {
+  if (sizeOf(`${path}-wal`) > 0) return 'something';
+  if (sizeOf(path) === 0) return 'new';
+  return existsSync(`${path}.mark`) ? 'something' : 'nothing';
+}
+
+function configure(connection: Connection, path: string, format: FileFormat): void {
   const [mode] = connection.query<readonly [string & Buffer]>('PRAGMA journal_mode = WAL').get() ?? [];
   if (String(mode) !== 'wal') {
     throw new StoreUnavailable(`${path} is on a file system without shared memory; use a local disk`);
@@ -27,18 +51,51 @@ export function openWriter(path: string, format: FileFormat): Connection {
   connection.execute(`PRAGMA synchronous = ${format.synchronous}; PRAGMA cell_size_check = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${checkpointPages * 4_096}`);
   if (format.name === 'read-models') connection.execute(`PRAGMA cache_size = -${readModelCacheKiB}`);
-  const id = pragmaNumber(connection, 'application_id');
-  if (id === applicationId) upgrade(connection, format);
-  const version = pragmaNumber(connection, 'user_version');
-  const found = connection
+}
+
+function schemaOf(connection: Connection): readonly string[] {
+  return connection
     .query<readonly [Buffer]>(
       "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE sql IS NOT NULL AND substr(name, 1, 7) <> 'sqlite_' ORDER BY rowid",
     )
     .all()
     .map(([sql]) => sql.toString());
-  if (found.length === 0 && id === 0 && version === 0) create(connection, format);
-  else check(format, { id, version, found });
-  return connection;
+}
+
+/** Notes in the file itself that its newest data is in a write-ahead log, until `markClosed`. */
+export function markOpen(connection: Connection, format: FileFormat): void {
+  if (format.openFlagOf === null || isMarkedOpen(connection, format)) return;
+  connection.execute(`UPDATE ${format.openFlagOf} SET open = 1; PRAGMA wal_checkpoint(PASSIVE)`);
+}
+
+/** Notes that the file holds all of its data; a checkpoint must follow. A full disk leaves the note as it is. */
+export function markClosed(connection: Connection, format: FileFormat): void {
+  if (format.openFlagOf === null) return;
+  try {
+    connection.execute(`UPDATE ${format.openFlagOf} SET open = 0`);
+  } catch (error) {
+    if (sqliteCode(error) === null) throw error;
+  }
+}
+
+function isMarkedOpen(connection: Connection, { openFlagOf }: FileFormat): boolean {
+  if (openFlagOf === null) return false;
+  return connection.query<readonly [bigint]>(`SELECT open FROM ${openFlagOf}`).get()?.[0] === 1n;
+}
+
+function copiedAlone(format: FileFormat): StoreDamaged {
+  const { fileName } = format;
+  const found =
+    `it was copied without its ${fileName}-wal and ${fileName}.mark while a service wrote it, so its last writes, or all ` +
+    'of them, are missing';
+  const { message } = damage(format, found);
+  return new StoreDamaged(
+    `${message} \`stowage backup\` copies a running service. ${format.withoutItsEnd ?? ''}`,
+  );
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
@@ -46,9 +103,8 @@ export function openWriter(path: string, format: FileFormat): Connection {
  * After an unclean end the write-ahead log may hold the missing pages. @throws StoreDamaged
  */
 function assertWhole(path: string, format: FileFormat): void {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const logSize = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0 || logSize > 0) return;
+  const size = sizeOf(path);
+  if (size === 0 || sizeOf(`${path}-wal`) > 0) return;
   const header = Buffer.alloc(100);
   const descriptor = openSync(path, 'r');
   try {
@@ -60,7 +116,8 @@ function assertWhole(path: string, format: FileFormat): void {
   if (size < header.readUInt32BE(28) * pageSize) throw damage(format, 'it is shorter than its header says');
 }
 
-function create(connection: Connection, format: FileFormat): void {
+/** Creates the schema of a format in an empty file. */
+export function createSchema(connection: Connection, format: FileFormat): void {
   connection.execute('BEGIN IMMEDIATE');
   for (const sql of format.schema) connection.execute(sql);
   connection.execute(
@@ -73,7 +130,7 @@ function upgrade(connection: Connection, format: FileFormat): void {
   let version = pragmaNumber(connection, 'user_version');
   for (;;) {
     const sql = format.upgrades?.[version];
-    if (sql === undefined) return;
+    if (sql === undefined || version >= format.version) return;
     version += 1;
     connection.execute(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version}; COMMIT`);
   }

@@ -2,26 +2,27 @@ import type { JsonObject, JsonValue } from '../../event-sourcing/ports/domain-ev
 import type {
   Checkpoint,
   DocumentQuery,
+  IdQuery,
   NamedRecord,
   OrderedQuery,
-  PartialSum,
   StoredDocument,
-  SumQuery,
   VersionedRecord,
 } from '../../event-sourcing/ports/read-model-store.js';
 import type { Connection, Parameter, Query } from './database.js';
 import type { SizedDocument } from './document-cache.js';
+import { decodeDocumentBody, recordChecksum } from './document-rows.js';
 import { damage } from './failures.js';
 import { readModelsFormat } from './formats.js';
-import { makeSumPart } from './read-model-sums.js';
+import { indexValues } from './index-values.js';
+import { makeCheckSlice } from './read-model-scrub.js';
 
 /** One row holds several documents, because a row for each is several times slower. Bodies are concatenated bytes. */
 type DocumentsRow = readonly [entries: Buffer, bodies: Buffer | null];
-type DocumentEntry = readonly [id: string, revision: string, length: number | null];
+type DocumentEntry = readonly [id: string, revision: string, length: number | null, checksum: number];
 const inOneRow = (select: string): string =>
-  `SELECT CAST(json_group_array(json_array(id, CAST(revision AS TEXT), octet_length(body))) AS BLOB),
+  `SELECT CAST(json_group_array(json_array(id, CAST(revision AS TEXT), octet_length(body), checksum)) AS BLOB),
    CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
-const documentColumns = 'documents.id, documents.revision, documents.body';
+const documentColumns = 'documents.id, documents.revision, documents.body, documents.checksum';
 /** CROSS JOIN keeps index_entries the outer table, whose order the result has. The planner may swap another join. */
 const indexedDocuments = `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
    AND documents.id = index_entries.id`;
@@ -34,17 +35,19 @@ export interface ReadModelQueries {
   getMany(collection: string, ids: readonly string[]): StoredDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
   findInOrder(collection: string, query: OrderedQuery): StoredDocument[];
-  sum(collection: string, query: SumQuery): PartialSum;
+  ids(collection: string, query: IdQuery): string[];
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
   checkpoint(collection: string): Checkpoint | null;
   record(name: string): VersionedRecord | null;
   records(prefix: string): NamedRecord[];
+  /** Checks a slice of the documents: `makeCheckSlice`. */
+  readonly checkSlice: (after: bigint) => bigint | null;
 }
 
 export function makeReadModelQueries(connection: Connection): ReadModelQueries {
-  const selectDocument = connection.query<readonly [revision: bigint, body: Buffer | null]>(
-    `SELECT revision, CAST(body AS BLOB) FROM documents WHERE collection = ${collectionNumber} AND id = ?`,
+  const selectDocument = connection.query<readonly [revision: bigint, body: Buffer | null, checksum: bigint]>(
+    `SELECT revision, CAST(body AS BLOB), checksum FROM documents WHERE collection = ${collectionNumber} AND id = ?`,
   );
   const selectMany = connection.query<DocumentsRow>(
     inOneRow(
@@ -63,13 +66,20 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   >(
     `SELECT CAST(log_id AS BLOB), CAST(position AS BLOB), CAST(fingerprint AS BLOB) FROM checkpoints WHERE collection = ${collectionNumber}`,
   );
-  const selectRecord = connection.query<readonly [value: Buffer, version: bigint]>(
-    'SELECT CAST(value AS BLOB), version FROM records WHERE name = ?',
+  const selectRecord = connection.query<readonly [value: Buffer, version: bigint, checksum: bigint]>(
+    'SELECT CAST(value AS BLOB), version, checksum FROM records WHERE name = ?',
   );
-  const selectRecords = connection.query<readonly [name: Buffer, value: Buffer, version: bigint]>(
-    'SELECT CAST(name AS BLOB), CAST(value AS BLOB), version FROM records ORDER BY name',
-  );
-  const sumPart = makeSumPart(connection);
+  const selectRecords = connection.query<
+    readonly [name: Buffer, value: Buffer, version: bigint, checksum: bigint]
+  >('SELECT CAST(name AS BLOB), CAST(value AS BLOB), version, checksum FROM records ORDER BY name');
+  const selectIds = (following: string, order: 'ASC' | 'DESC'): Query<readonly [Buffer]> =>
+    connection.query<readonly [Buffer]>(
+      `SELECT CAST(id AS BLOB) FROM index_entries WHERE collection = ${collectionNumber} AND field = ?
+       AND value = ? ${following} ORDER BY id ${order} LIMIT ?`,
+    );
+  const selectIdsUp = selectIds('AND id > ?', 'ASC');
+  const selectIdsDown = selectIds('', 'DESC');
+  const selectIdsBefore = selectIds('AND id < ?', 'DESC');
   const selectInOrder = connection.query<DocumentsRow>(
     inOneRow(
       `SELECT ${documentColumns} FROM ${indexedDocuments}
@@ -84,8 +94,9 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     get: (collection, id) => {
       const row = selectDocument.get(collection, id);
       if (row === undefined) return null;
-      const [revision, body] = row;
-      return { document: { id, revision, body: parseBody(body) }, bytes: body?.length ?? 0 };
+      const [revision, body, checksum] = row;
+      const document = { id, revision, body: decodeDocumentBody({ id, revision, body }, checksum) };
+      return { document, bytes: body?.length ?? 0 };
     },
     getMany: (collection, ids) => toDocuments(selectMany.get(collection, JSON.stringify(ids))),
     find: (collection, { where, after, descending = false, limit }) => {
@@ -98,21 +109,26 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
         );
       }
       assertIndexed(collection, where.field);
-      return select(
+      const found = select(
         `${indexedDocuments} WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
         [collection, where.field, where.equals],
         { ...page, order: 'index_entries.id' },
       );
+      for (const { body } of found) assertHas(body, where);
+      return found;
     },
     findInOrder: (collection, { orderBy, after = beforeAll, limit }) => {
       assertIndexed(collection, orderBy);
       return toDocuments(selectInOrder.get(collection, orderBy, after.value, after.id, limit));
     },
-    sum: (collection, query) => {
-      const { by, owners } = query;
-      assertIndexed(collection, by);
-      assertIndexed(owners.collection, `${owners.list}.${owners.indexed.field}`);
-      return sumPart(collection, query);
+    ids: (collection, { where, after, descending = false, limit }) => {
+      assertIndexed(collection, where.field);
+      const of = [collection, where.field, where.equals] as const;
+      let rows: (readonly [Buffer])[];
+      if (!descending) rows = selectIdsUp.all(...of, after ?? '', limit);
+      else if (after === undefined) rows = selectIdsDown.all(...of, limit);
+      else rows = selectIdsBefore.all(...of, after, limit);
+      return rows.map(([id]) => id.toString());
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
@@ -129,17 +145,14 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     },
     record: (name) => {
       const row = selectRecord.get(name);
-      return row === undefined ? null : { value: parse(row[0]) as JsonValue, version: String(row[1]) };
+      return row === undefined ? null : decodeRecord(name, row);
     },
     records: (prefix) =>
       selectRecords
         .all()
-        .map(([name, value, version]) => ({
-          name: name.toString(),
-          value: parse(value) as JsonValue,
-          version: String(version),
-        }))
+        .map(([name, ...row]) => ({ name: name.toString(), ...decodeRecord(name.toString(), row) }))
         .filter(({ name }) => name.startsWith(prefix)),
+    checkSlice: makeCheckSlice(connection),
   };
 
   /** Reads one page of documents in order of id. The statements differ in text, so each is prepared on first use. */
@@ -182,15 +195,32 @@ function toDocuments(row: DocumentsRow | undefined): StoredDocument[] {
   if (row === undefined) return [];
   const [entries, bodies] = row;
   let at = 0;
-  return (parse(entries) as DocumentEntry[]).map(([id, revision, length]) => {
+  return (parse(entries) as DocumentEntry[]).map(([id, revision, length, checksum]) => {
     const body = length === null ? null : (bodies?.subarray(at, at + length) ?? null);
     at += length ?? 0;
-    return { id, revision: parseRevision(revision), body: parseBody(body) };
+    return {
+      id,
+      revision: parseRevision(revision),
+      body: decodeDocumentBody({ id, revision, body }, checksum),
+    };
   });
 }
 
-function parseBody(body: Buffer | null): JsonObject | null {
-  return body === null ? null : (parse(body) as JsonObject);
+/** Checks that a document belongs to the index entry that led to it. @throws StoreDamaged */
+function assertHas(body: JsonObject | null, { field, equals }: NonNullable<DocumentQuery['where']>): void {
+  if (!indexValues(body, field).has(equals)) {
+    throw damage(readModelsFormat, 'an index names a document that does not belong to it');
+  }
+}
+
+function decodeRecord(
+  name: string,
+  [value, version, checksum]: readonly [value: Buffer, version: bigint, checksum: bigint],
+): VersionedRecord {
+  if (BigInt(recordChecksum(name, version, value)) !== checksum) {
+    throw damage(readModelsFormat, 'a record differs from the one that was written');
+  }
+  return { value: parse(value) as JsonValue, version: String(version) };
 }
 
 function parseRevision(text: string): bigint {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { assertDocumentFits, maxDocumentBytes } from '../../event-sourcing/ports/document-size.js';
 import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
 import type { ReadModelStore, StoredDocument } from '../../event-sourcing/ports/read-model-store.js';
@@ -7,6 +6,7 @@ import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { readModelsFormat } from './formats.js';
 import { openFile } from './open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
+import { startScrub } from './read-model-scrub.js';
 import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
 
 /** A body with at most so many characters of JSON fits: no character counts for more than 9 bytes. */
@@ -32,6 +32,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
+  const stopScrub = startScrub((after) => answer(() => queries.checkSlice(after)));
 
   return {
     ensureCollection: async (collection, indexes) => {
@@ -49,11 +50,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     getMany: (collection, ids) => answer(() => getMany(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
-    sum: async (collection, query) => {
-      // A read blocks this thread, and a caller may sum many parts in a row, so other work runs in between.
-      await setImmediate();
-      return answer(() => queries.sum(collection, query));
-    },
+    ids: (collection, query) => answer(() => queries.ids(collection, query)),
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
@@ -90,7 +87,10 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       answer(() => {
         queries.record('');
       }),
-    close,
+    close: () => {
+      stopScrub();
+      return close();
+    },
   };
 
   /** Caches a document written alone, because the projector reads it soon. Removes the documents of larger writes. */

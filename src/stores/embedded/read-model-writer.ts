@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
 import type { Connection } from './database.js';
+import { documentChecksum, recordChecksum } from './document-rows.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from './transactions.js';
 
@@ -58,8 +59,8 @@ export function makeReadModelWriter(
   );
   const insertCollection = prepare('INSERT INTO collections (name) VALUES (?)');
   const insertField = prepare('INSERT INTO indexes VALUES (?, ?)');
-  const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
-  const updateDocument = prepare('UPDATE documents SET revision = ?, body = ? WHERE rowid = ?');
+  const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
+  const updateDocument = prepare('UPDATE documents SET revision = ?, body = ?, checksum = ? WHERE rowid = ?');
   const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
   const insertEntries = prepare(
     `INSERT INTO index_entries VALUES ${Array.from({ length: entriesAtOnce }, () => '(?, ?, ?, ?)').join()}`,
@@ -87,8 +88,8 @@ export function makeReadModelWriter(
      WHERE log_id <> excluded.log_id OR position < excluded.position`,
   );
   const upsertRecord = prepare(
-    `INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
-     SET value = excluded.value, version = excluded.version`,
+    `INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
+     SET value = excluded.value, version = excluded.version, checksum = excluded.checksum`,
   );
   const deleteRecord = prepare('DELETE FROM records WHERE name = ?');
   const known = new Map<string, Collection>();
@@ -179,7 +180,8 @@ export function makeReadModelWriter(
     added: IndexEntry[],
   ): boolean {
     // Mostly the document of a whole stream is a new one, so no read comes first.
-    if (foldedFrom === null && insertDocument(number, id, revision, body) === 1) {
+    const checksum = documentChecksum(id, revision, body);
+    if (foldedFrom === null && insertDocument(number, id, revision, body, checksum) === 1) {
       reindex(null);
       return true;
     }
@@ -187,7 +189,7 @@ export function makeReadModelWriter(
     if (found === undefined) return false;
     const applies = foldedFrom === null ? found[1] < revision : found[1] === foldedFrom;
     if (!applies) return false;
-    updateDocument(revision, body, found[0]);
+    updateDocument(revision, body, checksum, found[0]);
     reindex(found[2]);
     return true;
 
@@ -217,7 +219,7 @@ export function makeReadModelWriter(
       deleteRecord(name);
       return 'removed';
     }
-    upsertRecord(name, value, version + 1n);
+    upsertRecord(name, value, version + 1n, recordChecksum(name, version + 1n, value));
     return String(version + 1n);
   }
 

@@ -8,14 +8,18 @@ import { openFile } from './open-file.js';
 import { stateChecksum } from './state-rows.js';
 import type { StateReply, StateRequest } from './state-writer.js';
 
-type StateRow = readonly [
+export type StateRow = readonly [
   key: Buffer,
   value: Buffer,
   version: bigint,
   expiresAtMs: bigint | null,
   checksum: bigint,
 ];
-const columns = 'CAST(key AS BLOB), CAST(value AS BLOB), version, expires_at, checksum';
+export const stateColumns = 'CAST(key AS BLOB), CAST(value AS BLOB), version, expires_at, checksum';
+
+/** The check of all records takes 200 records, about 1 ms, and then a pause for requests. */
+const checkedAtOnce = 200;
+const checkPauseMs = 5;
 
 /** The last code point of Unicode. Every key with a prefix sorts before the prefix followed by this character. */
 const lastCharacter = '\u{10ffff}';
@@ -29,11 +33,18 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
     { makeQueries, onSettled: () => undefined },
   );
 
+  const stopCheck = checkRecords((after) =>
+    answer(() => {
+      const rows = queries.rowsAfter.all(after, checkedAtOnce);
+      return rows.map(decodeStateRow).at(-1)?.key ?? null;
+    }),
+  );
+
   return {
     get: (key) =>
       answer(() => {
         const row = queries.record.get(key);
-        const record = row === undefined ? null : decode(row);
+        const record = row === undefined ? null : decodeStateRow(row);
         return record?.expiresAt && record.expiresAt <= clock.now() ? null : record;
       }),
     compareAndSet: (key, expected, value, { expiresAt } = {}) => {
@@ -45,13 +56,16 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
       answer(() =>
         queries.records
           .all(laterKey(prefix, after), after, prefix + lastCharacter, clock.now().getTime(), limit)
-          .map(decode),
+          .map(decodeStateRow),
       ),
     ping: () =>
       answer(() => {
         queries.counter.get();
       }),
-    close,
+    close: async () => {
+      stopCheck();
+      await close();
+    },
   };
 }
 
@@ -59,12 +73,42 @@ type StateQueries = ReturnType<typeof makeQueries>;
 
 function makeQueries(connection: Connection) {
   return {
-    record: connection.query<StateRow>(`SELECT ${columns} FROM records WHERE key = ?`),
+    record: connection.query<StateRow>(`SELECT ${stateColumns} FROM records WHERE key = ?`),
     records: connection.query<StateRow>(
-      `SELECT ${columns} FROM records WHERE key >= ? AND key <> ? AND key < ?
+      `SELECT ${stateColumns} FROM records WHERE key >= ? AND key <> ? AND key < ?
        AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`,
     ),
+    rowsAfter: connection.query<StateRow>(
+      `SELECT ${stateColumns} FROM records WHERE key > ? ORDER BY key LIMIT ?`,
+    ),
     counter: connection.query('SELECT value FROM counter'),
+  };
+}
+
+/**
+ * Reads all records once, so that a damaged one ends the process soon after its start. A record whose key was changed
+ * would otherwise look absent. `next` reads a part after a key; damage in it ends the use of the file.
+ * @returns the function that stops the reading
+ */
+function checkRecords(next: (after: string) => Promise<string | null>): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const goOn = (after: string): void => {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      next(after).then(
+        (last) => {
+          if (last !== null) goOn(last);
+        },
+        // `answer` has reported damage. A closed file needs no check.
+        () => undefined,
+      );
+    }, checkPauseMs).unref();
+  };
+  goOn('');
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
   };
 }
 
@@ -73,7 +117,8 @@ function laterKey(one: string, other: string): string {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0 ? other : one;
 }
 
-function decode([keyBytes, valueBytes, version, expires, checksum]: StateRow): StateRecord {
+/** Decodes a record. @throws StoreDamaged when it differs from the written one */
+export function decodeStateRow([keyBytes, valueBytes, version, expires, checksum]: StateRow): StateRecord {
   const [key, value] = [keyBytes.toString(), valueBytes.toString()];
   const expiresAtMs = expires === null ? null : Number(expires);
   if (BigInt(stateChecksum({ key, value, version, expiresAtMs })) !== checksum) {

@@ -37,7 +37,7 @@ export function makeStateWriter(
        (SELECT key FROM records WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweptRecords})`,
   );
   const updateCounter = prepare('UPDATE counter SET value = ?');
-  if (selectCounter.get() === undefined) connection.statement('INSERT INTO counter VALUES (0)')();
+  if (selectCounter.get() === undefined) connection.statement('INSERT INTO counter (value) VALUES (0)')();
   let stored = readCounter();
   let counter = stored;
   let latestMs = 0;

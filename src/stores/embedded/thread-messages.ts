@@ -7,6 +7,8 @@ export interface ThreadData {
   readonly file: 'events' | 'read-models' | 'state';
   readonly path: string;
   readonly newLogId: string;
+  /** The version that state.db has durably reached, for all threads of the directory; 0 where it is elsewhere. */
+  readonly stateEnd: BigInt64Array;
   /** Tests only: the number of 4 KiB pages after which the disk counts as full. */
   readonly pageCountMax?: number;
   readonly faults: readonly Fault[];

@@ -5,7 +5,7 @@ import { type FileFailure, failureOf } from './failures.js';
 import { makeIntercept } from './faults.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from './formats.js';
 import { type HighWaterMark, openHighWaterMark } from './high-water-mark.js';
-import { openWriter } from './prepare-file.js';
+import { markClosed, markOpen, openWriter } from './prepare-file.js';
 import { makeReadModelWriter } from './read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
 import { makeTransactions, type TransactionOutcome } from './transactions.js';
@@ -13,7 +13,7 @@ import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
 
 /** The thread owns the only writing connection of a file. It opens the file, then answers one batch after another. */
 const port = parentPort as MessagePort;
-const { path, file, newLogId, pageCountMax, faults } = workerData as ThreadData;
+const { path, file, newLogId, stateEnd, pageCountMax, faults } = workerData as ThreadData;
 const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
 
 try {
@@ -31,10 +31,11 @@ function serve(format: FileFormat): void {
   const deps = {
     connection,
     format,
-    openMark: (end: number) => (mark = openHighWaterMark(`${path}.mark`, format, end)),
+    openMark: (end: number) => (mark = noted(openHighWaterMark(`${path}.mark`, format, end), end)),
     intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
   };
   const run = runnerOf();
+  markOpen(connection, format);
   let [usable, closing] = [true, false];
   port.on('message', (message: ToThread<never>) => {
     if (message.kind === 'close') closing = true;
@@ -56,11 +57,25 @@ function serve(format: FileFormat): void {
   }
 
   function close(): void {
+    markClosed(connection, format);
     // Prepared statements keep the files open after `close`, so only a checkpoint empties the write-ahead log.
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     connection.close();
     mark?.close();
     port.close();
+  }
+
+  /** Tells the thread of the log how far state.db is: its mark rises when a commit is durable. */
+  function noted(opened: HighWaterMark, end: number): HighWaterMark {
+    if (file !== 'state') return opened;
+    Atomics.store(stateEnd, 0, BigInt(end));
+    return {
+      ...opened,
+      raise: (reached) => {
+        opened.raise(reached);
+        Atomics.store(stateEnd, 0, BigInt(reached));
+      },
+    };
   }
 
   function runnerOf(): (
@@ -69,7 +84,9 @@ function serve(format: FileFormat): void {
   ) => TransactionOutcome<unknown> {
     switch (file) {
       case 'events':
-        return makeTransactions(deps, (...made) => makeEventWriter(...made, newLogId));
+        return makeTransactions(deps, (...made) =>
+          makeEventWriter(...made, newLogId, () => Number(Atomics.load(stateEnd, 0))),
+        );
       case 'read-models':
         return makeTransactions(deps, makeReadModelWriter);
       case 'state':

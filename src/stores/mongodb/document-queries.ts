@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type {
   DocumentName,
   DocumentQuery,
+  IdQuery,
   OrderedQuery,
   StoredDocument,
 } from '../../event-sourcing/ports/read-model-store.js';
@@ -21,6 +22,8 @@ const storedDocument = z.object({
   body: z.custom<object | null>((body) => typeof body === 'object' && !Array.isArray(body)),
 });
 
+const storedId = z.object({ _id: z.string() });
+
 const idsUp = { _id: 1 } as const;
 
 /** The number of documents that one command reads by id, so that large ones arrive within the limit of a read. */
@@ -32,6 +35,7 @@ export interface DocumentQueries {
   getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  ids(collection: string, query: IdQuery): Promise<readonly string[]>;
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
   scan(
     collection: string,
@@ -104,10 +108,20 @@ export function makeDocumentQueries({
         {
           ...idAfter(after, descending),
           body: { $ne: null },
-          ...(where === undefined ? {} : { [storedPath(where.field)]: { $eq: where.equals } }),
+          ...(where === undefined ? {} : holding(where)),
         },
-        { limit, sort: { _id: descending ? -1 : 1 } },
+        { limit, sort: idOrder(descending) },
       ),
+    ids: async (collection, { where, after, descending = false, limit }) => {
+      // The server treats a limit of 0 as no limit.
+      if (limit < 1) return [];
+      // The index of the field holds all that the command needs: a tombstone has no fields.
+      const options = { limit, sort: idOrder(descending), projection: { _id: 1 } } as const;
+      const found = await calls.read(`read of ${collection}`, async (attempt) =>
+        commands.find(collection, { ...idAfter(after, descending), ...holding(where) }, options, attempt),
+      );
+      return found.map((document) => parseStored(storedId, document, collection)._id);
+    },
     findInOrder: async (collection, { orderBy, after, limit }) => {
       const path = storedPath(orderBy);
       // A comparison with a string matches only strings, so one range of the index holds all requested documents.
@@ -147,6 +161,14 @@ function joinById(firstId: string, others: readonly DocumentName[]): Document[] 
 
 function foundAt(place: number): string {
   return `found${place}`;
+}
+
+function holding(where: { readonly field: string; readonly equals: string }): StringId {
+  return { [storedPath(where.field)]: { $eq: where.equals } };
+}
+
+function idOrder(descending: boolean): Record<string, 1 | -1> {
+  return { _id: descending ? -1 : 1 };
 }
 
 function idAfter(after: string | undefined, descending: boolean): StringId {

@@ -5,7 +5,6 @@ import { upkeep, type Calls } from './calls.js';
 import { deleteCheckpoint, makeCheckpoints } from './checkpoints.js';
 import type { DatabaseCommands } from './commands.js';
 import { makeDocumentQueries } from './document-queries.js';
-import { makeSum } from './document-sums.js';
 import { writeDocuments } from './document-writes.js';
 import { makeVersionedRecords } from './versioned-records.js';
 
@@ -31,7 +30,6 @@ export function makeMongoDbReadModelStore({
 }): ReadModelStore {
   const stored = (collection: string) => `${viewPrefix}${collection}`;
   const queries = makeDocumentQueries({ calls, commands });
-  const sum = makeSum({ calls, commands });
   const checkpoints = makeCheckpoints({ calls, commands });
   const records = makeVersionedRecords({
     calls,
@@ -76,11 +74,7 @@ export function makeMongoDbReadModelStore({
     getMany: async (collection, ids) => queries.getMany(stored(collection), ids),
     find: async (collection, query) => queries.find(stored(collection), query),
     findInOrder: async (collection, query) => queries.findInOrder(stored(collection), query),
-    sum: async (collection, { owners, ...query }) =>
-      sum(stored(collection), {
-        ...query,
-        owners: { ...owners, collection: stored(owners.collection) },
-      }),
+    ids: async (collection, query) => queries.ids(stored(collection), query),
     scan: async (collection, options) => queries.scan(stored(collection), options),
     write: async (collection, writes) =>
       writeDocuments({ calls, commands, random }, stored(collection), writes),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
-import type { ReadModelStore, SumQuery } from '../../../src/event-sourcing/ports/read-model-store.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { wholeFold } from './document-writes.js';
 
@@ -13,17 +13,6 @@ interface Stores {
   readonly readModelStore: ReadModelStore;
   readonly stateStore: StateStore;
 }
-
-const anySum: SumQuery = {
-  by: 'x',
-  field: 'n',
-  owners: {
-    collection: 'w',
-    list: 'l',
-    indexed: { field: 'y', equals: 'z' },
-    and: { field: 'r', equals: 'q' },
-  },
-};
 
 /** Returns every read of both ports, by name. */
 export function readCalls({ readModelStore, stateStore }: Stores): Record<string, () => Promise<unknown>> {
@@ -38,7 +27,7 @@ export function readCalls({ readModelStore, stateStore }: Stores): Record<string
     getMany: async () => readModelStore.getMany('v', ['a', 'b']),
     find: async () => readModelStore.find('v', { where: { field: 'x', equals: 'y' }, limit: 5 }),
     findInOrder: async () => readModelStore.findInOrder('v', { orderBy: 'x', limit: 5 }),
-    sum: async () => readModelStore.sum('v', anySum),
+    ids: async () => readModelStore.ids('v', { where: { field: 'x', equals: 'y' }, limit: 5 }),
     scan: async () => readModelStore.scan('v', { limit: 5 }),
     loadCheckpoint: async () => readModelStore.loadCheckpoint('v'),
     loadCheckpoints: async () => readModelStore.loadCheckpoints(['v']),

@@ -7,7 +7,7 @@ export const assetFacts: AssetFacts = {
   object_key: '2026/rhine.mp4',
   media_type: 'video/mp4',
   size: 1_048_576,
-  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' }],
+  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg', size: 20_480 }],
 };
 
 export const assetDescription: AssetDescription = {

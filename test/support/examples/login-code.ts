@@ -1,11 +1,13 @@
+import type { Requester } from '../../../src/domain/fields.js';
 import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
+import type { LoginCodeIssue, LoginCodeState } from '../../../src/domain/login-code/login-code.js';
 import { userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
 export const issueId = '019b7d00-0000-7000-8000-000000000061';
 export const laterIssueId = '019b7d00-0000-7000-8000-000000000062';
 
-export function loginCodeIssued(issue: string) {
+export function loginCodeIssued(issue: string, requester: Requester = 'unknown') {
   return {
     type: 'LoginCodeIssued',
     data: {
@@ -14,19 +16,26 @@ export function loginCodeIssued(issue: string) {
       email: sealedExample('ada@example.com'),
       code_key_id: 'c1',
       expires_at: '2026-01-02T03:14:05.000Z',
+      requester,
     },
   } as const satisfies LoginCodeEvent;
 }
 
 export const loginCodeWithheld = {
   type: 'LoginCodeWithheld',
-  data: {},
+  data: { requester: 'unknown' },
 } as const satisfies LoginCodeEvent;
 export const attemptFailed = {
   type: 'LoginCodeAttemptFailed',
-  data: { issue_id: issueId },
+  data: { issue_id: issueId, requester: 'unknown' },
 } as const satisfies LoginCodeEvent;
 export const loginCodeUsed = {
   type: 'LoginCodeUsed',
   data: { issue_id: issueId },
 } as const satisfies LoginCodeEvent;
+
+/** Returns the code that was issued last, whoever asked for it. */
+export function newestIssue({ known, unknown }: LoginCodeState): LoginCodeIssue | null {
+  if (known.issue === null || unknown.issue === null) return known.issue ?? unknown.issue;
+  return known.issue.expiresAt > unknown.issue.expiresAt ? known.issue : unknown.issue;
+}

@@ -70,5 +70,8 @@ export const emailChangeRequested = {
 } as const satisfies UserEvent;
 export const emailChanged = {
   type: 'EmailChanged',
-  data: { change_id: changeId, email: newEmail, email_digest: otherDigest, previous_email_digest: digest },
+  data: {
+    ...{ change_id: changeId, email: newEmail, email_digest: otherDigest, previous_email_digest: digest },
+    revert: { code_key_id: 'c1', until: '2026-01-05T03:05:05.000Z' },
+  },
 } as const satisfies UserEvent;

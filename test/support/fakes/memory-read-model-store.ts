@@ -4,7 +4,6 @@ import type {
   Checkpoint,
   DocumentQuery,
   DocumentWrite,
-  OwnerQuery,
   ReadModelStore,
   StoredDocument,
   VersionedRecord,
@@ -94,22 +93,10 @@ export function makeMemoryReadModelStore(): ReadModelStore {
           .map(({ document }) => document),
       );
     },
-    sum: async (name, { by, field, owners }) => {
-      assertIndexed(owners.collection, `${owners.list}.${owners.indexed.field}`);
-      assertIndexed(name, by);
-      const ids = new Set(
-        inOrder(owners.collection)
-          .filter(({ body }) => hasElement(body?.[owners.list], owners))
-          .map(({ id }) => id),
-      );
-      const numbers = inOrder(name)
-        .filter(({ body }) => ids.has(stringAt(body, by) ?? ''))
-        .map(({ body }) => body?.[field]);
-      const sum = numbers.reduce<bigint>(
-        (total, value) => (Number.isSafeInteger(value) ? total + BigInt(Number(value)) : total),
-        0n,
-      );
-      return Promise.resolve({ sum, after: null });
+    ids: async (name, query) => {
+      assertIndexed(name, query.where.field);
+      const found = inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit);
+      return Promise.resolve(found.map(({ id }) => id));
     },
     scan: async (name, { after, limit }) =>
       Promise.resolve(
@@ -167,15 +154,6 @@ function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
     }
     return query.where === undefined || holds(body, query.where.field.split('.'), query.where.equals);
   };
-}
-
-function hasElement(list: JsonValue | undefined, { indexed, and }: OwnerQuery): boolean {
-  return (
-    isList(list) &&
-    list.some(
-      (one) => isObject(one) && one[indexed.field] === indexed.equals && one[and.field] === and.equals,
-    )
-  );
 }
 
 /** Tells whether the dotted path leads to the string. For a list on the path or at its end, every element counts. */

@@ -12,6 +12,7 @@ import { limitsFrom } from '../../../src/security/limits.js';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import { makeKeyring } from '../../../src/keys/keyring.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/login-codes.js';
+import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/access-tokens.js';
@@ -55,7 +56,7 @@ export function givenCommands(
 ) {
   const { clock, sealer } = stores;
   const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
-  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate }));
+  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate, clock }));
   const {
     parameters = { N: 2, r: 1, p: 1 },
     peppers = ['p1'],
@@ -88,6 +89,7 @@ export function givenCommands(
   const checkPassword = makeCheckPassword(['local-part', 'common']);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
   const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
+  const addressRevertCodes = makeAddressRevertCodes(codeKeys);
   const failures: unknown[] = [];
   /** The notices about payment callbacks. */
   const notices: string[] = [];
@@ -96,6 +98,7 @@ export function givenCommands(
   const deps = {
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
+    addressRevertCodes,
     ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     sharePasswords: makeSharePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),

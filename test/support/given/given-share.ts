@@ -25,7 +25,9 @@ export const sharedFile = {
   object_key: '2026/rhine.png',
   media_type: 'image/png',
   size: 1_234,
-  renditions: [{ kind: 'thumbnail', object_key: '2026/rhine-small.jpg', media_type: 'image/jpeg' }],
+  renditions: [
+    { kind: 'thumbnail', object_key: '2026/rhine-small.jpg', media_type: 'image/jpeg', size: 2_048 },
+  ],
 } as const;
 
 interface Service {

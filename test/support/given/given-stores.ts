@@ -13,7 +13,7 @@ import { makeDigests } from '../../../src/keys/digests.js';
 import { makeKeyring } from '../../../src/keys/keyring.js';
 import type { RandomBytes } from '../../../src/keys/random-bytes.js';
 import { makeSealer, type Sealer } from '../../../src/keys/sealer.js';
-import { projections } from '../../../projections/index.js';
+import { allViews } from '../../../projections/index.js';
 import { makeSeededRandom, makeTestClock, type TestClock } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
@@ -60,7 +60,7 @@ export async function givenStores({
   const stateStore = wrapState(makeMemoryStateStore({ clock }));
   // The registry counts as stale after 3 s. Here no other process changes it, and the test's clock jumps.
   const still: Clock = { ...clock, now: () => new Date(0) };
-  const generations = makeGenerations({ projections, readModelStore, clock: still });
+  const generations = makeGenerations({ projections: allViews, readModelStore, clock: still });
   await generations.start();
   const onFailure = (error: unknown): void => {
     if (!mayLag) throw error;

@@ -13,6 +13,7 @@ import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
+import { makeReauthenticationRoutes } from '../../../src/http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../../src/http/routes/members.js';
 import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
@@ -28,6 +29,7 @@ import { makeStorageRoutes } from '../../../src/http/routes/storages.js';
 import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
 import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealer.js';
+import { totpCode } from '../fakes/authenticator-app.js';
 import { givenCommands, type PasswordOptions } from '../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
 import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
@@ -42,6 +44,8 @@ export interface TestService extends TestHttp {
   readonly signUp: (name: string) => Promise<{ readonly authorization: string }>;
   /** Verifies the address `name@example.com` for its account, and returns the account's id. */
   readonly verify: (name: string) => Promise<string>;
+  /** Turns the second factor on for the account of a session, which has passed it then. */
+  readonly passTwoFactor: (headers: { readonly authorization: string }) => Promise<void>;
   /** Creates a project with the entitlement `allow_s3`, and returns its id. */
   readonly makeProject: (headers: { readonly authorization: string }) => Promise<string>;
   readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
@@ -115,6 +119,14 @@ export async function startTestService(
       );
       return userId;
     },
+    passTwoFactor: async (headers) => {
+      const enrolled = (await post('/api/v1/auth/2fa/totp', {}, headers)).json as {
+        data: { secret: string };
+      };
+      const code = totpCode(enrolled.data.secret, stores.clock.now());
+      const confirmed = await post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
+      t.is(confirmed.status, 200, confirmed.text);
+    },
     makeProject: async (headers) => {
       const { id } = (await post('/api/v1/projects', { name: 'Launch' }, headers)).json as { id: string };
       granted += 1;
@@ -137,6 +149,7 @@ export function areaRoutes(
     ...makeAuthRoutes(commands),
     ...makeLoginRoutes(commands),
     ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
+    ...makeReauthenticationRoutes(commands),
     ...makeSessionRoutes(commands),
     ...makeAccountRoutes(commands),
     ...makeEmailChangeRoutes(commands),

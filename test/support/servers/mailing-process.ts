@@ -62,6 +62,7 @@ async function issue(n: number): Promise<void> {
   await handler.handle(user, changePassword, stepContext(context, 'change the password'));
   const issueCode = {
     type: 'Issue',
+    requester: 'known',
     issueId: derivedId(context, 'login code'),
     userId,
     email,

@@ -19,6 +19,10 @@ export interface Rule {
    * need it passed within the last 15 minutes.
    */
   readonly secondFactor?: 'not yet needed' | 'within 15 minutes';
+  /** Whether a caller without a second factor must have signed in within the last 15 minutes. */
+  readonly signIn?: 'within 15 minutes';
+  /** An operator needs a second factor, passed within the last 15 minutes. */
+  readonly settlesPayments?: true;
   readonly entitlement?: true;
   /** Only create storage: a malformed id is 400, no membership 403. */
   readonly isCreateStorage?: true;
@@ -27,7 +31,9 @@ export interface Rule {
 const everyone: Rule = { who: 'everyone' };
 const user: Rule = { who: 'user' };
 const halfSignedIn: Rule = { who: 'user', secondFactor: 'not yet needed' };
-const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes' };
+const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes', signIn: 'within 15 minutes' };
+const userSignedInAgain: Rule = { who: 'user', signIn: 'within 15 minutes' };
+const operatorSettles: Rule = { who: 'operator', settlesPayments: true };
 const viewerReads: Rule = { who: 'viewer', auditors: true };
 const editorShares: Rule = { who: 'editor', keys: 'share:write' };
 const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
@@ -59,10 +65,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /auth/password': userAgain,
   'POST /auth/email': userAgain,
   'POST /auth/email/confirm': userAgain,
-  'POST /auth/2fa/totp': user,
-  'POST /auth/2fa/totp/confirm': user,
-  'POST /auth/2fa/totp/remove': user,
-  'POST /auth/2fa/recovery-codes': user,
+  'POST /auth/email/revert': everyone,
+  'POST /auth/reauthenticate': user,
+  'POST /auth/2fa/totp': userAgain,
+  'POST /auth/2fa/totp/confirm': userAgain,
+  // The body of these two has a second factor.
+  'POST /auth/2fa/totp/remove': userSignedInAgain,
+  'POST /auth/2fa/recovery-codes': userSignedInAgain,
   'POST /auth/2fa/verify': halfSignedIn,
 
   'POST /projects': user,
@@ -76,7 +85,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   // Every member may leave, so every member may call it.
   'DELETE /projects/{}/members/{}': { who: 'viewer', secondFactor: 'within 15 minutes' },
   'GET /projects/{}/api-keys': { who: 'admin', auditors: true },
-  'POST /projects/{}/api-keys': adminAgain,
+  'POST /projects/{}/api-keys': { ...adminAgain, signIn: 'within 15 minutes' },
   'DELETE /projects/{}/api-keys/{}': { who: 'admin' },
 
   'POST /projects/{}/storages': { ...adminAgain, entitlement: true, isCreateStorage: true },
@@ -123,8 +132,8 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /admin/payments/unmatched': { who: 'operator' },
   'GET /admin/payments/review': { who: 'operator' },
-  'POST /admin/payments/{}/resolve': { who: 'operator' },
-  'POST /admin/payments/unmatched/dismiss': { who: 'operator' },
+  'POST /admin/payments/{}/resolve': operatorSettles,
+  'POST /admin/payments/unmatched/dismiss': operatorSettles,
   'GET /admin/payments/{}': { who: 'operator' },
   'GET /admin/orders/{}': { who: 'operator' },
 
@@ -203,11 +212,15 @@ function notMember(rule: Rule): Verdict {
   return rule.isCreateStorage ? '403 forbidden' : '404 not_found';
 }
 
-function secondFactorVerdict(rule: Rule, { totp }: Situation, place?: Place): Verdict | null {
+function secondFactorVerdict(rule: Rule, { totp, signedIn }: Situation, place?: Place): Verdict | null {
   const required = '403 two_factor_required';
-  if (totp === 'off') return place?.requires2fa === true ? required : null;
+  if (totp === 'off') {
+    if (place?.requires2fa === true || rule.settlesPayments === true) return required;
+    const isLate = signedIn === '15:01 ago' && rule.signIn === 'within 15 minutes';
+    return isLate ? '403 reauthentication_required' : null;
+  }
   if (rule.secondFactor === 'not yet needed') return null;
   if (totp === 'on, never passed') return required;
-  if (totp === 'on, passed 15:01 ago' && rule.secondFactor === 'within 15 minutes') return required;
-  return null;
+  const isSoon = rule.secondFactor === 'within 15 minutes' || rule.settlesPayments === true;
+  return totp === 'on, passed 15:01 ago' && isSoon ? required : null;
 }

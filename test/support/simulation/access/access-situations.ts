@@ -16,6 +16,9 @@ export const totpStates = [
   'on, passed 15:01 ago',
 ] as const;
 
+/** The time since the last sign-in or reauthentication. */
+export const signInAges = ['14:59 ago', '15:01 ago'] as const;
+
 /** All credentials except a session of one of the callers. */
 const otherCredentials = [
   'none',
@@ -39,6 +42,7 @@ export interface Caller {
   readonly role: (typeof roleNames)[number];
   readonly platform: (typeof platformRoles)[number];
   readonly totp: (typeof totpStates)[number];
+  readonly signedIn: (typeof signInAges)[number];
 }
 
 export interface Situation extends Caller {
@@ -56,13 +60,15 @@ export const projectPlaces: readonly Place[] = (['own', 'foreign'] as const).fla
   booleans.flatMap((requires2fa) => booleans.map((entitled) => ({ whose, requires2fa, entitled }))),
 );
 
-/** Every caller with a session: each role with each platform role and each state of the second factor. */
+/** Every caller with a session: each role with each platform role, state of the second factor and age of the sign-in. */
 export const callers: readonly Caller[] = roleNames.flatMap((role) =>
-  platformRoles.flatMap((platform) => totpStates.map((totp) => ({ role, platform, totp }))),
+  platformRoles.flatMap((platform) =>
+    totpStates.flatMap((totp) => signInAges.map((signedIn) => ({ role, platform, totp, signedIn }))),
+  ),
 );
 
 /** The caller of a credential that is no session of `callers`. Its role has no effect. */
-const noMember: Caller = { role: 'none', platform: 'none', totp: 'off' };
+const noMember: Caller = { role: 'none', platform: 'none', totp: 'off', signedIn: '14:59 ago' };
 
 /**
  * Returns every situation of a path. Dimensions without effect (the role of a caller without a session) are not

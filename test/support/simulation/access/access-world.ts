@@ -80,7 +80,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     return `Bearer ${(await commands.accessTokens.sign(grant)).token}`;
   };
 
-  const makeCaller = async ({ platform, totp }: Caller): Promise<Person> => {
+  const makeCaller = async ({ platform, totp, signedIn }: Caller): Promise<Person> => {
     const person = await signUp([
       ...(platform === 'operator' || platform === 'both' ? [granted('operator')] : []),
       ...(platform === 'auditor' || platform === 'both' ? [granted('auditor')] : []),
@@ -97,6 +97,11 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
       const at = new Date(clock.now().getTime() - passedMsAgo);
       await append(sessionAggregate, person.sessionId, [strengthened], at);
     }
+    const signedInMsAgo = 15 * minute + (signedIn === '15:01 ago' ? 1_000 : -1_000);
+    const auth_time = new Date(clock.now().getTime() - signedInMsAgo).toISOString();
+    await append(sessionAggregate, person.sessionId, [
+      { type: 'SessionReauthenticated', data: { method: 'pwd', auth_time } },
+    ]);
     return person;
   };
 
@@ -253,7 +258,8 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
 }
 
 const absentId = '019b7d00-0000-7000-8000-ffffffffffff';
-const callerKey = ({ role, platform, totp }: Caller): string => `${role}|${platform}|${totp}`;
+const callerKey = ({ role, platform, totp, signedIn }: Caller): string =>
+  `${role}|${platform}|${totp}|${signedIn}`;
 const placeKey = ({ whose, requires2fa, entitled }: Place): string => `${whose}|${requires2fa}|${entitled}`;
 const keyNamed = (keys: ReadonlyMap<string, string>, name: string): string => present(keys.get(name));
 

@@ -53,7 +53,7 @@ export function faultyReadModelStore(store: ReadModelStore, connection: Connecti
     getMany: (name, ids) => call('getMany', () => store.getMany(name, ids)),
     find: (name, query) => call('find', () => store.find(name, query)),
     findInOrder: (name, query) => call('findInOrder', () => store.findInOrder(name, query)),
-    sum: (name, query) => call('sum', () => store.sum(name, query)),
+    ids: (name, query) => call('ids', () => store.ids(name, query)),
     scan: (name, options) => call('scan', () => store.scan(name, options)),
     write: (name, writes) => call('write', () => store.write(name, writes)),
     changeToken: (name) => store.changeToken(name),

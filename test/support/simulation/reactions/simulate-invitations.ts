@@ -180,7 +180,8 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     const request = { changeId, email, emailDigest, codeKeyId: 'c1', expiresAt: next().time, now };
     await handler.handle(target, { type: 'RequestEmailChange', ...request }, context);
     await world.reservations.reserve(emailDigest, { userId: user.id, changeId }, context);
-    await handler.handle(target, { type: 'CompleteEmailChange', changeId, emailDigest }, next());
+    const completion = { changeId, emailDigest, codeKeyId: 'c1', now };
+    await handler.handle(target, { type: 'CompleteEmailChange', ...completion }, next());
   }
 
   async function invite(): Promise<void> {

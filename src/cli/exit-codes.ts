@@ -1,0 +1,23 @@
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+
+/**
+ * The exit codes of the commands (docs/operate.md#commands); 75 is EX_TEMPFAIL of sysexits(3). `serve` ends with 0 or 1,
+ * because a supervisor starts it again after any other end.
+ */
+export const exitCodes = { done: 0, failed: 1, usage: 2, temporary: 75 } as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The refusals that the same command may survive later: the service or a store did not answer. */
+const temporary: ReadonlySet<string> = new Set(['store_unavailable', 'overloaded', 'no_answer']);
+
+/** Returns the exit code for an operation that was refused. @param code of `ControlReply` */
+export function exitCodeOfRefusal(code: string): ExitCode {
+  if (code === 'invalid_request') return exitCodes.usage;
+  return temporary.has(code) ? exitCodes.temporary : exitCodes.failed;
+}
+
+/** Returns the exit code for a command that ended with an error. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  return error instanceof StoreUnavailable ? exitCodes.temporary : exitCodes.failed;
+}

@@ -1,0 +1,61 @@
+import { readConfig } from '../config.js';
+import type { ControlReply } from '../control/protocol.js';
+import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
+import { type Ask, withOperator } from './operator.js';
+import { asText } from './text.js';
+
+export type OperationInput = Readonly<Record<string, JsonValue>>;
+
+/** How a command prints: `--json` of the command line. */
+let asJson = false;
+
+/** Makes the commands print JSON. The command line calls it before it runs a command. */
+export function printJson(wanted: boolean): void {
+  asJson = wanted;
+}
+
+/** The width of an output that is no terminal, in characters. */
+const usualColumns = 120;
+
+/** Runs an operation and prints its result, or the reason of the refusal. @param answerMsMax see `Ask` */
+export function operate(operation: string, input: OperationInput, answerMsMax?: number): Promise<void> {
+  return operateWith((ask) => ask({ operation, input }, answerMsMax));
+}
+
+/** Runs work that asks for several operations, and prints its last reply. */
+export function operateWith(work: (ask: Ask) => Promise<ControlReply>): Promise<void> {
+  return withOperator(readConfig(), async (ask) => {
+    printReply(await work(ask));
+  });
+}
+
+/** Prints a result on standard output, or a refusal on standard error, and sets the exit code. */
+export function printReply(reply: ControlReply): void {
+  if (reply.ok) printResult(reply.result);
+  else {
+    const { code, message } = reply;
+    writeProblem(asJson ? JSON.stringify({ code, message }) : `stowage: ${message} (${code})`);
+    process.exitCode = exitCodeOfRefusal(reply.code);
+  }
+}
+
+/** Prints a result on standard output: text for a person, or with `--json` one JSON value. */
+export function printResult(result: JsonValue): void {
+  const text = asJson
+    ? JSON.stringify(result, null, 2)
+    : asText(result, process.stdout.columns || usualColumns);
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints an error whose message is a sentence for the operator, and sets the exit code. */
+export function printError(error: Error): void {
+  const exitCode = exitCodeOfError(error);
+  const code = exitCode === exitCodes.temporary ? 'store_unavailable' : 'failed';
+  writeProblem(asJson ? JSON.stringify({ code, message: error.message }) : `stowage: ${error.message}`);
+  process.exitCode = exitCode;
+}
+
+function writeProblem(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,72 @@
+import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+
+type Row = { readonly [name: string]: JsonValue };
+
+/**
+ * Returns the result of an operation as lines for a person: a list as a table, an object as one line a field. A table
+ * that is wider than the terminal becomes one block of lines an entry.
+ * @param columns the width of the terminal in characters
+ */
+export function asText(result: JsonValue, columns: number): string {
+  return linesOf(result, columns).join('\n');
+}
+
+function linesOf(value: JsonValue, columns: number): readonly string[] {
+  if (isList(value)) return listLines(value, columns);
+  return isRow(value) ? fieldLines(value, columns) : [scalar(value)];
+}
+
+function listLines(list: readonly JsonValue[], columns: number): readonly string[] {
+  if (list.length === 0) return ['(none)'];
+  if (!list.every(isRow)) return list.map(inCell);
+  const table = tableLines(list);
+  if (table.every((line) => line.length <= columns)) return table;
+  return list.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...fieldLines(row, columns)]);
+}
+
+function tableLines(rows: readonly Row[]): readonly string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = [names, ...rows.map((row) => names.map((name) => inCell(row[name] ?? null)))];
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  return cells.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function fieldLines(row: Row, columns: number): readonly string[] {
+  return Object.entries(row).flatMap(([name, value]) => {
+    const nested = (isList(value) && value.some(isRow)) || isRow(value);
+    if (!nested) return [`${name}: ${inCell(value)}`];
+    return [`${name}:`, ...linesOf(value, columns - 2).map((line) => (line === '' ? '' : `  ${line}`))];
+  });
+}
+
+/** A value on one line. Control characters are escaped: a name must not move the cursor of an operator's terminal. */
+function inCell(value: JsonValue): string {
+  if (isList(value)) return value.length === 0 ? '-' : value.map(inCell).join(', ');
+  return isRow(value) ? printable(JSON.stringify(value)) : scalar(value);
+}
+
+function scalar(value: JsonValue): string {
+  return value === null || value === ''
+    ? '-'
+    : printable(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isRow(value: JsonValue): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,97 @@
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import type { AuthenticationMethod } from '../../domain/session/events.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import type { RegisteredUser } from '../../domain/user/user.js';
+import { rejectUseCase } from '../shared/rejections.js';
+import type { CheckPresentPassword } from './present-password.js';
+import { loadRegistered } from './registered-user.js';
+import type { TryLoginCode } from './try-login-code.js';
+
+/** The caller of a reauthentication, read up to the head of the stream. */
+export interface ReauthenticatingUser {
+  readonly userId: string;
+  readonly user: RegisteredUser;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+}
+
+/** What the caller presents, by its method. A further way to authenticate is a further entry. */
+export interface ReauthenticationProofs {
+  /** The present password, unchecked. */
+  readonly pwd: string;
+  /** A mailed sign-in code, unchecked. */
+  readonly email: string;
+}
+
+/** The method, and its proof. */
+export type ReauthenticationProof = {
+  [Method in keyof ReauthenticationProofs]: {
+    readonly method: Method;
+    readonly proof: ReauthenticationProofs[Method];
+  };
+}[keyof ReauthenticationProofs];
+
+export interface ReauthenticateInput {
+  readonly userId: string;
+  /** The session of the request, which becomes fresh. */
+  readonly sessionId: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+  readonly presented: ReauthenticationProof;
+}
+
+/**
+ * Proves the user of a running session again (docs/design.md#fresh-authentication). Wrong attempts count at the limits of
+ * the credential, together with those of its other uses.
+ * @throws CommandRejected credentials_refused, password_not_checkable, user_not_found, session_over; TooManyAttempts;
+ * Overloaded
+ */
+export type Reauthenticate = (input: ReauthenticateInput, context: CommandContext) => Promise<void>;
+
+export function makeReauthenticate({
+  handler,
+  checkPresentPassword,
+  tryLoginCode,
+}: Pick<Deps, 'handler'> & {
+  readonly checkPresentPassword: CheckPresentPassword;
+  readonly tryLoginCode: TryLoginCode;
+}): Reauthenticate {
+  return async ({ userId, sessionId, clientIp, presented }, context) => {
+    const of = { userId, user: await loadRegistered(handler, userId), clientIp };
+    const method = await prove(of, presented, context);
+    await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      { type: 'Reauthenticate', method, now: context.time },
+      context,
+    );
+  };
+
+  async function prove(
+    of: ReauthenticatingUser,
+    presented: ReauthenticationProof,
+    context: CommandContext,
+  ): Promise<AuthenticationMethod> {
+    switch (presented.method) {
+      case 'pwd':
+        await checkPresentPassword({ ...of, password: presented.proof, field: 'password' }, context);
+        return 'pwd';
+      case 'email':
+        await proveCode(of, presented.proof, context);
+        return 'email';
+    }
+  }
+
+  async function proveCode(
+    { userId, user, clientIp }: ReauthenticatingUser,
+    code: string,
+    context: CommandContext,
+  ): Promise<void> {
+    const used = await tryLoginCode({ emailDigest: user.email_digest, clientIp, code }, context);
+    if (used?.userId === userId) return;
+    rejectUseCase(
+      'credentials_refused',
+      'code: it is wrong, was used, or is not valid any more; ask for another',
+    );
+  }
+}

@@ -1,0 +1,180 @@
+import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
+import { Overloaded } from '../../concurrency/overloaded.js';
+import { assetAggregate } from '../../domain/asset/asset.js';
+import { addedBy, addingOf, removingOf } from '../../domain/asset/status.js';
+import { rejectAsset } from '../../domain/asset/rejections.js';
+import {
+  CommandRejected,
+  DocumentTooLarge,
+  EventTooLarge,
+  PreconditionFailed,
+} from '../../event-sourcing/ports/errors.js';
+import { bytesOf, type PendingEntry, type Total } from '../../event-sourcing/views/total.js';
+import type { Deps } from '../deps.js';
+
+/** An asset and what it uses of its project's capacity, in bytes. */
+export interface MeasuredAsset {
+  readonly projectId: string;
+  readonly assetId: string;
+  readonly bytes: number;
+}
+
+/**
+ * Keeps the assets of a payer within the payer's capacity, also when commands race: docs/design.md#capacity. A command
+ * announces what it adds or removes in the project's total before it appends.
+ */
+export interface Capacity {
+  /**
+   * Announces an asset and appends it.
+   * @throws CommandRejected capacity_exceeded, when nothing stays announced; the errors of `append`; Overloaded,
+   * StoreUnavailable
+   */
+  adding<Result>(
+    asset: MeasuredAsset & { readonly payerId: string },
+    append: () => Promise<Result>,
+  ): Promise<Result>;
+  /** Announces a removal and appends it, so that the caller reads it at once. @throws the errors of `append` */
+  removing<Result>(asset: MeasuredAsset, append: () => Promise<Result>): Promise<Result>;
+}
+
+/** The life of a command: 32 s for a load and an append (docs/design.md#time-limits), 28 s for clock skew. */
+const announcedMs = 60_000;
+/** Commands of one payer that may wait in this process. */
+const waitingMax = 1_000;
+/** Attempts of a command that only announcements of other processes keep from fitting. */
+const tries = 5;
+/** Announcements of one payer that a command looks up in the log. */
+const lookUpsMax = 20;
+
+export function makeCapacity({
+  handler,
+  usage,
+  clock,
+  onFailure,
+}: Pick<Deps, 'handler' | 'usage' | 'clock' | 'onFailure'>): Capacity {
+  const queued = makeKeyedMutex({ waitingMax });
+
+  return {
+    adding: async ({ payerId, ...asset }, append) => {
+      const entry = entryOf(addingOf(asset.assetId), asset.bytes, { counts: true });
+      // Within a process, payers take turns: two commands do not refuse each other the last bytes.
+      await queued(payerId, () => take(payerId, asset.projectId, entry));
+      return withdrawUnlessAppended(asset.projectId, entry, append);
+    },
+    removing: async ({ projectId, assetId, bytes }, append) => {
+      const entry = entryOf(removingOf(assetId), -bytes, { counts: false });
+      // Before the append, for else the follower may count the event first, and nothing would take the entry out.
+      const announced = await announceQuietly(projectId, (pending) => withEntry(pending, entry));
+      const result = await withdrawUnlessAppended(projectId, entry, append);
+      if (announced) await announceQuietly(projectId, (pending) => counting(pending, entry));
+      return result;
+    },
+  };
+
+  function entryOf(id: string, bytes: number, { counts }: Pick<PendingEntry, 'counts'>): PendingEntry {
+    return { id, bytes, counts, until: new Date(clock.now().getTime() + announcedMs).toISOString() };
+  }
+
+  /** Announces before it reads: of two commands that race, at least the later one sees the other. */
+  async function take(payerId: string, projectId: string, entry: PendingEntry): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      await usage.announce(projectId, (pending) => withEntry(pending, entry));
+      const verdict = await judge(payerId, projectId, entry);
+      if (verdict === 'fits') return;
+      await usage.announce(projectId, (pending) => without(pending, [entry.id]));
+      if (verdict === 'full' || attempt === tries) {
+        rejectAsset(
+          'capacity_exceeded',
+          "size: the project's payer has no capacity left for it; remove assets, or add capacity",
+        );
+      }
+    }
+  }
+
+  async function judge(
+    payerId: string,
+    projectId: string,
+    entry: PendingEntry,
+  ): Promise<'fits' | 'raced' | 'full'> {
+    const { capacity, totals } = await usage.accountOf(payerId);
+    // A project that was created a moment ago may not be in the view.
+    const own = totals.has(projectId) ? [] : [{ bytes: '0', position: null, pending: [entry] }];
+    const all = [...totals.values(), ...own];
+    const isWithin = (isAlive: (one: PendingEntry) => boolean): boolean =>
+      all.reduce((sum, total) => sum + bytesOf(total, isAlive), 0n) <= BigInt(capacity);
+    if (isWithin(() => true)) return 'fits';
+    const dead = await removeDead(totals);
+    if (isWithin(({ id }) => !dead.has(id))) return 'fits';
+    return isWithin(({ id, bytes }) => id === entry.id || bytes < 0) ? 'raced' : 'full';
+  }
+
+  /** Removes the entries of commands that have ended without an event. Returns their ids. */
+  async function removeDead(totals: ReadonlyMap<string, Total>): Promise<ReadonlySet<string>> {
+    const nowMs = clock.now().getTime();
+    const dead = new Set<string>();
+    let lookUps = 0;
+    for (const [projectId, { pending }] of totals) {
+      const gone: string[] = [];
+      for (const { id, until } of pending) {
+        const assetId = addedBy(id);
+        if (assetId === null || Date.parse(until) > nowMs || lookUps === lookUpsMax) continue;
+        lookUps += 1;
+        const { state } = await handler.load(assetAggregate, assetId);
+        if (state.status === 'absent') gone.push(id);
+      }
+      if (gone.length === 0) continue;
+      await usage.announce(projectId, (current) => without(current, gone));
+      for (const id of gone) dead.add(id);
+    }
+    return dead;
+  }
+
+  /** Where the append may have happened, the entry stays: the follower, or a later command, removes it. */
+  async function withdrawUnlessAppended<Result>(
+    projectId: string,
+    { id }: PendingEntry,
+    append: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await append();
+    } catch (error) {
+      if (wroteNothing(error)) await announceQuietly(projectId, (pending) => without(pending, [id]));
+      throw error;
+    }
+  }
+
+  /** Returns whether the change was made. The follower counts the event in any case. */
+  async function announceQuietly(
+    projectId: string,
+    change: Parameters<typeof usage.announce>[1],
+  ): Promise<boolean> {
+    try {
+      await usage.announce(projectId, change);
+      return true;
+    } catch (error) {
+      onFailure('the total of a project was not changed; the follower does so', error);
+      return false;
+    }
+  }
+}
+
+function wroteNothing(error: unknown): boolean {
+  return [CommandRejected, PreconditionFailed, EventTooLarge, DocumentTooLarge, Overloaded].some(
+    (kind) => error instanceof kind,
+  );
+}
+
+function withEntry(pending: readonly PendingEntry[], entry: PendingEntry): readonly PendingEntry[] {
+  return [...pending.filter(({ id }) => id !== entry.id), entry];
+}
+
+function without(pending: readonly PendingEntry[], ids: readonly string[]): readonly PendingEntry[] | null {
+  const left = pending.filter(({ id }) => !ids.includes(id));
+  return left.length === pending.length ? null : left;
+}
+
+/** Makes the entry count. Null where the follower has counted its event and removed it. */
+function counting(pending: readonly PendingEntry[], { id }: PendingEntry): readonly PendingEntry[] | null {
+  if (!pending.some((one) => one.id === id)) return null;
+  return pending.map((one) => (one.id === id ? { ...one, counts: true } : one));
+}

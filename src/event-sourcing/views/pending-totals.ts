@@ -1,0 +1,126 @@
+import { groupsOf } from '../following/page-groups.js';
+import { readStream } from '../following/read-stream.js';
+import type { DomainEvent, LogEvent, Recorded } from '../ports/domain-event.js';
+import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
+import { streamName } from '../ports/stream-name.js';
+import type { PendingDocuments } from './pending-documents.js';
+import type { AnyTally, TotalChange } from './projection.js';
+import type { SetApart } from './set-apart.js';
+import { placedAt, type PlacedChange, totalOf, totalWith } from './total.js';
+
+/** Totals of one batch, and changes of one batch: about 1 MiB of memory. */
+const batchMax = { totals: 1_000, changes: 10_000 };
+/** The totals of one call to the store, which has a time limit. */
+const callMax = 500;
+const readsAtOnce = 8;
+/** Only commands and a second feeder race for a total. */
+const tries = 50;
+
+/** The changes of a tally that a projector has read and not written yet: at most one write a total and batch. */
+export function makePendingTotals(
+  deps: {
+    readonly eventStore: EventStore;
+    readonly readModelStore: ReadModelStore;
+    readonly apart: Pick<SetApart, 'fold'>;
+  },
+  { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
+): PendingDocuments {
+  const { eventStore, readModelStore, apart } = deps;
+  let waiting = new Map<string, PlacedChange[]>();
+  let waitingChanges = 0;
+
+  return {
+    fold: async (page) => {
+      const groups = [...groupsOf(page, tally.category)];
+      for (let at = 0; at < groups.length; at += readsAtOnce) {
+        await Promise.all(
+          groups.slice(at, at + readsAtOnce).map(async ([id, events]) => {
+            for (const change of (await apart.fold(id, () => changesOf(id, events))) ?? []) add(change);
+          }),
+        );
+      }
+    },
+    batches: () => Math.max(waiting.size / batchMax.totals, waitingChanges / batchMax.changes),
+    size: () => waiting.size,
+    take: () => {
+      const batch = [...waiting];
+      waiting = new Map();
+      waitingChanges = 0;
+      return async () => {
+        for (let at = 0; at < batch.length; at += callMax)
+          await write(new Map(batch.slice(at, at + callMax)));
+      };
+    },
+    // Each write reads its totals, so none are kept.
+    forgetWritten: () => undefined,
+    writeWholeStream: (id) => {
+      throw new UndecodableEvent(
+        `the stream ${streamName(tally.category, id)} is not in ${collection}: rebuild the view ${tally.name}`,
+      );
+    },
+  };
+
+  function add(change: PlacedChange): void {
+    const changes = waiting.get(change.total);
+    if (changes === undefined) waiting.set(change.total, [change]);
+    else changes.push(change);
+    waitingChanges += 1;
+  }
+
+  /** All events of the group are decoded before one counts: a stream that is set apart counts whole or not at all. */
+  async function changesOf(id: string, events: readonly LogEvent[]): Promise<readonly PlacedChange[]> {
+    const changes: PlacedChange[] = [];
+    for (const event of events) {
+      const change = await changeOf(id, tally.codec.decode(event));
+      if (change !== null) changes.push(placedAt(event, change));
+    }
+    return changes;
+  }
+
+  async function changeOf(id: string, event: Recorded<DomainEvent>): Promise<TotalChange | null> {
+    const change = tally.changeOf(event, null);
+    if (change !== 'read-stream') return change;
+    const stream = await readStream(eventStore, streamName(tally.category, id));
+    const before = stream.filter(({ revision }) => revision < event.revision);
+    const found = tally.changeOf(
+      event,
+      before.map((stored) => tally.codec.decode(stored)),
+    );
+    if (found === 'read-stream')
+      throw new TypeError(`${tally.name} does not know what ${event.type} changes`);
+    return found;
+  }
+
+  /** Reads the totals and writes those that lack a change. When another writer was faster, it reads them again. */
+  async function write(batch: ReadonlyMap<string, readonly PlacedChange[]>): Promise<void> {
+    let ids = [...batch.keys()];
+    for (let attempt = 0; ids.length > 0; attempt += 1) {
+      if (attempt === tries) throw new StoreUnavailable(`${collection} lost ${tries} races for a total`);
+      const stored = new Map((await readModelStore.getMany(collection, ids)).map((one) => [one.id, one]));
+      const writes = ids.flatMap((id) => writeOf(id, stored.get(id) ?? null, batch.get(id) ?? []) ?? []);
+      const outcomes = writes.length === 0 ? [] : await readModelStore.write(collection, writes);
+      ids = writes.filter((_, index) => outcomes[index] === 'refused').map(({ document }) => document.id);
+    }
+  }
+}
+
+function writeOf(
+  id: string,
+  stored: StoredDocument | null,
+  changes: readonly PlacedChange[],
+): DocumentWrite | null {
+  const total = totalWith(totalOf(stored), changes);
+  return total === null ? null : nextWrite(id, stored, total);
+}
+
+/** Returns the write that replaces a document by compare-and-set: its revision counts the writes. */
+export function nextWrite(
+  id: string,
+  stored: StoredDocument | null,
+  body: DocumentWrite['document']['body'],
+): DocumentWrite {
+  const revision = stored === null ? 0n : stored.revision + 1n;
+  return { document: { id, revision, body }, foldedFrom: stored?.revision ?? 'whole-stream' };
+}

@@ -1,0 +1,53 @@
+import type { Commands } from '../../commands/index.js';
+import { z } from 'zod';
+import type { ReauthenticationProof } from '../../commands/accounts/reauthenticate.js';
+import { noContent } from '../reply.js';
+import { noParams, noQuery } from '../route-spec.js';
+import { defineRoute, type Route } from '../route.js';
+import { knownPassword } from './auth-fields.js';
+
+/** A field of the body for each method. Exactly one is expected. */
+const presentedProof = z
+  .strictObject({
+    password: knownPassword.optional(),
+    code: z
+      .string()
+      .regex(/^[0-9]{6}$/, 'must be six digits')
+      .meta({ description: 'From `POST /auth/email-code/send` for the own address.', examples: ['271828'] })
+      .optional(),
+  })
+  .refine((body) => Object.values(body).filter((proof) => proof !== undefined).length === 1, {
+    error: 'password: either it or code is expected',
+  })
+  .meta({ id: 'Reauthentication', description: 'Either `password` or `code`.' });
+
+/** Makes the route that proves the user of a session again (docs/design.md#fresh-authentication). */
+export function makeReauthenticationRoutes({
+  reauthenticate,
+}: Pick<Commands, 'reauthenticate'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/reauthenticate',
+      name: 'reauthenticate',
+      tag: 'Accounts',
+      summary: 'Prove the password or a mailed code again; calls that need it are open for 15 minutes',
+      description:
+        'Calls that answer 403 `reauthentication_required` need a sign-in, or this call, within the last 15 minutes. Users with two-factor authentication pass `POST /auth/2fa/verify` instead, when a call answers 403 `two_factor_required`.',
+      request: { params: noParams, query: noQuery, body: presentedProof },
+      replies: { 204: { description: 'The session is fresh for 15 minutes.', schema: noContent } },
+      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
+      limit: { name: 'login', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
+        const presented = proofOf(body);
+        await reauthenticate({ userId, sessionId, clientIp: client, presented }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}
+
+function proofOf({ password, code = '' }: z.output<typeof presentedProof>): ReauthenticationProof {
+  return password === undefined ? { method: 'email', proof: code } : { method: 'pwd', proof: password };
+}

@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import type { Connection } from './database.js';
+import { decodeDocumentBody } from './document-rows.js';
+import { damage } from './failures.js';
+import { readModelsFormat } from './formats.js';
+import { indexValues } from './index-values.js';
+
+/** Documents of one slice: about 2 ms of work, which blocks the thread. */
+const sliceDocuments = 100;
+const firstMs = 1_000;
+const sliceMs = 100;
+const roundMs = 24 * 3_600_000;
+const retryMs = 60_000;
+
+/**
+ * Makes the function that checks a slice of the documents against their checksums, and that the index has their entries. A
+ * read finds damage of what it returns, but not what a damaged index leaves out of a list.
+ * @returns a function that takes the row after which the slice begins, and returns its last row; null at the end.
+ * It throws StoreDamaged
+ */
+export function makeCheckSlice(connection: Connection): (after: bigint) => bigint | null {
+  const selectSlice = connection.query<
+    readonly [
+      rowid: bigint,
+      collection: bigint,
+      id: Buffer,
+      revision: bigint,
+      body: Buffer | null,
+      checksum: bigint,
+    ]
+  >(
+    `SELECT rowid, collection, CAST(id AS BLOB), revision, CAST(body AS BLOB), checksum FROM documents
+     WHERE rowid > ? ORDER BY rowid LIMIT ${sliceDocuments}`,
+  );
+  const selectFields = connection.query<readonly [field: Buffer]>(
+    `SELECT CAST(field AS BLOB) FROM indexes JOIN collections ON number = collection WHERE collection = ?`,
+  );
+  const selectEntry = connection.query(
+    'SELECT 1 FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
+  );
+  return (after) => {
+    // All statements of the slice see one state, while the writing thread may commit another.
+    connection.execute('BEGIN');
+    try {
+      return check(after);
+    } finally {
+      connection.execute('COMMIT');
+    }
+  };
+
+  function check(after: bigint): bigint | null {
+    const rows = selectSlice.all(after);
+    for (const [, collection, idBytes, revision, bytes, checksum] of rows) {
+      const id = idBytes.toString();
+      const body = decodeDocumentBody({ id, revision, body: bytes }, checksum);
+      for (const [fieldBytes] of selectFields.all(collection)) {
+        const field = fieldBytes.toString();
+        for (const value of indexValues(body, field)) {
+          if (selectEntry.get(collection, field, value, id) === undefined) {
+            throw damage(readModelsFormat, 'an index lacks a document');
+          }
+        }
+      }
+    }
+    return rows.length < sliceDocuments ? null : (rows.at(-1)?.[0] ?? null);
+  }
+}
+
+/**
+ * Checks all documents after the start and once a day, slice by slice. Damage ends the use of the file, as in a read.
+ * @returns a function that ends the checks
+ */
+export function startScrub(checkSlice: (after: bigint) => Promise<bigint | null>): () => void {
+  const ending = new AbortController();
+  const pause = (ms: number): Promise<unknown> =>
+    // An abort ends the loop.
+    setTimeout(ms, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+  void run();
+  return () => {
+    ending.abort();
+  };
+
+  async function run(): Promise<void> {
+    await pause(firstMs);
+    for (let after = 0n; !ending.signal.aborted;) {
+      try {
+        const next = await checkSlice(after);
+        after = next ?? 0n;
+        await pause(next === null ? roundMs : sliceMs);
+      } catch (error) {
+        // The file has reported its damage, and nothing uses it any more.
+        if (error instanceof StoreDamaged) return;
+        if (!(error instanceof StoreUnavailable)) throw error;
+        await pause(retryMs);
+      }
+    }
+  }
+}

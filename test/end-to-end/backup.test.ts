@@ -1,0 +1,225 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { readManifest, verifyBackup } from '../../src/composition/backup-folder.js';
+import { compareStores } from '../../src/composition/check-restored.js';
+import { ConfigProblem, readConfig } from '../../src/config.js';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { backUp } from '../../src/composition/backup.js';
+import { canaryRecord } from '../../src/keys/key-canaries.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import {
+  countsOf,
+  documentsOf,
+  findLosses,
+  makeBackup,
+  restoreInto,
+  startWriting,
+  viewsAtHead,
+} from '../support/given/backups.js';
+import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { runCli } from '../support/servers/service-process.js';
+
+function givenParent(t: ExecutionContext): string {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  return directory;
+}
+
+/** A backup of a small directory, made once. */
+const small = makeDirectory();
+const smallBackup = join(small.directory, 'backup');
+
+test.before(async () => {
+  const data = join(small.directory, 'data');
+  const service = await startInProcess({ directory: data });
+  const writing = startWriting(service.url, { clients: 1, name: 'small' });
+  await writing.reached(3);
+  await writing.stop();
+  await service.close();
+  await makeBackup(data, smallBackup);
+});
+
+test.after.always(() => {
+  small.remove();
+});
+
+test('A backup that was taken under load holds every write that was acknowledged before, and people sign in', async (t) => {
+  // Given a service with clients that write without a pause
+  const parent = givenParent(t);
+  const [data, folder, restored] = ['data', 'backup', 'restored'].map((name) => join(parent, name));
+  if (data === undefined || folder === undefined || restored === undefined) throw new Error('no paths');
+  const service = await startInProcess({ directory: data });
+  const writing = startWriting(service.url, { clients: 4, name: 'load' });
+  await writing.reached(15);
+  // When it is backed up meanwhile
+  const counts = countsOf(writing.acknowledged);
+  const made = await makeBackup(data, folder);
+  await writing.reached(counts.projects + 5);
+  await writing.stop();
+  await viewsAtHead(service);
+  const documents = await documentsOf(service);
+  await service.close();
+  // Then the restored service has all of it
+  t.deepEqual((await restoreInto(restored, folder)).set_before_start, []);
+  const again = await startInProcess({ directory: restored });
+  t.teardown(() => again.close());
+  await viewsAtHead(again);
+  const views = await documentsOf(again);
+  t.deepEqual(await findLosses(again.url, writing.acknowledged, counts), []);
+  // and its views are equal where their streams did not go on
+  let equal = 0;
+  for (const [name, document] of views) {
+    const [revision] = JSON.parse(document) as [string];
+    const [now] = JSON.parse(documents.get(name) ?? '[]') as [string];
+    if (revision !== now) continue;
+    t.is(documents.get(name), document, name);
+    equal += 1;
+  }
+  t.true(equal > counts.projects, String(equal));
+  t.is(made.events, Number(made.position));
+  t.deepEqual(made.keys_apart, []);
+  // and log, state, keys and views belong together
+  const { stores, keyRings } = again.services;
+  t.deepEqual((await compareStores(stores, keyRings)).problems, []);
+});
+
+test('The commands back a running service up, restore the folder, and compare', async (t) => {
+  const parent = givenParent(t);
+  const [data, folder, restored] = [join(parent, 'data'), join(parent, 'backup'), join(parent, 'restored')];
+  const service = await startInProcess({ directory: data });
+  await service.close();
+  const backup = await runCli(data, ['backup', folder]);
+  t.is(backup.code, 0, backup.stderr);
+  t.deepEqual(readdirSync(folder).toSorted(), ['events.db', 'keys.json', 'manifest.json', 'state.db']);
+  t.is(statSync(folder).mode & 0o777, 0o700);
+  t.is(statSync(join(folder, 'keys.json')).mode & 0o777, 0o600);
+  t.deepEqual(readdirSync(parent).toSorted(), ['backup', 'data']);
+  const checked = await runCli(restored, ['restore', '--check', folder]);
+  t.is(checked.code, 0, checked.stderr);
+  const restore = await runCli(restored, ['restore', folder]);
+  t.is(restore.code, 0, restore.stderr);
+  t.deepEqual(readdirSync(restored).toSorted(), ['events.db', 'keys.json', 'lock.db', 'state.db']);
+});
+
+test('A backup takes no folder that holds anything, and a restore no directory that holds anything', async (t) => {
+  const parent = givenParent(t);
+  const taken = join(parent, 'taken');
+  mkdirSync(taken);
+  writeFileSync(join(taken, 'holiday.txt'), '');
+  const message = /taken is not empty/;
+  await t.throwsAsync(makeBackup(join(small.directory, 'data'), taken), {
+    instanceOf: ConfigProblem,
+    message,
+  });
+  await t.throwsAsync(restoreInto(taken, smallBackup), { instanceOf: ConfigProblem, message });
+  t.deepEqual(readdirSync(taken), ['holiday.txt']);
+});
+
+test('A directory without data is not backed up, and no command makes it', async (t) => {
+  const parent = givenParent(t);
+  await t.throwsAsync(makeBackup(join(parent, 'data'), join(parent, 'backup')), { message: /holds no data/ });
+  t.deepEqual(readdirSync(parent), []);
+});
+
+test('A manifest that is cut off at any byte, or changed, is refused', (t) => {
+  const folder = join(givenParent(t), 'cut');
+  cpSync(smallBackup, folder, { recursive: true });
+  const path = join(folder, 'manifest.json');
+  const whole = readFileSync(path);
+  for (let length = whole.length - 1; length >= 0; length -= 1) {
+    truncateSync(path, length);
+    t.throws(() => readManifest(folder), { instanceOf: StoreDamaged }, String(length));
+  }
+  writeFileSync(path, whole.toString().replace(/"events": \d+/, '"events": 1'));
+  t.throws(() => readManifest(folder), { instanceOf: StoreDamaged, message: /manifest\.json is changed/ });
+});
+
+test('A file of a backup that is cut off, changed or absent is refused, and nothing is restored', async (t) => {
+  const parent = givenParent(t);
+  const [folder, target] = [join(parent, 'cut'), join(parent, 'target')];
+  for (const name of ['events.db', 'state.db', 'keys.json']) {
+    cpSync(smallBackup, folder, { recursive: true });
+    const path = join(folder, name);
+    const whole = readFileSync(path);
+    for (const length of [whole.length - 1, Math.floor(whole.length / 2), 1, 0]) {
+      truncateSync(path, length);
+      const message = new RegExp(`${name} has ${length} bytes and had ${whole.length}`);
+      await t.throwsAsync(restoreInto(target, folder), { instanceOf: StoreDamaged, message });
+    }
+    whole.writeUInt8(whole.readUInt8(whole.length - 1) ^ 1, whole.length - 1);
+    writeFileSync(path, whole);
+    await t.throwsAsync(restoreInto(target, folder), {
+      message: new RegExp(`${name} differs from its digest`),
+    });
+    rmSync(path);
+    await t.throwsAsync(restoreInto(target, folder), { message: new RegExp(`${name} is missing`) });
+    rmSync(folder, { recursive: true });
+  }
+  t.false(existsSync(target));
+});
+
+test('A service does not start on the half of a restore, and the restore may be repeated', async (t) => {
+  const target = join(givenParent(t), 'target');
+  mkdirSync(target);
+  for (const name of ['restore.unfinished', 'state.db']) writeFileSync(join(target, name), '');
+  await t.throwsAsync(openStores(target), {
+    instanceOf: StoreDamaged,
+    message: /`stowage restore` did not end/,
+  });
+  await restoreInto(target, smallBackup);
+  const stores = await openStores(target);
+  t.not(await stores.stateStore.get(canaryRecord), null);
+  await stores.close();
+});
+
+test('A backup says which keys it does not hold, and the restore which variables must be set', async (t) => {
+  const parent = givenParent(t);
+  const [data, folder] = [join(parent, 'data'), join(parent, 'backup')];
+  await (await startInProcess({ directory: data, environment: keyEnvironment })).close();
+  const made = await makeBackup(data, folder);
+  t.deepEqual(made.keys, []);
+  t.deepEqual(made.keys_apart, Object.keys(keyEnvironment));
+  const restored = await restoreInto(join(parent, 'restored'), folder);
+  t.deepEqual(restored.set_before_start, Object.keys(keyEnvironment));
+  t.is((await verifyBackup(folder, () => undefined)).files.length, 2);
+});
+
+test('With servers the backup refuses and names the document', async (t) => {
+  const config = readConfig({ ...keyEnvironment, MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' });
+  await t.throwsAsync(backUp(config, '/nowhere', { now: new Date(), onShare: () => undefined }), {
+    message: /docs\/operate\.md#backup/,
+  });
+});
+
+test('The comparison finds a state that lacks data keys, belongs to another log, and has other keys', async (t) => {
+  // Given a restored log with accounts beside the state of another service
+  const parent = givenParent(t);
+  const [one, other] = [join(parent, 'one'), join(parent, 'other')];
+  await restoreInto(one, smallBackup);
+  const service = await startInProcess({ directory: other });
+  t.teardown(() => service.close());
+  const stores = await openStores(one);
+  t.teardown(() => stores.close());
+  // When they are compared
+  const { stateStore, readModelStore } = service.services.stores;
+  const { keyRings } = service.services;
+  const report = await compareStores({ eventStore: stores.eventStore, stateStore, readModelStore }, keyRings);
+  // Then each fault is a sentence
+  t.like(report, { data_keys: { needed: 1, found: 0 } });
+  const said = report.problems.join('\n');
+  t.regex(said, /the state belongs to the log \S+, and the log is/);
+  t.regex(said, /it lacks 1 data keys that the log needs, for example data-key\/person\//);
+  t.regex((await compareStores(stores, keyRings)).problems.join('\n'), /MASTER_KEYS lacks the key/);
+});

@@ -1,0 +1,103 @@
+import { cp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { KeyProblem } from '../../src/keys/errors.js';
+import { canaryRecord } from '../../src/keys/key-canaries.js';
+import { openConnection } from '../../src/stores/embedded/database.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { dumpDirectory } from '../support/servers/embedded-dump.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { type Environment, makeDataDirectory } from '../support/servers/service-process.js';
+import { changedKeys } from '../support/examples/changed-keys.js';
+
+const template = makeDataDirectory();
+
+/** A data directory with an account, whose keys were set by variables. */
+test.before(async () => {
+  const service = await startInProcess({ directory: (await template).path, environment: keyEnvironment });
+  await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-7');
+  await service.close();
+});
+
+test.after.always(async () => {
+  await (await template).remove();
+});
+
+async function givenCopy(t: ExecutionContext): Promise<string> {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const { path } = await template;
+  for (const name of await readdir(path)) await cp(join(path, name), join(directory.path, name));
+  return directory.path;
+}
+
+/** Starts and stops; returns what the start throws, or null. */
+async function refusalOf(directory: string, environment: Environment): Promise<unknown> {
+  try {
+    await (await startInProcess({ directory, environment })).close();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+for (const { what, variables, environment } of changedKeys) {
+  test.serial(`Embedded stores, ${what}: the start names the variable and writes nothing`, async (t) => {
+    const directory = await givenCopy(t);
+    const before = dumpDirectory(directory);
+    const refusal = await refusalOf(directory, environment);
+    if (!(refusal instanceof KeyProblem)) {
+      t.fail(String(refusal));
+      return;
+    }
+    for (const name of variables) t.regex(refusal.message, new RegExp(name));
+    t.deepEqual(dumpDirectory(directory), before);
+  });
+}
+
+test.serial(
+  'Embedded stores: the right keys start, and keys.json takes the place of no variable',
+  async (t) => {
+    const directory = await givenCopy(t);
+    t.is(await refusalOf(directory, keyEnvironment), null);
+    t.false((await readdir(directory)).includes('keys.json'));
+  },
+);
+
+test.serial(
+  'Data of an earlier release has no canaries: right keys get them, wrong keys are found by the data',
+  async (t) => {
+    const directory = await givenCopy(t);
+    const forget = (): void => {
+      const connection = openConnection(join(directory, 'state.db'));
+      connection.statement('DELETE FROM records WHERE key = ?')(canaryRecord);
+      connection.close();
+    };
+    forget();
+    for (const { what, variables, environment } of changedKeys) {
+      const [name = ''] = variables;
+      if (!what.startsWith('another') || !['MASTER_KEYS', 'INDEX_KEY', 'REFRESH_KEYS'].includes(name))
+        continue;
+      const before = dumpDirectory(directory);
+      t.regex(String(await refusalOf(directory, environment)), new RegExp(`KeyProblem.*${name}`), what);
+      t.deepEqual(dumpDirectory(directory), before);
+    }
+    t.is(await refusalOf(directory, keyEnvironment), null);
+    t.regex(String(await refusalOf(directory, changedKeys[0]?.environment ?? {})), /KeyProblem/);
+  },
+);
+
+test.serial(
+  'A log with accounts beside an empty state is refused, also without a note of the state in the log',
+  async (t) => {
+    const directory = await givenCopy(t);
+    for (const name of ['state.db', 'state.db.mark', 'state.db-wal', 'state.db-shm']) {
+      await rm(join(directory, name), { force: true });
+    }
+    t.regex(
+      String(await refusalOf(directory, keyEnvironment)),
+      /StoreDamaged: state\.db is missing or empty/,
+    );
+  },
+);

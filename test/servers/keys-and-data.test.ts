@@ -1,0 +1,54 @@
+import test, { type ExecutionContext } from 'ava';
+import { KeyProblem } from '../../src/keys/errors.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { changedKeys } from '../support/examples/changed-keys.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+
+/** Servers with the data of an account. */
+async function given(t: ExecutionContext) {
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const database = await makeTestDatabase(t);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const start = (keys: Readonly<Record<string, string>>) =>
+    startInProcess({
+      directory: directory.path,
+      environment: { ...keys, EVENTSTOREDB_URL: server.url, MONGODB_URL: database.url },
+    });
+  const service = await start(keyEnvironment);
+  await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-7');
+  await service.close();
+  const dump = async (): Promise<unknown> => {
+    const db = database.client.db(database.name);
+    const names = (await db.collections()).map(({ collectionName }) => collectionName).toSorted();
+    const documents = names.map(async (name) => [
+      name,
+      await db.collection(name).find().sort({ _id: 1 }).toArray(),
+    ]);
+    return { log: server.log.records.length, documents: await Promise.all(documents) };
+  };
+  return { start, dump };
+}
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('The tests of keys on servers run when MONGODB_URL names a server', () => undefined);
+} else {
+  test('Servers: with each variable wrong, swapped or missing, the start names it and writes nothing', async (t) => {
+    const { start, dump } = await given(t);
+    const before = await dump();
+    for (const { what, variables, environment } of changedKeys) {
+      const refusal = await t.throwsAsync(start(environment), { instanceOf: KeyProblem }, what);
+      for (const name of variables) t.regex(refusal.message, new RegExp(name), what);
+      t.deepEqual(await dump(), before, what);
+    }
+    // Then the right keys start, in two processes at once
+    const both = await Promise.all([start(keyEnvironment), start(keyEnvironment)]);
+    await Promise.all(both.map((service) => service.close()));
+  });
+}

@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { backUp } from '../../../src/composition/backup.js';
+import { restoreBackup } from '../../../src/composition/restore.js';
+import { readConfig } from '../../../src/config.js';
+import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
+import { collectionName } from '../../../src/event-sourcing/views/projection.js';
+import { makeServiceClient, textOf } from '../clients/service-client.js';
+import type { ServiceInProcess } from '../servers/service-in-process.js';
+
+const ignore = (): void => undefined;
+
+/** Copies a data directory as the command does. */
+export function makeBackup(directory: string, folder: string): ReturnType<typeof backUp> {
+  return backUp(readConfig({ DATA_DIR: directory }), folder, { now: new Date(), onShare: ignore });
+}
+
+/** Restores a folder as the command does. */
+export function restoreInto(directory: string, folder: string): ReturnType<typeof restoreBackup> {
+  return restoreBackup(readConfig({ DATA_DIR: directory }), folder, ignore);
+}
+
+/** Writes that a service acknowledged: accounts that can sign in, and projects with the reply that made them. */
+export interface Acknowledged {
+  readonly accounts: { readonly email: string; readonly password: string }[];
+  readonly projects: { readonly id: string; readonly owner: number; readonly body: string }[];
+}
+
+/** Clients that register and create projects without a pause. */
+export interface WritingClients {
+  readonly acknowledged: Acknowledged;
+  /** Resolves when this many projects are acknowledged. */
+  reached(projects: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts clients. @param name distinguishes the accounts of several loads */
+export function startWriting(
+  url: string,
+  { clients, name }: { clients: number; name: string },
+): WritingClients {
+  const acknowledged: Acknowledged = { accounts: [], projects: [] };
+  const state = { isOver: false };
+  const client = makeServiceClient(url);
+  const running = Array.from({ length: clients }, async (_, number) => {
+    const password = 'Correct-Horse-7';
+    for (let round = 0; !state.isOver; round += 1) {
+      const email = `${name}-${number}-${round}@example.org`;
+      const owner = await client.register(email, password);
+      const place = acknowledged.accounts.push({ email, password }) - 1;
+      for (let made = 0; made < 10 && !state.isOver; made += 1) {
+        const reply = await client.post('/api/v1/projects', { name: `Film ${made}` }, owner.headers);
+        if (reply.status !== 201) throw new Error(`creating a project was answered ${reply.status}`);
+        acknowledged.projects.push({ id: textOf(reply.json(), 'id'), owner: place, body: reply.text });
+      }
+    }
+  });
+  return {
+    acknowledged,
+    reached: async (projects) => {
+      while (acknowledged.projects.length < projects) await Promise.race([wait(5), Promise.all(running)]);
+    },
+    stop: async () => {
+      state.isOver = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** The number of accounts and projects that were acknowledged at a moment. */
+export interface Counts {
+  readonly accounts: number;
+  readonly projects: number;
+}
+
+export function countsOf({ accounts, projects }: Acknowledged): Counts {
+  return { accounts: accounts.length, projects: projects.length };
+}
+
+/** Signs each of the first accounts in and reads its projects. Returns what differs from what was acknowledged. */
+export async function findLosses(
+  url: string,
+  { accounts, projects }: Acknowledged,
+  counts: Counts,
+): Promise<readonly string[]> {
+  const client = makeServiceClient(url);
+  const losses: string[] = [];
+  for (const [index, { email, password }] of accounts.slice(0, counts.accounts).entries()) {
+    const reply = await client.post('/api/v1/auth/login', { email, password });
+    if (reply.status !== 200) {
+      losses.push(`${email} signs in: ${reply.status} ${reply.text}`);
+      continue;
+    }
+    const tokens = (reply.json() as { data: { tokens: JsonObject } }).data.tokens;
+    const headers = { authorization: `Bearer ${textOf(tokens, 'access_token')}` };
+    for (const { id, owner, body } of projects.slice(0, counts.projects)) {
+      if (owner !== index) continue;
+      const found = await client.get(`/api/v1/projects/${id}`, headers);
+      if (found.text !== body) losses.push(`the project ${id}: ${found.status} ${found.text}`);
+    }
+  }
+  return losses;
+}
+
+/** All documents of all views, by collection and id, with their revisions. */
+export async function documentsOf(service: ServiceInProcess): Promise<ReadonlyMap<string, string>> {
+  const { generations, readModelStore } = service.services;
+  const found = new Map<string, string>();
+  for (const projection of generations.projections) {
+    const collection = collectionName(projection, generations.record(projection).live);
+    for (let after: string | undefined; ;) {
+      const page = await readModelStore.scan(collection, {
+        limit: 500,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const { id, revision, body } of page) {
+        found.set(`${projection.name}/${id}`, JSON.stringify([String(revision), body]));
+      }
+      after = page.at(-1)?.id;
+      if (after === undefined) break;
+    }
+  }
+  return found;
+}
+
+/** Resolves when the views have passed the end that the log has now. */
+export async function viewsAtHead(service: ServiceInProcess): Promise<void> {
+  const head = await service.services.eventStore.head();
+  const { generations } = service.services;
+  while (head !== null && !generations.projections.every((view) => service.projections.shows(view, head))) {
+    await wait(5);
+  }
+}
