@@ -1,7 +1,14 @@
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
-import { billingOffer, isExpired, isOver, offerLifetimeMs, openAt, ownershipOfferTo } from './open-offers.js';
+import {
+  billingOffer,
+  isOfferOver,
+  isInvitationOver,
+  offerLifetimeMs,
+  openAt,
+  ownershipOfferTo,
+} from './open-offers.js';
 import { roleIn } from './status.js';
 
 export type OfferCommand =
@@ -111,9 +118,9 @@ export function afterExpiry<Command extends { readonly now: Date }>(
 /** Returns the events that end what has expired. */
 function expiredAt({ offers, invitations }: ExistingProject, now: Date): readonly ProjectEvent[] {
   return [
-    ...offers.filter((offer) => isExpired(offer, now)).map(({ id }) => endOffer(id, 'expired')),
+    ...offers.filter((offer) => isOfferOver(offer, now)).map(({ id }) => endOffer(id, 'expired')),
     ...invitations
-      .filter((invitation) => isOver(invitation, now))
+      .filter((invitation) => isInvitationOver(invitation, now))
       .map(({ id }): ProjectEvent => {
         return { type: 'InvitationWithdrawn', data: { invitation_id: id, reason: 'expired' } };
       }),

@@ -28,16 +28,16 @@ export function openAt<Project extends Pick<ProjectFields, 'offers' | 'invitatio
 ): Project {
   return {
     ...project,
-    offers: project.offers.filter((offer) => !isExpired(offer, now)),
-    invitations: project.invitations.filter((invitation) => !isOver(invitation, now)),
+    offers: project.offers.filter((offer) => !isOfferOver(offer, now)),
+    invitations: project.invitations.filter((invitation) => !isInvitationOver(invitation, now)),
   };
 }
 
-export function isExpired({ expires_at }: OfferEntry, now: Date): boolean {
+export function isOfferOver({ expires_at }: OfferEntry, now: Date): boolean {
   return new Date(expires_at) <= now;
 }
 
-export function isOver(invitation: InvitationEntry, now: Date): boolean {
+export function isInvitationOver(invitation: InvitationEntry, now: Date): boolean {
   const expiry = invitationExpiry(invitation);
   return expiry !== null && expiry <= now;
 }
