@@ -6,7 +6,7 @@ import {
   noticedTypes,
   noticeOf,
 } from '../../domain/project/notices.js';
-import { openAt } from '../../domain/project/offers.js';
+import { openAt } from '../../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
 import { roleIn } from '../../domain/project/status.js';
 import type { Role } from '../../domain/role.js';
