@@ -151,7 +151,13 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
     const add = {
       type: 'AddMember',
-      ...{ actorId: userId, userId: friend, emailDigest: digest, role: 'admin' as const, now: stores.clock.now() },
+      ...{
+        actorId: userId,
+        userId: friend,
+        emailDigest: digest,
+        role: 'admin' as const,
+        now: stores.clock.now(),
+      },
     } as const;
     await stores.handler.handle(target, add, { ...next(), actor: `user:${userId}` });
     // When only the first event is appended
