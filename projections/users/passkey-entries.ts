@@ -1,5 +1,5 @@
 import type { UserEvent } from '../../src/domain/user/events.js';
-import { voidsPasskeys } from '../../src/domain/user/passkeys.js';
+import { voidsPasskeys } from '../../src/domain/user/status.js';
 import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 

@@ -11,12 +11,13 @@ import {
   accountResource,
   type AccountResource,
   type MeResource,
+  passkeyResource,
+  type PasskeyResource,
   userResource,
   type UserResource,
 } from './resource.js';
-import { passkeyResource, type PasskeyResource } from './passkey-resource.js';
 
-export type { AccountResource, MeResource, UserResource } from './resource.js';
+export type { AccountResource, MeResource, PasskeyResource, UserResource } from './resource.js';
 
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { checkPasskeyName } from '../../domain/user/passkeys.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
-import type { PasskeyResource } from '../../../projections/users/passkey-resource.js';
+import type { PasskeyResource } from '../../../projections/users/reader.js';
 import type { Deps } from '../deps.js';
 import { sealForPerson } from './person-data.js';
 

@@ -5,7 +5,7 @@ import { checkPasskeyName } from '../../domain/user/passkeys.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { type RegistrationResponse, makeWebauthn } from '../../security/webauthn.js';
-import type { PasskeyResource } from '../../../projections/users/passkey-resource.js';
+import type { PasskeyResource } from '../../../projections/users/reader.js';
 import type { Deps } from '../deps.js';
 import { rejectUseCase } from '../shared/rejections.js';
 import { sealCredential } from './passkey-credential.js';

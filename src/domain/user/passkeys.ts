@@ -1,8 +1,8 @@
-import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import { sessionHolds } from '../session-epoch.js';
 import { checkName } from '../text.js';
 import type { UserEvent } from './events.js';
+import type { Passkey } from './passkey-state.js';
 import { rejectUser } from './rejections.js';
 import type { RegisteredUser } from './state.js';
 
@@ -36,18 +36,6 @@ export type PasskeyCommand =
     }
   | { readonly type: 'RenamePasskey'; readonly passkeyId: string; readonly name: Sealed }
   | { readonly type: 'RemovePasskey'; readonly passkeyId: string };
-
-/** A passkey as a user's state keeps it. */
-export interface Passkey {
-  readonly passkeyId: string;
-  readonly credentialDigest: string;
-  readonly credential: Sealed;
-  /** The highest signature counter that was accepted; 0 where the authenticator counts nothing. */
-  readonly counter: number;
-  readonly name: Sealed;
-  /** The store's recorded time. */
-  readonly registeredAt: Date;
-}
 
 /** A user has at most this many passkeys. */
 export const passkeysMax = 20;
@@ -116,37 +104,4 @@ function register(
 function owned({ passkeys }: RegisteredUser, id: string): Passkey {
   const found = passkeys.find(({ passkeyId }) => passkeyId === id);
   return found ?? rejectUser('passkey_not_found', 'you have no such passkey');
-}
-
-/** Returns the passkeys after an event. */
-export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<UserEvent>): readonly Passkey[] {
-  if (voidsPasskeys(event)) return [];
-  if (event.type === 'PasskeyRegistered') {
-    const { passkey_id: passkeyId, credential_digest, credential, counter, name } = event.data;
-    const registeredAt = event.recordedAt;
-    return [
-      ...passkeys,
-      { passkeyId, credentialDigest: credential_digest, credential, counter, name, registeredAt },
-    ];
-  }
-  if (event.type === 'PasskeyUsed') {
-    return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });
-  }
-  if (event.type === 'PasskeyRenamed') {
-    return changed(passkeys, event.data.passkey_id, { name: event.data.name });
-  }
-  if (event.type === 'PasskeyRemoved') {
-    return passkeys.filter(({ passkeyId }) => passkeyId !== event.data.passkey_id);
-  }
-  return passkeys;
-}
-
-/** Returns whether all passkeys of the user end with the event. The aggregate and the view both fold with it. */
-export function voidsPasskeys(event: UserEvent): boolean {
-  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('passkeys');
-  return event.type === 'CredentialsVoided';
-}
-
-function changed(passkeys: readonly Passkey[], id: string, change: Partial<Passkey>): readonly Passkey[] {
-  return passkeys.map((passkey) => (passkey.passkeyId === id ? { ...passkey, ...change } : passkey));
 }

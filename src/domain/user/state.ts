@@ -1,6 +1,6 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import { type Passkey, passkeysAfter } from './passkeys.js';
+import { type Passkey, passkeysAfter } from './passkey-state.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';

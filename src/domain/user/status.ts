@@ -95,3 +95,9 @@ function withoutSource(capacity: UserFields['capacity'], source: GrantSource): U
 function withoutRole(roles: readonly PlatformRole[], role: PlatformRole): readonly PlatformRole[] {
   return roles.filter((held) => held !== role);
 }
+
+/** Returns whether all passkeys of the user end with the event. The aggregate and the view both fold with it. */
+export function voidsPasskeys(event: UserEvent): boolean {
+  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('passkeys');
+  return event.type === 'CredentialsVoided';
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
-import { passkeyResource } from '../../../projections/users/passkey-resource.js';
+import { passkeyResource } from '../../../projections/users/resource.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
