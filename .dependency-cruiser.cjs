@@ -10,7 +10,7 @@ const concurrency = '^src/concurrency/';
 /** Field schemas, roles and scopes that several aggregates share. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
-const sharedFolds = '^src/domain/([^/]+/status|order/(review|number))\\.ts$';
+const sharedFolds = '^src/domain/([^/]+/status|order/(review|number)|project/open-offers)\\.ts$';
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
 const vocabulary = '^src/domain/[^/]+/(rejections|status|hold-reason|provider|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */

@@ -83,6 +83,8 @@ export interface Config {
   readonly payments: () => PaymentSettings;
   /** Connections of one client address that the service holds at once. */
   readonly maxConnectionsPerClient: number;
+  /** How far the threads that hash passwords yield to the rest of the machine: 0 to 19. */
+  readonly hashingNice: number;
   /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
   readonly drainSeconds: number;
   /** Whether `NODE_ENV` is `production`. */
@@ -147,6 +149,7 @@ export const environmentSchema = z.object({
   PLANS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
+  HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -213,6 +216,7 @@ export function readConfig(environment: Environment = process.env): Config {
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     payments: () => readPayments(set).settings,
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
+    hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,

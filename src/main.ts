@@ -25,7 +25,7 @@ import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
 import { type Log, makeLog } from './log.js';
 
-/** The longest shutdown. Acknowledged data is durable even if the process is killed. */
+/** The longest shutdown, after `DRAIN_SECONDS`. Acknowledged data is durable even if the process is killed. */
 const shutdownMsMax = 25_000;
 
 /** A start that takes longer says at the terminal why it does not listen yet. */
@@ -48,9 +48,14 @@ type Closer = () => Promise<unknown>;
  */
 export async function serve(config: Config): Promise<number> {
   const running = new AbortController();
+  const draining = new AbortController();
   let end: (ending: Ending) => void = () => undefined;
   const ended = new Promise<Ending>((resolve) => {
-    end = resolve;
+    end = (ending) => {
+      resolve(ending);
+      // A process that has failed serves no longer, also not while it drains.
+      if (ending.code !== 0) draining.abort();
+    };
   });
   const fail = (error: unknown): void => {
     end({ code: 1, reason: sentenceOf(error) });
@@ -81,11 +86,17 @@ export async function serve(config: Config): Promise<number> {
     ...{ config, log, tell, links, stores, health, closers, fail, signal: running.signal },
     onOpened: reload,
   });
+  const listens = starting.then(
+    () => true,
+    () => false,
+  );
   try {
     const ending = await Promise.race([ended, starting.then(() => ended)]);
     logger[ending.code === 0 ? 'info' : 'fatal']({ reason: ending.reason }, 'ending');
     if (ending.code !== 0) tell(`stowage: ${ending.reason}`);
     health.stopping();
+    if (await Promise.race([listens, Promise.resolve(false)]))
+      await drain(config.drainSeconds, draining.signal);
     return ending.code;
   } finally {
     // A part that hangs must not keep the process alive.
@@ -101,6 +112,12 @@ export async function serve(config: Config): Promise<number> {
       });
     }
   }
+}
+
+/** Serves on until balancers have seen that the process is not ready and send their requests elsewhere. */
+async function drain(seconds: number, signal: AbortSignal): Promise<void> {
+  // An aborted sleep ends the wait.
+  await systemClock.sleep(seconds * 1_000, signal).catch(() => undefined);
 }
 
 /** Opens the parts in the order in which they depend on one another. The last one listens for requests. */
@@ -183,7 +200,12 @@ async function start(deps: {
     clearTimeout(late);
   });
   const server = await listening(
-    startHttpServer({ ...http, host: config.host, port: config.port }),
+    startHttpServer({
+      ...http,
+      host: config.host,
+      port: config.port,
+      limits: { connectionsPerClientMax: config.maxConnectionsPerClient },
+    }),
     `${config.host}:${config.port} (HOST, PORT)`,
   );
   closers.push(() => server.close());

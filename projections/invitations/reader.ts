@@ -1,4 +1,4 @@
-import { invitationExpiry, openAt } from '../../src/domain/project/offers.js';
+import { invitationExpiry, openAt } from '../../src/domain/project/open-offers.js';
 import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { type ProjectDocument, projectsProjection } from '../projects/projection.js';
 import type { UserReader } from '../users/reader.js';

@@ -2,7 +2,7 @@ import type { Page, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { pageOfEntries } from '../page-of-entries.js';
-import { invitationExpiry, openAt, ownershipOfferTo } from '../../src/domain/project/offers.js';
+import { invitationExpiry, openAt, ownershipOfferTo } from '../../src/domain/project/open-offers.js';
 import type {
   InvitationEntry,
   MemberEntry,

@@ -1,6 +1,6 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Role } from '../../src/domain/role.js';
-import { billingOffer } from '../../src/domain/project/offers.js';
+import { billingOffer } from '../../src/domain/project/open-offers.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import type { UsageReader } from '../usage/reader.js';

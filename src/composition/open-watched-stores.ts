@@ -5,6 +5,7 @@ import { loadKeys, readKeySettings } from '../keys/key-rings.js';
 import type { Log } from '../log.js';
 import { checkConnections } from './connections.js';
 import { openStores, type Stores } from './open-stores.js';
+import { requirePrivateDirectory } from './private-directory.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './store-links.js';
 import { watchStore } from './watched-stores.js';
 
@@ -51,6 +52,7 @@ export async function openWatchedStores(
       logger.warn({ problem: sentence }, 'a connection should be set in another way');
     },
   } = options;
+  requirePrivateDirectory(config.dataDirectory);
   if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
     // This check reports missing keys at once, even while a server is unavailable.
     loadKeys({ settings: readKeySettings(config.secret), keyFile: null });

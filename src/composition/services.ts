@@ -35,6 +35,7 @@ import { type HashPool, makeHashPool } from '../security/hash-pool.js';
 import { limitsFrom } from '../security/limits.js';
 import { makeCheckPassword } from '../security/password-rules.js';
 import { makePasswords } from '../security/passwords.js';
+import type { ThreadPriority } from '../security/thread-priority.js';
 import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from '../commands/index.js';
@@ -166,14 +167,14 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
     });
     const scryptParameters = parametersOf(options);
-    const pool = hashPoolOf(options);
+    const pool = hashPoolOf(options, config, log);
     const passwords = makePasswords({
       peppers: keyRings.pepper,
       pool,
       randomBytes,
       ...scryptParameters,
     });
-    const sharePool = makeHashPool(guessing.sharePassword.pool);
+    const sharePool = makeHashPool({ ...guessing.sharePassword.pool, nice: config.hashingNice });
     const sharePasswords = makeSharePasswords({
       peppers: keyRings.pepper,
       pool: sharePool,
@@ -290,8 +291,11 @@ function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
 }
 
-function hashPoolOf({ hashPool }: ServiceOptions): HashPool {
-  return hashPool ?? makeHashPool();
+function hashPoolOf({ hashPool }: ServiceOptions, { hashingNice: nice }: Config, { logger }: Log): HashPool {
+  const onPriority = (priority: ThreadPriority): void => {
+    logger.info({ priority }, 'the priority of the threads that hash passwords');
+  };
+  return hashPool ?? makeHashPool({ nice, onPriority });
 }
 
 function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders {

@@ -52,6 +52,11 @@ export const serviceVariables: Readonly<
       'the connections that one client address may hold, and its requests at once behind a trusted proxy; see ' +
       '[errors and limits](errors-and-limits.md#connections)',
   },
+  HASHING_NICE: {
+    meaning:
+      'how far the threads that hash passwords yield to the rest of the machine (Linux), 0 to 19; lower it where other ' +
+      'programs keep the cores busy, or sign-ins get no time',
+  },
   DRAIN_SECONDS: {
     default: '5; 0 in a development start',
     meaning:

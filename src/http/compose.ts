@@ -5,13 +5,14 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../security/access-tokens.js';
-import { makeClientIp } from '../security/client-ip.js';
+import { ipBuckets, makeClientIp } from '../security/client-ip.js';
 import { makeRateLimiter, type RateLimit } from '../security/rate-limit.js';
 import { makeCheckAgentSecret } from './agent-secret.js';
 import { makeApp } from './app.js';
 import type { AccessReader } from '../../projections/access/reader.js';
 import { makeAuthenticator } from './authenticate.js';
 import { describeForLog } from './error-reply.js';
+import type { ClientKey } from './connections.js';
 import { makeGate } from './gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from './idempotency.js';
 import { limitsFrom } from '../security/limits.js';
@@ -19,6 +20,7 @@ import { makeHttpMetrics, type HttpMetrics } from './metrics.js';
 import type { Readiness } from '../observing/readiness.js';
 import { makeRequestLimits, type RequestLimitsOptions, type StoresAvailability } from './request-limits.js';
 import type { Route } from './route.js';
+import { serverLimits } from './server.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from './routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
@@ -34,6 +36,8 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
   /** `TRUSTED_PROXIES`, `LIMITS_FILE` and the agent secrets, the current one first. */
   readonly trustedProxies: readonly string[];
   readonly limits: Readonly<Record<string, RateLimit>>;
+  /** `MAX_CONNECTIONS_PER_CLIENT`; 100 when left out. */
+  readonly maxConnectionsPerClient?: number;
   readonly agentSecrets: readonly (string | undefined)[];
   readonly routes: readonly Route[];
   readonly availability?: StoresAvailability;
@@ -46,6 +50,8 @@ export interface Http {
   readonly routes: readonly Route[];
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly metrics: HttpMetrics;
+  /** The keys by which the connections of an address count. */
+  readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
   readonly onClosing: () => void;
 }
 
@@ -53,6 +59,7 @@ export interface Http {
 export function composeHttp(deps: HttpDeps): Http {
   const { readiness, readers, accessTokens, clock, logger, digests } = deps;
   let closing = false;
+  const clientIp = makeClientIp(deps.trustedProxies);
   const limiter = makeRateLimiter({ clock, limits: limitsFrom(deps.limits) });
   const metrics = makeHttpMetrics(deps.registry);
   const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
@@ -82,7 +89,8 @@ export function composeHttp(deps: HttpDeps): Http {
     }),
     logger,
     metrics,
-    clientIp: makeClientIp(deps.trustedProxies),
+    clientIp,
+    requestsPerClientMax: deps.maxConnectionsPerClient ?? serverLimits.connectionsPerClientMax,
     digestIp: (address) => digests.ip(address),
     overHttps: deps.publicUrl.startsWith('https:'),
     closing: () => closing,
@@ -92,6 +100,11 @@ export function composeHttp(deps: HttpDeps): Http {
     routes,
     handler: (request, response) => handler(request, response),
     metrics,
+    // A trusted proxy holds the connections of many clients. Their requests count instead.
+    clientsOf: (address) =>
+      clientIp.isProxy(address)
+        ? [{ key: clientIp(address, undefined), factor: Infinity }]
+        : ipBuckets(clientIp(address, undefined)),
     onClosing: () => {
       closing = true;
     },

@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { HttpError } from './http-error.js';
 
+/** What names a caller. */
+type HeadersOf = Pick<IncomingMessage, 'headers'>;
+
 /** Returns the token of `Authorization: Bearer …`; null if absent. @throws HttpError 401 for another scheme */
-export function bearerToken(request: IncomingMessage): string | null {
+export function bearerToken(request: HeadersOf): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
   const token = /^bearer +(?<token>[\w~+/.-]+=*) *$/i.exec(header)?.groups?.['token'];
@@ -12,11 +15,11 @@ export function bearerToken(request: IncomingMessage): string | null {
 }
 
 /** Returns the key of `X-API-Key`; null if the header is absent. An empty key is present and invalid. */
-export function presentedApiKey(request: IncomingMessage): string | null {
+export function presentedApiKey(request: HeadersOf): string | null {
   return onlyValue(request.headers['x-api-key']);
 }
 
-export function presentedAgentSecret(request: IncomingMessage): string | null {
+export function presentedAgentSecret(request: HeadersOf): string | null {
   return onlyValue(request.headers['x-agent-secret']);
 }
 

@@ -4,7 +4,7 @@ import type { Route } from './route.js';
 
 const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> = {
   public: [],
-  agent: ['unauthorized', 'agent_secret_not_configured'],
+  agent: ['unauthorized', 'agent_secret_not_configured', 'rate_limited'],
   session: [
     'unauthorized',
     'invalid_token',

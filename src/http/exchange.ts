@@ -50,7 +50,7 @@ export function makeExchange<
     // 2. Authentication 401, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      ctx.req,
+      { headers: ctx.req.headers, client: ctx.state.client },
       () => noParams ?? validate(request.params, ctx.params, { where: 'path', code: badId }),
     );
     ctx.state.actor = grant.caller.actor;
@@ -79,7 +79,8 @@ export function makeExchange<
       const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
-    const answer: Answer = () => {
+    const answer: Answer = async () => {
+      spec.check?.({ body, time: shell.clock.now() });
       if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,

@@ -22,7 +22,8 @@ import {
   unauthorized,
 } from './credentials.js';
 import { HttpError } from './http-error.js';
-import { takeOne, type Limiter } from './limits.js';
+import { makeLru } from '../event-sourcing/views/lru.js';
+import { takeOne, type Limiter, withWrongOnesLimited } from './limits.js';
 
 export type PathParams = Readonly<Record<string, string>>;
 
@@ -31,17 +32,22 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
   readonly params: Params;
 }
 
+/** A request, and the address of its client. */
+export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
+  readonly client: string;
+}
+
 /** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
 export type Gate = <Kind extends AccessKind, Params extends PathParams>(
   policy: Policy<Kind>,
-  request: IncomingMessage,
+  request: GateRequest,
   readPath: () => Params,
 ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 
 type GateByKind = {
   readonly [Kind in AccessKind]: <Params extends PathParams>(
     policy: Policy<Kind>,
-    request: IncomingMessage,
+    request: GateRequest,
     readPath: () => Params,
   ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 };
@@ -102,14 +108,29 @@ function requireFactorOfOperator(caller: SessionCaller): void {
 
 /** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
 export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
+  // A neighbour's wrong keys must not keep the keys of others behind the same address from working.
+  const seenKeys = makeLru<number>(10_000);
+  const checkApiKey = async (
+    key: string,
+    projectId: string | null,
+    client: string,
+  ): Promise<Authenticated<ApiKeyCaller>> => {
+    if (seenKeys.get(key) !== undefined) return authenticator.apiKey(key, projectId);
+    const authenticated = await withWrongOnesLimited(limiter, 'wrong_api_key', client, () =>
+      authenticator.apiKey(key, projectId),
+    );
+    seenKeys.set(key, 1);
+    return authenticated;
+  };
+
   const authenticate = async (
-    request: IncomingMessage,
+    request: GateRequest,
     projectId: string | null,
   ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
     // A present key decides alone: an invalid one is refused even beside a valid token.
     const key = presentedApiKey(request);
     if (key !== null) {
-      const authenticated = await authenticator.apiKey(key, projectId);
+      const authenticated = await checkApiKey(key, projectId, request.client);
       takeOne(limiter, 'api_key', authenticated.caller.keyId);
       return authenticated;
     }
@@ -127,8 +148,13 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       params: readPath(),
     }),
 
-    agent: (_policy, request, readPath) => {
-      checkAgentSecret(presentedAgentSecret(request));
+    agent: async (_policy, request, readPath) => {
+      const secret = presentedAgentSecret(request);
+      // A request without a secret is no guess.
+      if (secret === null) checkAgentSecret(null);
+      await withWrongOnesLimited(limiter, 'wrong_agent_secret', request.client, () => {
+        checkAgentSecret(secret);
+      });
       return { grant: { caller: { kind: 'agent', actor: 'agent' } }, params: readPath() };
     },
 

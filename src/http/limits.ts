@@ -16,6 +16,27 @@ export function takeOne(limiter: Limiter, name: LimitName, key: RateKey): void {
   refuseWhenExceeded(limiter.check(name, key));
 }
 
+/**
+ * Limits the wrong credentials of a client.
+ * @param name counts each 401 of the check
+ * @throws HttpError 429 before the check while the limit is reached; the errors of the check
+ */
+export async function withWrongOnesLimited<Result>(
+  limiter: Limiter,
+  name: LimitName,
+  client: string,
+  check: () => Result | Promise<Result>,
+): Promise<Result> {
+  const key = ipBuckets(client);
+  refuseWhenExceeded(limiter.probe(name, key));
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 401) limiter.check(name, key);
+    throw error;
+  }
+}
+
 function refuseWhenExceeded({ allowed, retryAfterSeconds }: RateVerdict): void {
   if (!allowed) throw rateLimited(retryAfterSeconds);
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import { makeLru } from '../event-sourcing/views/lru.js';
-import type { ClientIp } from '../security/client-ip.js';
+import { type ClientIp, ipBuckets } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
-import { errorBody } from './http-error.js';
+import { errorBody, HttpError } from './http-error.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
 import { trackRequest } from './request-limits.js';
@@ -17,6 +17,8 @@ export interface ObserveDeps {
   readonly clientIp: ClientIp;
   /** Computes the keyed digest of an address. Logs name clients by it. */
   readonly digestIp: (address: string) => string;
+  /** Requests at once of one client behind a trusted proxy. Other clients hold a connection for each request. */
+  readonly requestsPerClientMax?: number;
   /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
   readonly overHttps?: boolean;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
@@ -43,6 +45,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   const { logger, metrics, closing } = deps;
   const headers = deps.overHttps === true ? { ...securityHeaders, ...strictTransport } : securityHeaders;
   const identify = makeIdentify(deps);
+  const places = makePlaces(deps.requestsPerClientMax ?? Infinity);
   return async (ctx, next) => {
     const startedAt = performance.now();
     const { req } = ctx;
@@ -58,7 +61,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.res.setHeader('x-request-id', requestId);
     try {
       checkRequestTarget(req);
-      await next();
+      await (client.isForwarded ? places.run(client.address, next) : next());
     } catch (error) {
       answerError(ctx, error, deps);
     }
@@ -101,6 +104,32 @@ function nameRequest(given: string | string[] | undefined): string {
 interface Client {
   readonly address: string;
   readonly digest: string;
+  /** Whether a trusted proxy names the client. */
+  readonly isForwarded: boolean;
+}
+
+/** Bounds what runs at once for a client. */
+function makePlaces(max: number): { run: (client: string, work: () => Promise<unknown>) => Promise<void> } {
+  const taken = new Map<string, number>();
+  const add = (key: string, change: number): void => {
+    const count = (taken.get(key) ?? 0) + change;
+    if (count > 0) taken.set(key, count);
+    else taken.delete(key);
+  };
+  return {
+    run: async (client, work) => {
+      const buckets = ipBuckets(client);
+      if (buckets.some(({ key, factor }) => (taken.get(key) ?? 0) >= max * factor)) {
+        throw new HttpError('rate_limited', 'too many requests of this client at once; wait for replies');
+      }
+      for (const { key } of buckets) add(key, 1);
+      try {
+        await work();
+      } finally {
+        for (const { key } of buckets) add(key, -1);
+      }
+    },
+  };
 }
 
 /** A header of this length names several proxies. Longer ones are not cached, or clients would fill the memory. */
@@ -115,7 +144,9 @@ function makeIdentify({ clientIp, digestIp }: Pick<ObserveDeps, 'clientIp' | 'di
   const forwarders = makeLru<Client>(10_000);
   const clientOf = (socketAddress: string | undefined, forwarded: string | undefined): Client => {
     const address = clientIp(socketAddress, forwarded);
-    return { address, digest: digestIp(address) };
+    // A proxy that forwards for no client asks for itself, for example for its health checks.
+    const isForwarded = forwarded !== undefined && !clientIp.isProxy(address);
+    return { address, digest: digestIp(address), isForwarded };
   };
   return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
     const socketKey = socketAddress ?? '';

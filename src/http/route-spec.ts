@@ -56,6 +56,11 @@ export interface RouteSpec<
   /** The error for a missing part of the configuration. It runs for well-formed requests, before limits. */
   readonly lacks?: () => HttpError | null;
   /**
+   * Checks what the schema cannot, and reads no store. It runs under the limits and before an `Idempotency-Key` is
+   * claimed, so that a body that is not valid writes nothing.
+   */
+  readonly check?: (request: { readonly body: Body; readonly time: Date }) => void;
+  /**
    * Returns whether this request needs a fresh authentication (docs/design.md#fresh-authentication), where the policy does
    * not need one for every request. It runs for well-formed requests of sessions.
    */

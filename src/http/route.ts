@@ -12,7 +12,7 @@ import type { HttpState, Shell } from './shell.js';
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'request' | 'access' | 'errors' | 'needsFresh'
+  'handler' | 'check' | 'request' | 'access' | 'errors' | 'needsFresh'
 > & {
   readonly errors: readonly ErrorCode[];
   readonly access: Policy;

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type ClientKey, makeConnections } from './connections.js';
 import type { HttpMetrics } from './metrics.js';
+import { inTurn } from './pipeline.js';
 import { describeParseError, rawErrorReply } from './raw-error.js';
 
 /** docs/design.md#http-server; in milliseconds. Tests pass their own, so that they need not wait. */
@@ -12,6 +14,10 @@ export interface ServerLimits {
   readonly keepAliveTimeout: number;
   readonly headerBytesMax: number;
   readonly connectionsMax: number;
+  /** Of one client address. The setting is `MAX_CONNECTIONS_PER_CLIENT`. */
+  readonly connectionsPerClientMax: number;
+  /** Requests of a connection that wait for the one before them. */
+  readonly pipelinedMax: number;
   /** For requests in flight at `close`. */
   readonly closeWithin: number;
 }
@@ -23,6 +29,8 @@ export const serverLimits: ServerLimits = {
   keepAliveTimeout: 65_000,
   headerBytesMax: 16 * 1024,
   connectionsMax: 1_000,
+  connectionsPerClientMax: 100,
+  pipelinedMax: 16,
   closeWithin: 10_000,
 };
 
@@ -37,6 +45,8 @@ export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: HttpMetrics;
+  /** The keys by which connections count; by default each address is a client. */
+  readonly clientsOf?: (address: string | undefined) => readonly ClientKey[];
   /** Called at the start of `close`, so that replies contain `Connection: close`. */
   readonly onClosing?: () => void;
   readonly limits?: Partial<ServerLimits>;
@@ -56,14 +66,34 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
     noDelay: true,
   });
-  server.maxConnections = limits.connectionsMax;
+  // The registry refuses earlier. A connection that it closed counts here until its end.
+  server.maxConnections = 2 * limits.connectionsMax;
   // Node would silently drop headers beyond a number. Their bytes are already bounded.
   server.maxHeadersCount = 0;
 
+  const { clientsOf = clientOfAddress } = options;
+  const connections = makeConnections<Duplex>({ ...limits, clientsOf });
+  server.on('connection', (socket) => {
+    if (!connections.open(socket)) {
+      metrics.connectionRefused('too_many_connections');
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => {
+      connections.close(socket);
+    });
+  });
+
   const answering = new WeakMap<Duplex, ServerResponse>();
+  const take = inTurn(options.handler, limits.pipelinedMax);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    answering.set(request.socket, response);
-    options.handler(request, response);
+    const { socket } = request;
+    if (!take(request, response)) return;
+    answering.set(socket, response);
+    connections.begin(socket);
+    response.once('close', () => {
+      connections.end(socket);
+    });
   };
   server.on('request', serve);
   // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).
@@ -90,6 +120,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       return closed;
     },
   };
+}
+
+function clientOfAddress(address = ''): readonly ClientKey[] {
+  return [{ key: address, factor: 1 }];
 }
 
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {

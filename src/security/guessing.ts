@@ -1,6 +1,4 @@
-import type { Requester } from '../domain/fields.js';
 import { mailedCode } from '../domain/mailed-code.js';
-import type { PasswordClass } from '../domain/share/password.js';
 import type { DailyLimit } from './daily-count.js';
 import type { ThrottleLimits } from './failure-throttle.js';
 import type { RateLimit } from './gcra.js';
@@ -27,7 +25,7 @@ interface GuessingPolicy {
   /** 1. Attempts of a client address at all secrets of the kind, by name in `LIMITS_FILE`. Then 429. Per process. */
   readonly client?: Readonly<Record<string, RateLimit>>;
   /** 2. Failures of all clients at one account or share in any 24 hours, counted before the check. Then 429. */
-  readonly daily?: Readonly<Record<Requester, DailyLimit>> | Readonly<Record<PasswordClass, DailyLimit>>;
+  readonly daily?: Readonly<Record<string, DailyLimit>>;
   /** 3. Failures of all clients at one secret. Beyond them each attempt waits; no client is locked out. */
   readonly pressure?: {
     readonly limit: RateLimit;

@@ -1,15 +1,17 @@
 import { Tinypool } from 'tinypool';
-import { z } from 'zod';
 import { Overloaded } from '../concurrency/overloaded.js';
-import { makeSemaphore, type Priority } from '../concurrency/semaphore.js';
+import type { Priority } from '../concurrency/semaphore.js';
 import { guessing } from './guessing.js';
+import { makeHashQueue } from './hash-queue.js';
+import type { HashReply, HashRequest } from './hash-worker.js';
 import { chooseScrypt, type ScryptInput } from './scrypt.js';
+import type { ThreadPriority } from './thread-priority.js';
 
 /** Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. */
 export interface HashPool {
   /**
    * @param priority `normal` when left out
-   * @throws Overloaded when the queue is full, or at the time limit
+   * @throws Overloaded when the queue is full, or when the hash would not end in time
    */
   hash(input: ScryptInput, priority?: Priority): Promise<Buffer>;
   /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
@@ -18,13 +20,20 @@ export interface HashPool {
   close(): Promise<void>;
 }
 
-const outputSchema = z.instanceof(Uint8Array);
+interface HashPoolOptions {
+  readonly threads?: number;
+  readonly queue?: number;
+  readonly timeLimitMs?: number;
+  /** How far the threads yield to the rest of the machine; 0 when left out. */
+  readonly nice?: number;
+  /** Receives once, with the first hash, whether the threads have a lower priority than the rest of the process. */
+  readonly onPriority?: (priority: ThreadPriority) => void;
+}
 
 /** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
-export function makeHashPool(
-  options: { readonly threads?: number; readonly queue?: number; readonly timeLimitMs?: number } = {},
-): HashPool {
-  const { threads, queue, timeLimitMs } = { ...guessing.password.pool, ...options };
+export function makeHashPool(options: HashPoolOptions = {}): HashPool {
+  const { threads, queue, timeLimitMs, nice = 0 } = { ...guessing.password.pool, ...options };
+  let onPriority = options.onPriority;
   // A wrong scrypt must stop the start, not the first registration.
   chooseScrypt();
   const pool = new Tinypool({
@@ -34,49 +43,37 @@ export function makeHashPool(
     maxThreads: threads,
     idleTimeout: 60_000,
   });
-  // The queue of Tinypool has no priorities: the semaphore gives it no more than its threads take.
-  const semaphore = makeSemaphore(threads);
-  let accepted = 0;
-  let closed = false;
+  // The queue of Tinypool has no priorities, and takes what cannot end in time.
+  const hashes = makeHashQueue<ScryptInput, Buffer>({
+    threads,
+    queue,
+    timeLimitMs,
+    nowMs: () => performance.now(),
+    work: async (input) => {
+      const reply = await onThread({ input, nice });
+      if ('failed' in reply) throw new Error(`scrypt failed: ${reply.failed}`);
+      onPriority?.(reply.priority);
+      onPriority = undefined;
+      return { output: Buffer.from(reply.output), tookMs: reply.tookMs };
+    },
+  });
 
   return {
-    hash: async (input, priority = 'normal') => {
-      if (!hasRoom()) throw new Overloaded('too many passwords are being checked');
-      accepted += 1;
-      const limit = AbortSignal.timeout(timeLimitMs);
-      try {
-        const output = await semaphore.run(() => run(input, limit), { priority, signal: limit });
-        return Buffer.from(outputSchema.parse(output));
-      } catch (error) {
-        // Without the cause, which could contain the input.
-        if (limit.aborted || isClosed()) throw new Overloaded('a password check took too long');
-        throw error;
-      } finally {
-        accepted -= 1;
-      }
-    },
-    hasRoom,
+    hash: (input, priority = 'normal') => hashes.run(input, priority),
+    hasRoom: () => hashes.hasRoom(),
     close: async () => {
-      closed = true;
+      hashes.close();
       await pool.destroy();
     },
   };
 
-  /** Runs a hash, twice if needed: a hash at its time limit ends its thread, which may have just received this one. */
-  async function run(input: ScryptInput, limit: AbortSignal): Promise<unknown> {
-    try {
-      return await pool.run(input, { signal: limit });
-    } catch (error) {
-      if (limit.aborted || isClosed()) throw error;
-      return pool.run(input, { signal: limit });
-    }
-  }
-
-  function hasRoom(): boolean {
-    return !closed && accepted < threads + queue;
-  }
-
-  function isClosed(): boolean {
-    return closed;
+  /** Runs a hash, twice if its thread has ended meanwhile. Without the error, which could contain the input. */
+  async function onThread(request: HashRequest): Promise<HashReply> {
+    const run = () => pool.run(request) as Promise<HashReply>;
+    return run()
+      .catch(run)
+      .catch(() => {
+        throw new Overloaded('the thread that checked a password ended');
+      });
   }
 }

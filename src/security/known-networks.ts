@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Requester } from '../domain/fields.js';
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
@@ -20,7 +19,7 @@ export interface NetworkOf {
  */
 export interface KnownNetworks {
   /** @returns `network`: the digest of the client's network, which two accounts do not share. @throws StoreUnavailable */
-  requesterOf(of: NetworkOf): Promise<{ readonly requester: Requester; readonly network: string }>;
+  requesterOf(of: NetworkOf): Promise<{ readonly requester: 'known' | 'unknown'; readonly network: string }>;
   /** Call it after a complete sign-in. It writes at most once a day. It reports that the store is away. */
   remember(of: NetworkOf): Promise<void>;
   /** Forgets all other networks too, when the other sessions end. It reports that the store is away. */

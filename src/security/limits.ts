@@ -18,6 +18,9 @@ export const defaultLimits = {
   invitation_inviter: { limit: 300, seconds: 86_400 },
   invitation_address: { limit: 10, seconds: 86_400 },
   verification_address: { limit: 10, seconds: 86_400 },
+  wrong_agent_secret: { limit: 20, seconds: 60, failsClosed: true },
+  wrong_api_key: { limit: 60, seconds: 60, failsClosed: true },
+  register_invalid: { limit: 60, seconds: 600, failsClosed: true },
   session: { limit: 600, seconds: 60 },
   user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
@@ -46,6 +49,10 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   invitation_address: 'the same to one address; in all processes',
   verification_address:
     'codes that the service mails to one address to prove it, also to accounts that are erased; in all processes',
+  wrong_agent_secret: 'wrong agent secrets of a client; beyond it the service refuses right ones, too',
+  wrong_api_key:
+    'wrong API keys of a client; beyond it the service refuses keys that it has not seen in the process before',
+  register_invalid: 'registrations of a client that end in 400 although the body has the right form',
   session: 'requests of one session',
   user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',

@@ -36,6 +36,8 @@ export type Reservation<Name extends string> =
 export interface RateLimiter<Name extends string> {
   /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
   check(name: Name, key: RateKey): RateVerdict;
+  /** Judges an attempt and counts none. */
+  probe(name: Name, key: RateKey): RateVerdict;
   /**
    * Reserves a place for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
    * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
@@ -137,6 +139,7 @@ export function makeRateLimiter<Name extends string>({
       if (verdict.allowed) count(name, cells, nowMs);
       return verdict;
     },
+    probe: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
     reserve: (claims) => {
       const nowMs = clock.now().getTime();
       const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));

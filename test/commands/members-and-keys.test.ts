@@ -16,7 +16,7 @@ import { dataKeyRecord } from '../../src/keys/key-scope.js';
 import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest, otherUserId, userId } from '../support/examples/ids.js';
-import { addViewer, memberId, offerId } from '../support/examples/project.js';
+import { memberId, offerId } from '../support/examples/project.js';
 import { register } from '../support/examples/user.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -36,14 +39,19 @@ test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves 
   const slow = Array.from({ length: 6 }, (_, index) =>
     client.post('/api/v1/auth/register', { email: `ada${index}@example.org`, password }),
   );
-  const first = await Promise.race(slow);
-  t.is(first.status, 201);
+  // A busy machine refuses some of them at once, because they would wait too long.
+  await Promise.any(
+    slow.map(async (reply) => {
+      const { status } = await reply;
+      if (status !== 201) throw new Error(`the registration was answered ${status}`);
+    }),
+  );
   const exit = service.stop();
   // Then all are answered, and the process ends with exit code 0
   const replies = await Promise.all(slow);
   const registered = replies.filter(({ status }) => status === 201);
   // On a busy machine some may wait for their hash beyond the time limit.
-  for (const reply of replies) if (reply.status !== 201) t.like(reply.json(), { code: 'overloaded' });
+  for (const { status } of replies) t.true(status === 201 || status === 503, String(status));
   t.is(await exit, 0);
   t.true(replies.some(({ headers }) => headers.get('connection') === 'close'));
   t.false(existsSync(join(directory.path, 'control.sock')));
@@ -94,6 +102,104 @@ test('A second signal ends the service at once', async (t) => {
   // Then the service ends at once
   t.is(await Promise.race([service.exited, wait(3_000, 'waiting')]), 130);
 });
+
+test('After SIGTERM the service is not ready and still serves for DRAIN_SECONDS, and a second signal ends it', async (t) => {
+  // Given a service that drains for longer than the test takes
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const environment = { DRAIN_SECONDS: '300' };
+  const service = await startService({ directory: directory.path, port: await freePort(), environment });
+  t.teardown(() => service.kill());
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', password);
+  // When SIGTERM arrives
+  service.signal('SIGTERM');
+  await until(t, async () => (await fetch(`${service.url}/readyz`)).status === 503);
+  // Then new connections are accepted, and reads and writes are served
+  const port = Number(new URL(service.url).port);
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+  t.is((await client.get('/healthz')).status, 200);
+  t.is((await client.post('/api/v1/projects', { name: 'Film' }, owner.headers)).status, 201);
+  t.is((await client.get('/api/v1/auth/me', owner.headers)).status, 200);
+  // When a second signal arrives, then the service ends at once
+  service.signal('SIGTERM');
+  t.is(await service.exited, 130);
+});
+
+test('A service ends by itself after DRAIN_SECONDS', async (t) => {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const environment = { DRAIN_SECONDS: '1' };
+  const service = await startService({ directory: directory.path, port: await freePort(), environment });
+  t.teardown(() => service.kill());
+  t.is(await service.stop(), 0);
+});
+
+test('Neither a full disk under the log and the terminal nor a reader that stalls keeps the service from serving and ending', async (t) => {
+  for (const outputs of ['> /dev/full 2> /dev/full', '| sleep 300', '2>&1 | sleep 300']) {
+    // Given a service whose output goes nowhere
+    const directory = await makeDataDirectory();
+    t.teardown(() => directory.remove());
+    const port = await freePort();
+    const shell = spawn('bash', ['-c', `"$NODE" "$CLI" serve ${outputs} & wait "$!"`], {
+      detached: true,
+      stdio: 'ignore',
+      env: {
+        PATH: process.env['PATH'],
+        NODE: process.execPath,
+        CLI: fileURLToPath(new URL('../../src/cli.js', import.meta.url)),
+        DATA_DIR: directory.path,
+        PORT: String(port),
+        HASHING_NICE: '0',
+      },
+    });
+    t.teardown(() => {
+      // The group: the shell, the service, and the reader that never reads.
+      if (shell.pid !== undefined && isAlive(-shell.pid)) process.kill(-shell.pid, 'SIGKILL');
+    });
+    const health = `http://127.0.0.1:${port}/healthz`;
+    const answers = () =>
+      fetch(health).then(
+        (reply) => reply.ok,
+        () => false,
+      );
+    while (!(await answers())) await wait(25);
+    // When it logs more than a pipe holds
+    for (let n = 0; n < 20; n += 1) {
+      const replies = await Promise.all(Array.from({ length: 20 }, answers));
+      t.deepEqual(new Set(replies), new Set([true]));
+    }
+    // Then SIGTERM ends it all the same
+    const pid = await pidOf(directory.path);
+    process.kill(pid, 'SIGTERM');
+    while (isAlive(pid)) await wait(25);
+    t.false(await answers());
+  }
+});
+
+/** Returns the process that holds the lock of a data directory. */
+async function pidOf(directory: string): Promise<number> {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '');
+    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+    if (environment.includes(`DATA_DIR=${directory}\0`) && /cli\.js\0serve/.test(command)) {
+      if (!command.startsWith('bash')) return Number(entry);
+    }
+  }
+  throw new Error('the service does not run');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function until(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000;

@@ -1,4 +1,4 @@
-import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -152,6 +152,30 @@ test.serial('The start refuses with a sentence: a data directory that cannot be 
   t.teardown(() => directory.remove());
   const says = [/cannot be (made|opened)/, /check the .*permissions/];
   assertExplains(t, await refusalOf(directory.path), says);
+});
+
+for (const mode of [0o777, 0o770, 0o702])
+  test.serial(
+    `The start refuses a data directory that others may write: mode ${mode.toString(8)}`,
+    async (t) => {
+      const directory = await makeDataDirectory();
+      t.teardown(() => directory.remove());
+      await chmod(directory.path, mode);
+      const says = [/other users may write DATA_DIR/, new RegExp(`mode ${mode.toString(8)}`), /chmod go-w/];
+      assertExplains(t, await refusalOf(directory.path), says);
+      t.deepEqual(await readdir(directory.path), [], 'nothing was written');
+    },
+  );
+
+test.serial('A data directory that the service makes is open to its user alone', async (t) => {
+  const parent = await makeDataDirectory();
+  t.teardown(() => parent.remove());
+  const directory = join(parent.path, 'new', 'data');
+  const before = process.umask(0);
+  t.teardown(() => process.umask(before));
+  const service = await startInProcess({ directory });
+  await service.close();
+  t.is((await stat(directory)).mode & 0o777, 0o700);
 });
 
 test.serial(

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
@@ -343,6 +344,78 @@ test('The agent secret is 503 while none is configured, then 401 unless it is on
   for (const bad of [undefined, '', 'old, old', 'Old', 'oldx', 'new-s']) {
     await expectCode(t, [two, '/agent', ask(bad)], [401, 'unauthorized']);
   }
+});
+
+test('A client that guesses agent secrets is refused after 20 in a minute, and other clients are not', async (t) => {
+  const route = makeRoute({
+    ...common,
+    method: 'GET',
+    path: '/agent',
+    name: 'agent',
+    access: agentAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
+  });
+  const http = await startTestHttp(t, {
+    routes: [route],
+    agentSecrets: ['right'],
+    trustedProxies: ['127.0.0.1'],
+  });
+  const statusOf = async (secret: string | null, client: string): Promise<number> => {
+    const given: Record<string, string> = secret === null ? {} : { 'x-agent-secret': secret };
+    return (await http.ask('/agent', { headers: { 'x-forwarded-for': client, ...given } })).status;
+  };
+  const [guesser, other] = ['198.51.100.1', '198.51.100.2'];
+  for (let n = 0; n < 30; n += 1) t.is(await statusOf(null, guesser), 401, 'a missing secret is no guess');
+  for (let n = 0; n < 20; n += 1) t.is(await statusOf(`guess ${n}`, guesser), 401);
+  t.is(await statusOf('guess', guesser), 429);
+  t.is(await statusOf('right', guesser), 429, 'or the limit would tell which secret is right');
+  t.is(await statusOf('right', other), 200);
+  http.clock.advance(3_000);
+  t.is(await statusOf('right', guesser), 200);
+});
+
+test('A client that sends wrong API keys is refused after 60 in a minute, and a key that worked before works on', async (t) => {
+  let lookups = 0;
+  const keys = [1, 2].map(() => makeApiKey(randomBytes));
+  const [known, unknown] = keys;
+  if (known === undefined || unknown === undefined) return t.fail();
+  const http = await startTestHttp(t, {
+    routes: [sessionRoute('passed')],
+    readers: {
+      access: {
+        ...noReaders.access,
+        apiKey: (digest) => {
+          lookups += 1;
+          const isRight = keys.some((key) => key.digest === digest);
+          return Promise.resolve(
+            isRight
+              ? {
+                  keyId: 'k',
+                  scopes: [],
+                  expiresAt: new Date('2030-01-01'),
+                  project: exampleProject({}),
+                }
+              : null,
+          );
+        },
+      },
+    },
+  });
+  const statusOf = async (key: string): Promise<number> =>
+    (await http.ask('/who', { headers: { 'x-api-key': key } })).status;
+  // Given a key that has worked
+  t.is(await statusOf(known.key), 403);
+  // When its neighbour sends wrong ones
+  for (let n = 0; n < 60; n += 1) t.is(await statusOf(makeApiKey(randomBytes).key), 401);
+  // Then a further one is refused without a look-up, and so is one that the process does not know
+  t.is(lookups, 61);
+  t.is(await statusOf(makeApiKey(randomBytes).key), 429);
+  t.is(await statusOf(unknown.key), 429);
+  t.is(lookups, 61);
+  t.is(await statusOf(known.key), 403);
+  http.clock.advance(1_000);
+  return t.is(await statusOf(unknown.key), 403);
 });
 
 test('A session beyond its limit is 429', async (t) => {

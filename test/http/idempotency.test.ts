@@ -13,6 +13,7 @@ import { trackRequest } from '../../src/http/request-limits.js';
 import { makeRoute } from '../../src/http/route.js';
 import { makeTestClock, type TestClock } from '../support/fakes/clock.js';
 import { plainSealer, startTestHttp, type Answer, type TestHttp } from '../support/clients/http-app.js';
+import { startTestService } from '../support/servers/http-service.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const made = z.strictObject({
@@ -380,4 +381,30 @@ test('A claim contains neither key nor body nor reply in the clear', async (t) =
     .replaceAll(/digest\(.*?\)"/g, '')
     .replaceAll(/"reply":".*?[^\\]"/g, '');
   t.notRegex(clear, /canary/);
+});
+
+test('A registration that is refused for its body writes nothing with an Idempotency-Key, and such 400s are limited', async (t) => {
+  // Given the state store, with a count of its writes
+  let writes = 0;
+  const clock = makeTestClock();
+  const inner = makeMemoryStateStore({ clock });
+  const stateStore: StateStore = {
+    ...inner,
+    compareAndSet: (...args) => {
+      writes += 1;
+      return inner.compareAndSet(...args);
+    },
+  };
+  const service = await startTestService(t, { stateStore });
+  const register = (email: string, password: string, key: number) =>
+    service.post('/api/v1/auth/register', { email, password }, { 'idempotency-key': `key-${key}` });
+  // When a client sends bodies of the right form that break a rule
+  for (let n = 0; n < 60; n += 1) t.is((await register('ada@example.com', 'too-simple', n)).status, 400);
+  // Then nothing was written
+  t.is(writes, 0);
+  // and the client is refused, also with a right body, until it has waited
+  t.is((await register('ada@example.com', 'Correct-Horse-7', 60)).status, 429);
+  service.clock.advance(10_000);
+  t.is((await register('ada@example.com', 'Correct-Horse-7', 60)).status, 201);
+  t.true(writes > 0);
 });

@@ -6,7 +6,7 @@ import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { makeRoute } from '../../src/http/route.js';
 import type { ServerLimits } from '../../src/http/server.js';
 import { startTestHttp, type TestHttp } from '../support/clients/http-app.js';
-import { openConnection, sendRaw } from '../support/clients/http-socket.js';
+import { openConnection, type RawConnection, sendRaw } from '../support/clients/http-socket.js';
 
 const echo = makeRoute({
   method: 'POST',
@@ -204,14 +204,114 @@ test('An unknown expectation is no reason to refuse', async (t) => {
   t.deepEqual(statuses, [200]);
 });
 
-test('Connections beyond the limit are dropped, and those within it are served', async (t) => {
+/** Opens a connection that has one request behind it, and is idle. */
+async function openIdle(port: number): Promise<RawConnection> {
+  const connection = await openConnection(port);
+  connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.received(/"ok"/);
+  return connection;
+}
+
+/** A route that answers when the test says so, with the number of requests that it has received. */
+function heldRoute() {
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { route, arrived } = slowRoute(gate);
+  return { route, arrived, release };
+}
+
+test('A connection beyond the limit of all takes the place of the longest idle one', async (t) => {
   const http = await start(t, { connectionsMax: 2 });
-  const held = await Promise.all([openConnection(http.server.port), openConnection(http.server.port)]);
-  for (const connection of held) connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-  await Promise.all(held.map((connection) => connection.received(/"ok"/)));
-  const { statuses } = await sendRaw(http.server.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-  t.deepEqual(statuses, []);
-  for (const { socket } of held) socket.destroy();
+  const [first, second] = [await openIdle(http.server.port), await openIdle(http.server.port)];
+  const { statuses } = await sendRaw(http.server.port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  t.deepEqual(statuses, [200]);
+  await first.closed();
+  second.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  t.deepEqual((await second.closed()).statuses, [200, 200]);
+});
+
+test('A connection beyond the limit of its client takes the place of an idle one, and is refused without any', async (t) => {
+  const { route, arrived, release } = heldRoute();
+  const http = await startTestHttp(t, { routes: [route], limits: { connectionsPerClientMax: 2 } });
+  const { port } = http.server;
+  const idle = await openIdle(port);
+  const busy = await openConnection(port);
+  busy.write(`GET /slow HTTP/1.1\r\nHost: a\r\n${close}`);
+  await arrived;
+  // The idle connection makes room, and the busy one does not.
+  const other = await openIdle(port);
+  await idle.closed();
+  other.write(`GET /slow HTTP/1.1\r\nHost: a\r\n${close}`);
+  while (!(await http.registry.metrics()).includes('reason="too_many_connections"} 1')) {
+    const { statuses } = await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+    t.deepEqual(statuses, []);
+  }
+  release();
+  t.deepEqual((await busy.closed()).statuses, [200]);
+});
+
+test('Clients behind a trusted proxy share its connections, and each has as many requests at once as a client connections', async (t) => {
+  const { route, arrived, release } = heldRoute();
+  const http = await startTestHttp(t, {
+    routes: [route],
+    trustedProxies: ['127.0.0.1'],
+    maxConnectionsPerClient: 1,
+    limits: { connectionsPerClientMax: 1 },
+  });
+  const slow = http.ask('/slow', { headers: { 'x-forwarded-for': '198.51.100.1' } });
+  await arrived;
+  const healthOf = async (client?: string): Promise<number> => {
+    const headers: Record<string, string> = client === undefined ? {} : { 'x-forwarded-for': client };
+    return (await fetch(`${http.origin}/healthz`, { headers })).status;
+  };
+  t.is(await healthOf('198.51.100.1'), 429);
+  t.is(await healthOf('198.51.100.2'), 200);
+  t.is(await healthOf(), 200, 'the proxy itself has no such limit');
+  release();
+  t.is((await slow).status, 200);
+  t.is(await healthOf('198.51.100.1'), 200);
+});
+
+test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
+  let [running, most] = [0, 0];
+  const route = makeRoute({
+    method: 'GET',
+    path: '/count',
+    name: 'count',
+    tag: 'Test',
+    summary: 'Count what runs',
+    access: publicAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
+    handler: async (_request) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return { status: 200, body: {} };
+    },
+  });
+  const http = await startTestHttp(t, { routes: [route], limits: { pipelinedMax: 16 } });
+  const request = 'GET /count HTTP/1.1\r\nHost: a\r\n\r\n';
+  const { statuses } = await sendRaw(
+    http.server.port,
+    request.repeat(16) + request.replace('\r\n\r\n', `\r\n${close}`),
+  );
+  t.deepEqual(statuses, Array<number>(17).fill(200));
+  t.is(most, 1);
+});
+
+test('A pipeline that is too long ends the connection after the requests that wait', async (t) => {
+  const http = await start(t, { pipelinedMax: 3 });
+  const { statuses, text } = await sendRaw(
+    http.server.port,
+    'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_400),
+  );
+  t.deepEqual(statuses, [200, 200, 200, 200]);
+  t.regex(text, /Connection: close/i);
+  t.is((await http.ask('/healthz')).status, 200);
 });
 
 function slowRoute(gate: Promise<void>) {

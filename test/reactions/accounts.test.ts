@@ -72,7 +72,7 @@ test('An account without a proof is erased 30 days after its mail, unless it has
     { aggregate: projectAggregate, id: resource.id },
     {
       ...{ type: 'AddMember', actorId: idOf('owner'), userId: idOf('member') },
-      ...{ emailDigest: digest, role: 'viewer' },
+      ...{ emailDigest: digest, role: 'viewer', now: stores.clock.now() },
     } as const,
     next(),
   );
@@ -151,7 +151,13 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
     const add = {
       type: 'AddMember',
-      ...{ actorId: userId, userId: friend, emailDigest: digest, role: 'admin' as const },
+      ...{
+        actorId: userId,
+        userId: friend,
+        emailDigest: digest,
+        role: 'admin' as const,
+        now: stores.clock.now(),
+      },
     } as const;
     await stores.handler.handle(target, add, { ...next(), actor: `user:${userId}` });
     // When only the first event is appended

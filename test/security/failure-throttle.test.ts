@@ -78,7 +78,7 @@ test('A clock that goes back lengthens no wait', (t) => {
   t.is(countFailure(signInThrottle, state, 990 * minute).failures, 10);
 });
 
-test('A clock that is set back by more than the longest wait refuses nobody for the length of the step', (t) => {
+test('A clock that is set back by more than the longest wait refuses no client for the length of the step', (t) => {
   const client = givenFailing();
   client.waitFor(2 * 86_400_000);
   for (let index = 0; index < 20; index += 1) client.waitFor((client.fail() ?? 0) * 1_000);

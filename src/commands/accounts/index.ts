@@ -20,7 +20,7 @@ import { makePassPasskey } from './pass-passkey.js';
 import { makePasskeyCommands } from './passkey-commands.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makePurgeUnproved } from './purge-unproved.js';
-import { makeRegister } from './register.js';
+import { makeCheckRegistration, makeRegister } from './register.js';
 import { makeRemoveTotp } from './remove-totp.js';
 import { makeReplaceRecoveryCodes } from './replace-recovery-codes.js';
 import { makeRequestEmailChange } from './request-email-change.js';
@@ -84,6 +84,7 @@ export function makeAccountCommands(
     startSession,
     endGivenAccess: common.endGivenAccess,
     register: makeRegister(common),
+    checkRegistration: makeCheckRegistration(common),
     ...makeSessionCommands(common),
     changeProfile: makeChangeProfile(common),
     verifyEmail: makeVerifyEmail(common),

@@ -39,6 +39,22 @@ export interface Registered {
  */
 export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
 
+/** Checks what needs no store, and returns it parsed. @throws CommandRejected invalid_request */
+export type CheckRegistration = (input: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) => {
+  readonly address: EmailAddress;
+  readonly nickname: string;
+};
+
+export function makeCheckRegistration({ checkPassword }: Pick<Deps, 'checkPassword'>): CheckRegistration {
+  return ({ email, password, nickname: given }) => {
+    const address = checkAddress(email);
+    const nickname = chooseNickname(given, address);
+    const problem = checkPassword(password, address.localPart);
+    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
+    return { address, nickname };
+  };
+}
+
 export function makeRegister({
   handler,
   reservations,
@@ -68,12 +84,9 @@ export function makeRegister({
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
 }): Register {
+  const checkRegistration = makeCheckRegistration({ checkPassword });
   return async (input, context) => {
-    const address = checkAddress(input.email);
-    const nickname = chooseNickname(input.nickname, address);
-    const problem = checkPassword(input.password, address.localPart);
-    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
-
+    const { address, nickname } = checkRegistration(input);
     const userId = derivedId(context, 'user');
     const emailDigest = digests.email(address.canonical);
     // The password is hashed before the address is checked, so that a taken address takes as long as a free one.

@@ -7,6 +7,8 @@ import { rejectUseCase, TooManyAttempts } from '../shared/rejections.js';
 import type { EmailVerificationIssues } from './email-verification-issues.js';
 import { loadRegistered } from './registered-user.js';
 
+export { emailVerificationSeconds } from '../../domain/user/email-verification.js';
+
 /**
  * Mails another code that proves the address of the account (docs/design.md#proof-of-an-address). It ends the code
  * before it.

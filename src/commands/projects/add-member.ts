@@ -4,7 +4,7 @@ import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import { rejectEnded, requireInvitable } from '../../domain/project/invitations.js';
 import { wasAddedBy } from '../../domain/project/members.js';
-import { openAt } from '../../domain/project/offers.js';
+import { openAt } from '../../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
 import { requireReach } from '../../domain/project/reach.js';
 import { invitationOf, roleIn } from '../../domain/project/status.js';

@@ -34,7 +34,6 @@ export function makeProjectCommands(
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
-  const places = makeProjectPlaces(deps);
   return {
     createProject: makeCreateProject({ ...deps, places }),
     changeProject: makeChangeProject(deps),

@@ -6,7 +6,7 @@ import {
   noticedTypes,
   noticeOf,
 } from '../../domain/project/notices.js';
-import { openAt } from '../../domain/project/offers.js';
+import { openAt } from '../../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
 import { roleIn } from '../../domain/project/status.js';
 import type { Role } from '../../domain/role.js';
@@ -18,9 +18,6 @@ import { memberNoticeMessage } from '../../integrations/mail/member-messages.js'
 import { erased } from '../../keys/sealer.js';
 import type { Deps } from '../deps.js';
 import { type MailDeps, makeMailReaction } from '../shared/mail-reaction.js';
-
-/** A day, as most notices about accounts. */
-const memberNoticeLifetimeMs = 86_400_000;
 
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
 

@@ -1,5 +1,5 @@
-import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { ProjectEvent } from './events.js';
+import type { GivenAccess } from './givers.js';
 import type { ExistingProject } from './state.js';
 import { roleIn } from './status.js';
 
@@ -15,15 +15,6 @@ export interface GivenAccessCommand {
   /** `end`: the members whom the user added, and those whom these added, leave. Their keys and invitations end too. */
   readonly members: 'stay' | 'end';
 }
-
-/** The giver of a membership, an invitation or an API key; null where no user gave it. `at`: the store's recorded time. */
-export interface GivenAccess {
-  readonly by: string | null;
-  readonly at: Date;
-}
-
-/** By the id of the member, the invitation or the API key. Only those that the project has. */
-export type GivenAccesses = ReadonlyMap<string, GivenAccess>;
 
 export function decideGivenAccess(
   { userId, until, members }: GivenAccessCommand,
@@ -72,35 +63,4 @@ function isGiven(
 ): boolean {
   if (by === null) return false;
   return giver.removed.has(by) || (by === giver.userId && (giver.until === null || at <= giver.until));
-}
-
-/** Returns who has given what after an event. */
-export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
-  const at = event.recordedAt;
-  if (event.type === 'MemberInvited') {
-    return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, at });
-  }
-  if (event.type === 'ApiKeyIssued') {
-    return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
-  }
-  if (event.type === 'MemberAdded') {
-    const { user_id, invitation_id } = event.data;
-    const invited = invitation_id === null ? undefined : given.get(invitation_id);
-    const by = invited === undefined ? userOf(event.metadata.actor) : invited.by;
-    return without(given, invitation_id).set(user_id, { by, at: invited?.at ?? at });
-  }
-  if (event.type === 'MemberRemoved') return without(given, event.data.user_id);
-  if (event.type === 'InvitationWithdrawn') return without(given, event.data.invitation_id);
-  return event.type === 'ApiKeyRevoked' ? without(given, event.data.key_id) : given;
-}
-
-function without(given: GivenAccesses, id: string | null): Map<string, GivenAccess> {
-  const rest = new Map(given);
-  if (id !== null) rest.delete(id);
-  return rest;
-}
-
-/** Returns the user of an actor `user:<id>`; null for any other actor. */
-function userOf(actor: string): string | null {
-  return actor.startsWith('user:') ? actor.slice('user:'.length) : null;
 }

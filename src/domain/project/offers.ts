@@ -1,7 +1,15 @@
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
-import { type InvitationEntry, type OfferEntry, roleIn } from './status.js';
+import {
+  billingOffer,
+  isOfferOver,
+  isInvitationOver,
+  offerLifetimeMs,
+  openAt,
+  ownershipOfferTo,
+} from './open-offers.js';
+import { roleIn } from './status.js';
 
 export type OfferCommand =
   /** An owner offers the billing to another owner, or takes it. An offer to another owner replaces an open one. */
@@ -21,9 +29,6 @@ export type OfferCommand =
       readonly accepts: boolean;
       readonly now: Date;
     };
-
-/** An offer, and an invitation of an owner, ends 30 days after it was made, in ms (docs/design.md#offers). */
-export const offerLifetimeMs = 30 * 86_400_000;
 
 export function decideOffers(command: OfferCommand, project: ExistingProject): readonly ProjectEvent[] {
   switch (command.type) {
@@ -100,36 +105,6 @@ export function endOffer(
   return { type: 'OfferEnded', data: { offer_id: offerId, reason } };
 }
 
-/** Returns the offer of ownership to a member, also an expired one. */
-export function ownershipOfferTo(
-  { offers }: Pick<ExistingProject, 'offers'>,
-  userId: string,
-): OfferEntry | null {
-  return offers.find(({ kind, user_id }) => kind === 'ownership' && user_id === userId) ?? null;
-}
-
-/** Returns the offer of the billing, also an expired one. There is one at most. */
-export function billingOffer({ offers }: Pick<ExistingProject, 'offers'>): OfferEntry | null {
-  return offers.find(({ kind }) => kind === 'billing') ?? null;
-}
-
-/** Returns when an invitation ends by itself; null: never. Only that of an owner does, because it waits for consent. */
-export function invitationExpiry({ role, role_at }: InvitationEntry): Date | null {
-  return role === 'owner' ? new Date(new Date(role_at).getTime() + offerLifetimeMs) : null;
-}
-
-/** Returns the project without the offers and invitations that have expired. They stay stored until a change ends them. */
-export function openAt<Project extends Pick<ExistingProject, 'offers' | 'invitations'>>(
-  project: Project,
-  now: Date,
-): Project {
-  return {
-    ...project,
-    offers: project.offers.filter((offer) => !isExpired(offer, now)),
-    invitations: project.invitations.filter((invitation) => !isOver(invitation, now)),
-  };
-}
-
 /** Decides without the invitations and offers that have expired, and ends them in the same append. */
 export function afterExpiry<Command extends { readonly now: Date }>(
   command: Command,
@@ -143,20 +118,11 @@ export function afterExpiry<Command extends { readonly now: Date }>(
 /** Returns the events that end what has expired. */
 function expiredAt({ offers, invitations }: ExistingProject, now: Date): readonly ProjectEvent[] {
   return [
-    ...offers.filter((offer) => isExpired(offer, now)).map(({ id }) => endOffer(id, 'expired')),
+    ...offers.filter((offer) => isOfferOver(offer, now)).map(({ id }) => endOffer(id, 'expired')),
     ...invitations
-      .filter((invitation) => isOver(invitation, now))
+      .filter((invitation) => isInvitationOver(invitation, now))
       .map(({ id }): ProjectEvent => {
         return { type: 'InvitationWithdrawn', data: { invitation_id: id, reason: 'expired' } };
       }),
   ];
-}
-
-function isExpired({ expires_at }: OfferEntry, now: Date): boolean {
-  return new Date(expires_at) <= now;
-}
-
-function isOver(invitation: InvitationEntry, now: Date): boolean {
-  const expiry = invitationExpiry(invitation);
-  return expiry !== null && expiry <= now;
 }

@@ -1,7 +1,7 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Recorded } from '../../event-sourcing/ports/domain-event.js';
 import type { ProjectEvent } from './events.js';
-import { type GivenAccesses, givenAfter } from './given-access.js';
+import { type GivenAccesses, givenAfter } from './givers.js';
 import { applyEvent, newProject, type ProjectFields } from './status.js';
 
 export type ProjectState =

@@ -1,6 +1,6 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
-import { emailVerificationSeconds } from '../../domain/user/email-verification.js';
+import { emailVerificationSeconds } from '../../commands/accounts/request-email-verification.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';

@@ -23,8 +23,9 @@ const registration = z
 /** Makes registration and account routes (docs/design.md#registration, docs/api.md#44-post-apiv1authregister). */
 export function makeAuthRoutes({
   register,
+  checkRegistration,
   users,
-}: Pick<Commands, 'register'> & Pick<Readers, 'users'>): readonly Route[] {
+}: Pick<Commands, 'register' | 'checkRegistration'> & Pick<Readers, 'users'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -40,15 +41,17 @@ export function makeAuthRoutes({
         },
       },
       errors: ['email_taken', 'conflict'],
-      limit: { name: 'register', counts: [201, 409] },
+      limit: [
+        { name: 'register', counts: [201, 409] },
+        { name: 'register_invalid', counts: [400] },
+      ],
       idempotent: true,
+      check: ({ body }) => {
+        checkRegistration(withoutNone(body));
+      },
       cacheControl: 'no-store',
-      handler: async ({ body: { email, password, nickname }, client, userAgent, command }) => {
-        const named = nickname === undefined ? {} : { nickname };
-        const registered = await register(
-          { email, password, ...named, clientIp: client, userAgent },
-          command,
-        );
+      handler: async ({ body, client, userAgent, command }) => {
+        const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
         return { status: 201, body: wrap(registered) };
       },
     }),
@@ -67,4 +70,8 @@ export function makeAuthRoutes({
       },
     }),
   ];
+}
+
+function withoutNone({ nickname, ...rest }: z.output<typeof registration>) {
+  return nickname === undefined ? rest : { ...rest, nickname };
 }

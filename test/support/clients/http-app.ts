@@ -43,7 +43,13 @@ export interface TestHttp {
 }
 
 /** Client and server share one thread. On a busy machine a request may arrive late although the client is not slow. */
-export const patientLimits: Partial<ServerLimits> = { headersTimeout: 60_000, requestTimeout: 60_000 };
+export const patientLimits: Partial<ServerLimits> = {
+  headersTimeout: 60_000,
+  requestTimeout: 60_000,
+  // All clients of a test have one address, and some send long pipelines.
+  connectionsPerClientMax: 1_000,
+  pipelinedMax: 1_000,
+};
 
 /** Starts the shell around routes, with harmless defaults for the other parts; it ends with the test. */
 export async function startTestHttp(

@@ -61,7 +61,7 @@ export async function startInProcess(options: {
 }): Promise<ServiceInProcess> {
   const { directory, limits = {}, environment = {}, ...serviceOptions } = options;
   const config = {
-    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
+    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', HASHING_NICE: '0', ...environment }),
     limits: { ...unlimited, ...limits },
   };
   const services = await openServices(config, {

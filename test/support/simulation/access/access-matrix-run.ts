@@ -29,7 +29,12 @@ export async function runAccessMatrix(
   { share, seed }: { readonly share: number; readonly seed: number },
 ): Promise<number> {
   const service = await startTestService(t, {
-    rates: { session: unlimited, api_key: unlimited },
+    rates: {
+      session: unlimited,
+      api_key: unlimited,
+      wrong_api_key: unlimited,
+      wrong_agent_secret: unlimited,
+    },
     logger: pino({ level: 'silent' }),
   });
   const world = await makeAccessWorld(service);

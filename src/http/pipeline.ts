@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Waiting {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/**
+ * Serves the requests of a connection one after the other, and other connections between them. Without it, all requests
+ * of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
+ * @param waitingMax requests of a connection that wait; at a further one the connection ends after these
+ * @returns whether the request is served
+ */
+export function inTurn(
+  serve: Serve,
+  waitingMax: number,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  /** The waiting requests of the connections that have one under way. */
+  const queues = new WeakMap<Duplex, Waiting[]>();
+  /** Connections whose pipeline was too long. */
+  const ended = new WeakSet<Duplex>();
+
+  return (request, response) => {
+    const { socket } = request;
+    if (ended.has(socket)) return false;
+    const queue = queues.get(socket);
+    if (queue === undefined) {
+      queues.set(socket, []);
+      begin({ request, response });
+      return true;
+    }
+    const last = queue.at(-1);
+    if (queue.length >= waitingMax && last !== undefined) {
+      // The client repeats the requests without a reply on another connection (RFC 9112, 9.3.2).
+      last.response.shouldKeepAlive = false;
+      ended.add(socket);
+      return false;
+    }
+    queue.push({ request, response });
+    return true;
+  };
+
+  function begin({ request, response }: Waiting): void {
+    response.once('close', () => {
+      next(request.socket);
+    });
+    serve(request, response);
+  }
+
+  function next(socket: Duplex): void {
+    const waiting = queues.get(socket)?.shift();
+    if (waiting === undefined || socket.destroyed) {
+      queues.delete(socket);
+      return;
+    }
+    // The requests of other connections have their turn first.
+    setImmediate(begin, waiting);
+  }
+}
