@@ -80,10 +80,14 @@ test('Commands print text, and with --json JSON; a refusal ends with 1 and a mal
   const refused = await run('user', 'verify', 'nobody@example.org', '--json');
   t.is(refused.code, 1);
   t.is(refused.stdout, '');
-  t.regex(
-    textOf(asObject(JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '')), 'message'),
-    /there is no account with this address/,
-  );
+  // Lines of the log may stand before and after it.
+  const lines = refused.stderr
+    .trim()
+    .split('\n')
+    .map((line) => asObject(JSON.parse(line)));
+  const problem = lines.find((line) => 'code' in line) ?? {};
+  t.is(textOf(problem, 'code'), 'user_not_found');
+  t.regex(textOf(problem, 'message'), /there is no account with this address/);
   t.is((await run('user', 'erase', 'nobody')).code, 2);
 });
 
