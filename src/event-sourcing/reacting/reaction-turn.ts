@@ -78,7 +78,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     const asked = await reaction.asks(event);
     if (typeof asked === 'object') {
       const waitMs = asked.notBefore.getTime() - clock.now().getTime();
-      if (waitMs <= timerAfterMs) return again(waitMs);
+      // Nothing looks for the timers of other reactions.
+      if (waitMs <= timerAfterMs || reaction.hasTimers !== true) return again(Math.min(waitMs, timerAfterMs));
       await timers.set(event, asked.notBefore);
       return 'settled';
     }
