@@ -33,8 +33,8 @@ export function makeFinishEmailChanges({
 
 /**
  * Releases the address that a user had before a change, once the change can no longer be undone, and the address that a
- * revert replaces, at once. A change waits here for 72 h, also over restarts, because the mark stays before its event. At
- * most 1,000 wait; a registration that needs an overdue address does not wait for its release.
+ * revert replaces, at once. A change has a timer of 72 h. A registration that needs an overdue address does not wait for
+ * its release.
  */
 export function makeReleaseFormerAddresses({
   reservations,
@@ -48,6 +48,7 @@ export function makeReleaseFormerAddresses({
     category: userCategory,
     codec: userCodec,
     types: ['EmailChanged', 'EmailChangeReverted'],
+    hasTimers: true,
     asks: async (event) => {
       const until = event.type === 'EmailChanged' ? event.data.revert?.until : undefined;
       // Its streams are read only when it is due: a waiting change costs no reads.
