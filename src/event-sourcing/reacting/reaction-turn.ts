@@ -79,6 +79,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     if (typeof asked === 'object') {
       const waitMs = asked.notBefore.getTime() - clock.now().getTime();
       if (waitMs <= timerAfterMs) return again(waitMs);
+      // No process would look for the timer of such a reaction.
+      if (reaction.hasTimers !== true) return again(timerAfterMs);
       await timers.set(event, asked.notBefore);
       return 'settled';
     }
