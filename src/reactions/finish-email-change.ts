@@ -33,8 +33,8 @@ export function makeFinishEmailChanges({
 
 /**
  * Releases the address that a user had before a change, once the change can no longer be undone, and the address that a
- * revert replaces, at once. Each change waits for 72 h with a
- * timer. A registration that needs an overdue address does not wait for its release.
+ * revert replaces, at once. A change has a timer of 72 h. A registration that needs an overdue address does not wait for
+ * its release.
  */
 export function makeReleaseFormerAddresses({
   reservations,

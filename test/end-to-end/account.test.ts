@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import { erased } from '../../src/keys/sealer.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
@@ -12,6 +13,7 @@ import {
   type ServiceReply,
   textOf,
 } from '../support/clients/service-client.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
@@ -25,8 +27,10 @@ const person = {
   agent: 'CanaryBrowser/7.3',
 };
 
+const hourMs = 3_600_000;
+
 /** Two services over the same embedded stores, with a mail server and all their log lines. */
-async function given(t: ExecutionContext) {
+async function given(t: ExecutionContext, { clock }: { readonly clock?: Clock } = {}) {
   const data = await makeDataDirectory();
   const smtp = await startSmtpServer();
   const lines: string[] = [];
@@ -35,12 +39,13 @@ async function given(t: ExecutionContext) {
     directory: data.path,
     environment: { SMTP_URL: smtp.url },
     log: { logger, flush: () => Promise.resolve() },
+    ...(clock === undefined ? {} : { clock }),
   };
   const one = await startInProcess(options);
   const two = await startInProcess({ ...options, stores: one.services.stores });
+  const closings = [() => one.close(), () => two.close()];
   t.teardown(async () => {
-    await two.close();
-    await one.close();
+    for (const close of closings.reverse()) await close();
     await smtp.close();
     await data.remove();
   });
@@ -53,6 +58,12 @@ async function given(t: ExecutionContext) {
     }
     t.fail(`${type} was not appended`);
   };
+  /** Starts a further service over the same stores. */
+  const startAnother = async () => {
+    const service = await startInProcess({ ...options, stores: one.services.stores });
+    closings.push(() => service.close());
+    return makeServiceClient(service.url);
+  };
   return {
     directory: data.path,
     services: one.services,
@@ -61,6 +72,7 @@ async function given(t: ExecutionContext) {
     lines,
     events,
     appended,
+    startAnother,
   };
 }
 
@@ -101,8 +113,9 @@ test('One code of the second factor passes once on two services and replaces the
   return undefined;
 });
 
-test('A mailed code changes an address and releases the earlier one', async (t) => {
-  const { clients, smtp, appended } = await given(t);
+test('A mailed code changes an address, and the earlier one is released after 72 hours, also by a later process', async (t) => {
+  const clock = settableClock();
+  const { clients, smtp, events, appended, startAnother } = await given(t, { clock });
   const [first, second] = clients;
   const ada = await first.register(person.email, person.password);
   const asked = await first.post('/api/v1/auth/email', { email: person.newEmail }, ada.headers);
@@ -115,13 +128,24 @@ test('A mailed code changes an address and releases the earlier one', async (t) 
     email: person.newEmail,
     email_verified: true,
   });
-  await appended('EmailReleased');
-  // The earlier address receives the notice
+  // The earlier address receives the notice, and the owner can have it back for 72 hours
   const [, notice] = await smtp.received(2);
   t.deepEqual(notice?.to, [person.email]);
   t.is(notice?.email.subject, 'The address of your account was changed');
-  t.not((await second.register(person.email, person.password)).userId, ada.userId);
-  t.is((await first.login(person.newEmail, person.password)).userId, ada.userId);
+  t.regex(notice?.email.text ?? '', /take the account back with this address and the code/);
+  const { email, password } = person;
+  clock.advance(71 * hourMs);
+  const taken = await second.post('/api/v1/auth/register', { email, password });
+  t.is(taken.status, 409, taken.text);
+  t.like(taken.json(), { code: 'email_taken' });
+  t.false((await events()).some(({ type }) => type === 'EmailReleased'));
+  // A process looks for due timers at its start. Those that run look once a minute.
+  clock.advance(hourMs);
+  const later = await startAnother();
+  await appended('FormerAddressLapsed');
+  await appended('EmailReleased');
+  t.not((await later.register(email, password)).userId, ada.userId);
+  t.is((await later.login(person.newEmail, password)).userId, ada.userId);
 });
 
 test('An erased person can neither sign in nor be found, and no sealed value of the person opens', async (t) => {

@@ -100,21 +100,28 @@ test('Secrets and personal data stand in replies, log lines and files only seale
 });
 
 test('An unexpected failure answers 500 without detail and logs a line without the message', async (t) => {
-  // Given a service whose state store fails unexpectedly, with a secret in the message of the error
+  // Given a service whose state store fails unexpectedly after the start, with a secret in the message of the error
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const stores = { ...(await openStores(directory.path)), allEmbedded: true };
   t.teardown(() => stores.close());
-  const fail = (): Promise<never> => Promise.reject(new Error(`cannot parse ${given.secretKey}`));
+  let broken = false;
+  const { stateStore } = stores;
+  const orFail = <Result>(call: () => Promise<Result>): Promise<Result> =>
+    broken ? Promise.reject(new Error(`cannot parse ${given.secretKey}`)) : call();
+  const get: typeof stateStore.get = (...request) => orFail(() => stateStore.get(...request));
+  const compareAndSet: typeof stateStore.compareAndSet = (...request) =>
+    orFail(() => stateStore.compareAndSet(...request));
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
     directory: directory.path,
-    stores: { ...stores, stateStore: { ...stores.stateStore, get: fail, compareAndSet: fail } },
+    stores: { ...stores, stateStore: { ...stateStore, get, compareAndSet } },
     log: { logger, flush: () => Promise.resolve() },
   });
   t.teardown(() => service.close());
   // When a client registers
+  broken = true;
   const { email, password } = given;
   const reply = await makeServiceClient(service.url).post('/api/v1/auth/register', { email, password });
   // Then

@@ -15,6 +15,7 @@ import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-se
 
 const password = 'Correct-Horse-9';
 const email = 'bob@example.com';
+const provedNotice = 'What others may have set up in your account is void';
 type Headers = Readonly<Record<string, string>>;
 
 async function given(t: ExecutionContext, limits: Limits = {}) {
@@ -75,6 +76,10 @@ async function proveAddress(
   });
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
   t.is(reply.status, 200, reply.text);
+  // The proof causes a notice. It comes before the mails that tests wait for afterwards.
+  await eventually(t, () =>
+    Promise.resolve(smtp.mails.some(({ email: { subject } }) => subject === provedNotice)),
+  );
   return signedIn(reply.json());
 }
 

@@ -66,3 +66,24 @@ test('A timer whose event the log does not hold is removed', async (t) => {
   await scene.clock.run(runner.stop());
   t.deepEqual(scene.reports, []);
 });
+
+test('An event that waits for long in a reaction without timers holds the mark, and is served at its time', async (t) => {
+  const scene = givenReactions();
+  const dueAt = new Date(scene.clock.now().getTime() + 2 * 3_600_000);
+  const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
+  const waiting: AnyReaction = {
+    ...sending,
+    asks: (event) =>
+      scene.clock.now() < dueAt ? Promise.resolve({ notBefore: dueAt }) : sending.asks(event),
+  };
+  await scene.ask(1, { stream: 'p1' });
+  const runner = scene.start({ reactions: [waiting] });
+  await scene.clock.advance(2 * 3_600_000 - 60_000);
+  t.is(runner.statuses()[0]?.open, 1);
+  t.deepEqual(await scene.state.list('timer/', { limit: 10 }), []);
+  t.deepEqual(await scene.marked(), []);
+  await scene.clock.advance(90_000);
+  t.is((await scene.marked()).length, 1);
+  await scene.clock.run(runner.stop());
+  t.deepEqual(scene.reports, []);
+});

@@ -78,8 +78,9 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     const asked = await reaction.asks(event);
     if (typeof asked === 'object') {
       const waitMs = asked.notBefore.getTime() - clock.now().getTime();
-      // Nothing looks for the timers of other reactions.
-      if (waitMs <= timerAfterMs || reaction.hasTimers !== true) return again(Math.min(waitMs, timerAfterMs));
+      if (waitMs <= timerAfterMs) return again(waitMs);
+      // No process would look for the timer of such a reaction.
+      if (reaction.hasTimers !== true) return again(timerAfterMs);
       await timers.set(event, asked.notBefore);
       return 'settled';
     }

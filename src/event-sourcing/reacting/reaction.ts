@@ -41,7 +41,10 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
    * secret and no personal data. Left out when there is no effect: the commands are idempotent and need no claim.
    */
   perform?(event: ReactionEvent<Event>, signal: AbortSignal): Promise<Result>;
-  /** Whether `asks` may return a `notBefore` of more than a minute. The reaction then looks for its timers. */
+  /**
+   * Whether `asks` may return a `notBefore` of more than a minute. The reaction then looks for its timers. Without it, an
+   * event that waits for long holds the mark.
+   */
   readonly hasTimers?: true;
   /** Events that a process works on at once: 8 when left out. Effects that may hang need more. */
   readonly atOnceMax?: number;
