@@ -25,7 +25,11 @@ export function inTurn(
 
   return (request, response) => {
     const { socket } = request;
-    if (ended.has(socket)) return false;
+    if (ended.has(socket)) {
+      // Again, because a reply that ends starts the reading again.
+      stopReading(socket);
+      return false;
+    }
     const queue = queues.get(socket);
     if (queue === undefined) {
       queues.set(socket, []);
@@ -37,6 +41,7 @@ export function inTurn(
       // The client repeats the requests without a reply on another connection (RFC 9112, 9.3.2).
       last.response.shouldKeepAlive = false;
       ended.add(socket);
+      stopReading(socket);
       return false;
     }
     queue.push({ request, response });
@@ -59,4 +64,12 @@ export function inTurn(
     // The requests of other connections have their turn first.
     setImmediate(begin, waiting);
   }
+}
+
+/**
+ * Stops reading requests that get no reply: Node parses them and keeps each in memory. Node's HTTP parser reads the handle of
+ * the socket itself, so `pause()` has no effect. Its own listener of the event `pause` stops the handle.
+ */
+function stopReading(socket: Duplex): void {
+  socket.emit('pause');
 }

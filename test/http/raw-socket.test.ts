@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
@@ -334,6 +335,34 @@ function slowRoute(gate: Promise<void>) {
   });
   return { route, arrived };
 }
+
+test('A pipeline without end behind a slow request is not read any further', async (t) => {
+  let release = (): void => undefined;
+  const { route, arrived } = slowRoute(
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  const http = await startTestHttp(t, { routes: [route], limits: { pipelinedMax: 3 } });
+  const client = await openConnection(http.server.port);
+  client.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  // When the client sends more than the buffers of the system hold
+  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+  const sent = 24 * 1024 * 1024;
+  client.write(request.repeat(sent / request.length));
+  let left = -1;
+  for (let same = 0; same < 5 && client.socket.writableLength > 0;) {
+    same = client.socket.writableLength === left ? same + 1 : 0;
+    left = client.socket.writableLength;
+    await wait(100);
+  }
+  // Then the service leaves most of it with the client, and serves others and those that wait
+  t.true(client.socket.writableLength > 0, 'the service has read all of it');
+  t.is((await http.ask('/healthz')).status, 200);
+  client.socket.destroy();
+  release();
+});
 
 test('Closing finishes a request in flight, accepts no other, and ends idle connections', async (t) => {
   let release = (): void => undefined;
