@@ -349,8 +349,7 @@ test('A pipeline without end behind a slow request is not read any further', asy
   await arrived;
   // When the client sends more than the buffers of the system hold
   const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
-  const sent = 24 * 1024 * 1024;
-  client.write(request.repeat(sent / request.length));
+  for (let part = 0; part < 400; part += 1) client.write(request.repeat(1_700));
   let left = -1;
   for (let same = 0; same < 5 && client.socket.writableLength > 0;) {
     same = client.socket.writableLength === left ? same + 1 : 0;
