@@ -211,7 +211,7 @@ export function readConfig(environment: Environment = process.env): Config {
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
     unprovedAccountDays: values.UNPROVED_ACCOUNT_DAYS,
     limits,
-    shareUrlTemplate: values.SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`,
+    shareUrlTemplate: shareUrlTemplateOf(publicUrl, values),
     plans,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     payments: () => readPayments(set).settings,
@@ -229,6 +229,10 @@ type Values = z.output<typeof environmentSchema>;
 
 function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Values): string {
   return (PUBLIC_URL ?? defaultPublicUrl(HOST, PORT)).replace(/\/$/, '');
+}
+
+function shareUrlTemplateOf(publicUrl: string, { SHARE_URL_TEMPLATE }: Values): string {
+  return SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`;
 }
 
 function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {

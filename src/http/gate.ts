@@ -106,6 +106,12 @@ function requireFactorOfOperator(caller: SessionCaller): void {
   throw new HttpError('two_factor_required', 'turn two-factor authentication on for your own account first');
 }
 
+/** A factor of an operator without TOTP is the passkey of the session. It has to be as fresh as a code. */
+function requireFreshFactor({ strengthenedAt }: SessionCaller, now: Date): void {
+  if (strengthenedAt !== null && now.getTime() - strengthenedAt.getTime() <= freshMs) return;
+  throw new HttpError('reauthentication_required', 'prove your passkey again by POST /auth/reauthenticate');
+}
+
 /** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
 export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
   // A neighbour's wrong keys must not keep the keys of others behind the same address from working.
@@ -176,6 +182,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const twoFactor = policy.twoFactor === 'required' ? 'fresh' : 'passed';
       if (policy.twoFactor === 'required') requireFactorOfOperator(session);
       requireAuthenticated({ twoFactor, signIn: 'any' }, session, clock.now());
+      if (policy.twoFactor === 'required') requireFreshFactor(session, clock.now());
       return { grant: { caller: session }, params };
     },
 

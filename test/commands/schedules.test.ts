@@ -8,7 +8,7 @@ for (const [what, run, schedules, met] of [
   [
     'An address belongs to one user through all changes',
     runEmailChangeSchedule,
-    60,
+    100,
     ['change confirmed', 'reaction finish-email-change', 'crash after an append'],
   ],
   [

@@ -106,7 +106,10 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     }),
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
-    revertEmailChange: makeRevertEmailChange({ ...deps, networks: everyNetworkKnown }),
+    revertEmailChange: makeRevertEmailChange({
+      ...{ ...deps, networks: everyNetworkKnown },
+      endGivenAccess: () => Promise.resolve(),
+    }),
     reactions: [
       makeFinishEmailChanges({ finishEmailChange }),
       makeReleaseFormerAddresses({ reservations, clock }),

@@ -12,7 +12,7 @@ const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const readMax = 320;
 const callsMax = 12;
 
-test('One account with 5 sessions makes a bounded number of reads in a minute, whatever it asks (F1, F10)', async (t) => {
+test('One account with 5 sessions makes a bounded number of reads in a minute (F1, F10)', async (t) => {
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
   const { wrapDocuments, costOf, total } = countingReads();

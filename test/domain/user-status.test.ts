@@ -67,8 +67,11 @@ test('A platform role is held once, until it is revoked', (t) => {
 
 test('Each change of the password, voiding and revocation begins an epoch, and keeps the session it names', (t) => {
   t.like(given(passwordChanged), { epoch: 1, kept_session_id: sessionId });
-  for (const type of ['SessionsRevoked', 'CredentialsVoided'] as const) {
-    t.like(given(passwordChanged, { type, data: {} }), { epoch: 2, kept_session_id: null });
+  for (const ended of [
+    { type: 'SessionsRevoked', data: {} },
+    { type: 'CredentialsVoided', data: { given_access: 'ends' } },
+  ] as const) {
+    t.like(given(passwordChanged, ended), { epoch: 2, kept_session_id: null });
   }
   t.is(given(totpConfirmed).epoch, 0);
 });

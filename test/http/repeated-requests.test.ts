@@ -1,6 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeReplySealer, startTestService, type TestService } from '../support/servers/http-service.js';
 import type { Answer } from '../support/clients/http-app.js';
+import { answered, optionsOf } from '../support/clients/passkey-calls.js';
+import { makeSoftwareAuthenticator } from '../support/fakes/software-authenticator.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 
 const storage = {
@@ -43,6 +45,7 @@ function member(name: string) {
 
 interface Scene extends TestService {
   readonly ids: Ids;
+  readonly owner: Record<string, string>;
   readonly create: (path: string, body: unknown, key: string) => Promise<Answer>;
   readonly remove: (path: string) => Promise<void>;
   /** The next replies are not stored, as after a crash behind the append. */
@@ -76,6 +79,7 @@ async function given(t: ExecutionContext): Promise<Scene> {
   const made = await service.post(`${path}/assets`, { ...asset, storage_id: storageId }, owner);
   return {
     ...service,
+    owner,
     ids: { project, storage: storageId, asset: idOf(made) },
     create: (relative, body, key) =>
       service.post(`/api/v1/${relative}`, body, { ...owner, 'idempotency-key': key }),
@@ -125,6 +129,19 @@ for (const { what, path, body } of creations) {
     t.is((await create(path(ids), body(ids), 'k')).text, second.text);
   });
 }
+
+test('A repeated request registers a passkey once, also after a crash that lost the reply', async (t) => {
+  const { get, create, loseReplies, owner, post } = await given(t);
+  const device = makeSoftwareAuthenticator();
+  const body = { credential: device.create(await optionsOf({ post }, 'register', owner)), name: 'Laptop' };
+  loseReplies(1);
+  const first = await create('auth/passkeys', body, 'k');
+  t.is(first.status, 201, first.text);
+  t.deepEqual((await create('auth/passkeys', body, 'k')).json, first.json);
+  t.is((answered(await get('/api/v1/auth/passkeys', owner))['items'] as unknown[]).length, 1);
+  // Another request cannot use the challenge again
+  t.is((await create('auth/passkeys', body, 'other')).status, 401);
+});
 
 test('A repeated request for an API key gets the key again, but not where a crash lost it', async (t) => {
   const { ids, create, loseReplies } = await given(t);

@@ -109,7 +109,10 @@ test('A setting takes precedence over the key file, ring by ring', (t) => {
 test('A key file that is missing beside data is never replaced by a new one', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');
-  const refused = { instanceOf: KeyProblem, message: /keys\.json is missing.*restore it from a backup$/ };
+  const refused = {
+    instanceOf: KeyProblem,
+    message: /keys\.json is missing.*restore it from a backup, or set the keys .*: JWT_KEYS, .*INDEX_KEY$/,
+  };
   t.throws(() => {
     ensureKeyFile({ path, settings: {}, hasData: true, randomBytes });
   }, refused);

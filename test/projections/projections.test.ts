@@ -122,7 +122,7 @@ test('A user is shown with the second factor from its confirmation until it is r
   });
   givenProjection(usersProjection, ...enrolled, totpConfirmed, {
     type: 'CredentialsVoided',
-    data: {},
+    data: { given_access: 'ends' },
   }).then(t, { ...user, epoch: 1, updated_at: eventTime(3) });
 });
 

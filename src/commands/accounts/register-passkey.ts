@@ -55,10 +55,12 @@ export function makeRegisterPasskey({
     if (!data.fromOurs) return refuse('the page is none of PASSKEY_ORIGINS');
     const registered = await webauthn.registered(response, data.challenge);
     if (registered === null) return refuse('the response does not prove a passkey with user verification');
-    if (!(await useChallenge(stateStore, challenge)))
-      return refuse('the challenge was used; ask for another');
-    const { id, counter, synced, backedUp, aaguid } = registered;
     const passkeyId = derivedId(context, 'passkey');
+    // A repetition after a crash finds the challenge used, and its own passkey.
+    if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
+      return refuse('the challenge was used; ask for another');
+    }
+    const { id, counter, synced, backedUp, aaguid } = registered;
     const passkey = {
       passkeyId,
       credentialDigest: credentialDigestOf(digests, id),
@@ -75,6 +77,11 @@ export function makeRegisterPasskey({
     const resource = await users.passkeyAfter(documents, passkeyId);
     return resource ?? rejectUser('passkey_not_found', 'the passkey was removed at once');
   };
+
+  async function isRegistered(userId: string, passkeyId: string): Promise<boolean> {
+    const { state } = await handler.load(userAggregate, userId);
+    return state.status === 'registered' && state.passkeys.some((passkey) => passkey.passkeyId === passkeyId);
+  }
 }
 
 function refuse(why: string): never {

@@ -7,6 +7,7 @@ import { userAggregate, type UserState } from '../../domain/user/user.js';
 import type { KnownNetworks } from '../../security/known-networks.js';
 import { checkAddress } from '../shared/check-address.js';
 import { isRejection, rejectUseCase } from '../shared/rejections.js';
+import type { EndGivenAccess } from './end-given-access.js';
 import { loadRegistered } from './registered-user.js';
 
 export interface RevertEmailChangeInput {
@@ -45,8 +46,10 @@ export function makeRevertEmailChange({
   digests,
   addressRevertCodes,
   networks,
+  endGivenAccess,
 }: Pick<Deps, 'handler' | 'digests' | 'addressRevertCodes'> & {
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
+  readonly endGivenAccess: EndGivenAccess;
 }): RevertEmailChange {
   return async ({ email, code, clientIp }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
@@ -62,12 +65,17 @@ export function makeRevertEmailChange({
     await handler
       .handle({ aggregate: userAggregate, id: userId }, command, context, { revokesAccess: true })
       .catch(refuseLate);
+    // From here on, a reaction does it if this process crashes.
+    if (!former.verified) await endGivenAccess({ userId }, context);
     // A thief signed in from other networks; the owner signs in next, from this one.
     await networks.rememberOnly({ emailDigest, clientIp });
   };
 }
 
-export function makeRestoreAddress({ handler }: Pick<Deps, 'handler'>): RestoreAddress {
+export function makeRestoreAddress({
+  handler,
+  networks,
+}: Pick<Deps, 'handler'> & { readonly networks: Pick<KnownNetworks, 'forget'> }): RestoreAddress {
   return async ({ userId }, context) => {
     const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
     const former = formerAddresses[0] ?? lastRevert;
@@ -81,6 +89,8 @@ export function makeRestoreAddress({ handler }: Pick<Deps, 'handler'>): RestoreA
     const command = { type: 'RevertEmailChange', changeId, byCode: false, now: context.time } as const;
     const target = { aggregate: userAggregate, id: userId };
     await handler.handle(target, command, context, { revokesAccess: true });
+    // A thief may have signed in under this address, too.
+    await networks.forget(former.emailDigest);
   };
 }
 

@@ -64,6 +64,7 @@ export function makeMailShareGuessing(
     const userId = isMember ? createdBy : project.members.find(({ role }) => role === 'owner')?.user_id;
     if (userId === undefined) return null;
     const { state: user } = await handler.load(userAggregate, userId);
-    return user.status === 'registered' ? { userId, user } : null;
+    // A stranger may have registered an address that is not proved.
+    return user.status === 'registered' && user.email_verified ? { userId, user } : null;
   }
 }

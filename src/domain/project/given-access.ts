@@ -1,5 +1,6 @@
 import type { ProjectEvent } from './events.js';
 import type { GivenAccess } from './givers.js';
+import { endOffer } from './offers.js';
 import type { ExistingProject } from './state.js';
 import { roleIn } from './status.js';
 
@@ -8,8 +9,8 @@ export interface GivenAccessCommand {
   readonly type: 'EndGivenAccess';
   readonly userId: string;
   /**
-   * The store's recorded time until which access that the user gave ends: the API keys that they issued and the
-   * invitations that they made. Null: at any time.
+   * The store's recorded time until which access that the user gave ends: the API keys that they issued, the
+   * invitations and the offers that they made. Null: at any time.
    */
   readonly until: Date | null;
   /** `end`: the members whom the user added, and those whom these added, leave. Their keys and invitations end too. */
@@ -33,6 +34,10 @@ export function decideGivenAccess(
     ...(lacksOwner && roleIn(project, userId) !== null
       ? [{ type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const]
       : []),
+    // The capacity of another owner must not pay in the place of one who was added without consent.
+    ...(removed.has(project.billed_to) && (lacksOwner || roleIn(project, userId) === 'owner')
+      ? [{ type: 'BillingChanged', data: { user_id: userId } } as const]
+      : []),
     ...[...removed].map((id) => ({ type: 'MemberRemoved', data: { user_id: id } }) as const),
     ...project.api_keys
       .filter(ends)
@@ -40,6 +45,11 @@ export function decideGivenAccess(
     ...project.invitations
       .filter(ends)
       .map(({ id }) => ({ type: 'InvitationWithdrawn', data: { invitation_id: id } }) as const),
+    ...project.offers
+      .filter(({ offered_by: by, offered_at }) =>
+        isGiven({ by, at: new Date(offered_at) }, { userId, until, removed }),
+      )
+      .map(({ id }) => endOffer(id, 'withdrawn')),
   ];
 }
 

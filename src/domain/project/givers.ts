@@ -19,6 +19,10 @@ export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>):
   if (event.type === 'ApiKeyIssued') {
     return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
   }
+  if (event.type === 'InvitationRoleChanged') {
+    const { invitation_id, changed_by } = event.data;
+    return changed_by === undefined ? given : new Map(given).set(invitation_id, { by: changed_by, at });
+  }
   if (event.type === 'MemberAdded') {
     const { user_id, invitation_id } = event.data;
     const invited = invitation_id === null ? undefined : given.get(invitation_id);

@@ -65,7 +65,10 @@ const schemas = {
    * proof, so it may belong to a stranger who registered this address: password, sessions, second factor, passkeys, the API keys
    * that the account issued, its invitations and the members that it added.
    */
-  CredentialsVoided: z.strictObject({}),
+  CredentialsVoided: z.strictObject({
+    /** `stays`: a former release appended it, and what the account gave before the proof stays. */
+    given_access: z.enum(['stays', 'ends']).default('stays'),
+  }),
   EmailChangeRequested: z.strictObject({
     change_id: entityId,
     email: sealedSchema,

@@ -50,6 +50,10 @@ function revert(
         voided: [...credentialsToVoid(user, former)],
       },
     },
+    // The code is the first proof of this address, as in `ProveEmail`.
+    ...(byCode && !former.verified
+      ? [{ type: 'CredentialsVoided', data: { given_access: 'ends' } } as const]
+      : []),
   ];
 }
 

@@ -29,7 +29,7 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
   /** Null: no password signs in; see `CredentialsVoided`. */
   readonly passwordHash: Sealed | null;
-  /** The store's recorded time of CredentialsVoided; null without one. */
+  /** The store's recorded time of the CredentialsVoided that ended the given access; null without one. */
   readonly voidedAt: Date | null;
   /** The store's recorded time of the registration or of the last PasswordChanged. */
   readonly passwordSetAt: Date;
@@ -117,7 +117,8 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'CredentialsVoided':
       // A pending change of address may lead to the stranger's mailbox.
       return {
-        ...{ voidedAt: event.recordedAt, passwordHash: null },
+        ...{ voidedAt: event.data.given_access === 'ends' ? event.recordedAt : state.voidedAt },
+        passwordHash: null,
         ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
       };
     case 'EmailVerificationRequested': {

@@ -102,7 +102,9 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return verifyEmail(command.emailDigest, registered(state));
     case 'ProveEmail': {
       const verified = verifyEmail(command.emailDigest, registered(state));
-      return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
+      return verified.length === 0
+        ? []
+        : [...verified, { type: 'CredentialsVoided', data: { given_access: 'ends' } }];
     }
     case 'ChangePassword':
       return changePassword(command, registered(state));

@@ -76,7 +76,7 @@ export function makeOrderRoutes({
       handler: async ({ body, caller, command }) => {
         const { resource, revision } = await placeOrder(
           {
-            buyer: caller,
+            buyer: { userId: caller.userId, twoFactorEnabled: caller.meetsTwoFactor },
             planId: body.plan_id,
             provider: body.provider,
             currency: body.currency,

@@ -58,6 +58,7 @@ export function makePasskeyRoutes({
       replies: { 201: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
+      idempotent: true,
       limit: { name: 'two_factor', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { credential, name: given }, caller, command }) => {

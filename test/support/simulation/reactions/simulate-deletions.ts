@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { DomainEvent, LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { userAggregate } from '../../../../src/domain/user/user.js';
 import { rejectProject } from '../../../../src/domain/project/rejections.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
@@ -24,6 +25,8 @@ import {
 } from '../../../../src/commands/shares/revoke-orphaned-shares-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { userId } from '../../examples/ids.js';
+import { capacityGranted, userRegistered } from '../../examples/user.js';
+import { appendEvents } from '../../given/append-events.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../given/given-stores.js';
 import { idOf, makeDoings, textIn } from './deletion-doings.js';
@@ -76,6 +79,8 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     ...[endAndServe, endAndServe, endAndServe, react, react, react, showMore],
   ].flatMap((doing) => Array<typeof doing>(1 + Math.floor(random() ** 2 * 4)).fill(doing));
   if (chance(0.3)) doings.push(loseMark);
+  const payer = { aggregate: userAggregate, id: userId };
+  await appendEvents(stores.handler, payer, [userRegistered, capacityGranted], clock.now());
   await people.begin();
   depth = 0;
   for (let n = 0; n < steps; n += 1) await step();
