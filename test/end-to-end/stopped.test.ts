@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { pino } from 'pino';
-import { projections } from '../../projections/index.js';
+import { allViews, projections } from '../../projections/index.js';
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
 import { openStores } from '../support/servers/embedded-directory.js';
@@ -55,7 +55,7 @@ test('An event of an unknown type sets its stream apart, and commands refuse the
   const head = await eventStore.head();
   const atHead = (): number =>
     service.projections.statuses().filter(({ position }) => position === head).length;
-  await until(() => atHead() === projections.length);
+  await until(() => atHead() === allViews.length);
 
   // When such an event is in a project's stream, and a user changes the project
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 0'));
