@@ -14,10 +14,15 @@ export interface UsageReader {
   ofProjects(projectIds: readonly string[]): Promise<(projectId: string) => number>;
   /** Returns whether the project's payer uses at most their capacity. */
   hasRoom(projectId: string): Promise<boolean>;
-  /** Returns the capacity of a user in bytes, and the totals of the projects billed to them, by project id. */
+  /**
+   * Returns the capacity of a user in bytes, and the totals of the projects billed to them, by project id. `projectId` is
+   * one of them, also where the view of projects does not show it yet.
+   */
   accountOf(
     userId: string,
+    projectId: string,
   ): Promise<{ readonly capacity: number; readonly totals: ReadonlyMap<string, Total> }>;
+  totalsOf(projectIds: readonly string[]): Promise<ReadonlyMap<string, Total>>;
   /** The announced changes of a project's total. */
   announce(...change: Parameters<Totals['announce']>): Promise<void>;
 }
@@ -51,10 +56,11 @@ export function makeUsageReader({
       const [user, used] = await Promise.all([users.get(payer), usedBytes(payer)]);
       return user !== null && used <= capacityOf(user.body);
     },
-    accountOf: async (userId) => {
-      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId)]);
+    accountOf: async (userId, projectId) => {
+      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId, [projectId])]);
       return { capacity: user === null ? 0 : capacityOf(user.body), totals: billed };
     },
+    totalsOf: (projectIds) => totals.getMany(projectIds),
     announce: (...change) => totals.announce(...change),
   };
 
@@ -67,7 +73,7 @@ export function makeUsageReader({
     return toNumber(sum);
   }
 
-  async function totalsOf(userId: string): Promise<ReadonlyMap<string, Total>> {
+  async function totalsOf(userId: string, also: readonly string[] = []): Promise<ReadonlyMap<string, Total>> {
     const where = { field: 'billed_to', equals: userId };
     const billed: string[] = [];
     for (let after: string | undefined; ;) {
@@ -76,7 +82,7 @@ export function makeUsageReader({
         ...(after === undefined ? {} : { after }),
       });
       billed.push(...page);
-      if (page.length < readAtOnce) return totals.getMany(billed);
+      if (page.length < readAtOnce) return totals.getMany([...new Set([...billed, ...also])]);
       after = page.at(-1);
     }
   }

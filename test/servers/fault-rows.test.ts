@@ -175,11 +175,10 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
   // Given a service with clients that write
   const { service, server, proxies } = await givenService(t);
   const client = makeServiceClient(service.url);
-  const owners = await Promise.all(
-    Array.from({ length: writers }, (_, index) =>
-      client.register(`ada-${index}@example.org`, 'Correct-Horse-7'),
-    ),
-  );
+  const owners: SignedIn[] = [];
+  for (let index = 0; index < writers; index += 1) {
+    owners.push(await client.register(`ada-${index}@example.org`, 'Correct-Horse-7'));
+  }
   const ledger = makeLedger();
   const ending = new AbortController();
   const writing = owners.map((owner, index) =>

@@ -1,7 +1,7 @@
 import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
-import { addedBy, addingOf, removingOf } from '../../domain/asset/status.js';
+import { addingOf, announcedBy, removingOf } from '../../domain/asset/status.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
 import {
   CommandRejected,
@@ -78,7 +78,7 @@ export function makeCapacity({
   /** Announces before it reads: of two commands that race, at least the later one sees the other. */
   async function take(payerId: string, projectId: string, entry: PendingEntry): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      await usage.announce(projectId, (pending) => withEntry(pending, entry));
+      await announceWithRoom(projectId, entry);
       const verdict = await judge(payerId, projectId, entry);
       if (verdict === 'fits') return;
       await usage.announce(projectId, (pending) => without(pending, [entry.id]));
@@ -91,13 +91,25 @@ export function makeCapacity({
     }
   }
 
+  /** A project may be full of the announcements of commands that have ended, for example while the log was away. */
+  async function announceWithRoom(projectId: string, entry: PendingEntry): Promise<void> {
+    const announce = () => usage.announce(projectId, (pending) => withEntry(pending, entry));
+    try {
+      await announce();
+    } catch (error) {
+      if (!(error instanceof Overloaded)) throw error;
+      const dead = await removeDead(await usage.totalsOf([projectId]));
+      if (dead.size === 0) throw error;
+      await announce();
+    }
+  }
+
   async function judge(
     payerId: string,
     projectId: string,
     entry: PendingEntry,
   ): Promise<'fits' | 'raced' | 'full'> {
-    const { capacity, totals } = await usage.accountOf(payerId);
-    // A project that was created a moment ago may not be in the view.
+    const { capacity, totals } = await usage.accountOf(payerId, projectId);
     const own = totals.has(projectId) ? [] : [{ bytes: '0', position: null, pending: [entry] }];
     const all = [...totals.values(), ...own];
     const isWithin = (isAlive: (one: PendingEntry) => boolean): boolean =>
@@ -116,11 +128,11 @@ export function makeCapacity({
     for (const [projectId, { pending }] of totals) {
       const gone: string[] = [];
       for (const { id, until } of pending) {
-        const assetId = addedBy(id);
-        if (assetId === null || Date.parse(until) > nowMs || lookUps === lookUpsMax) continue;
+        if (Date.parse(until) > nowMs || lookUps === lookUpsMax) continue;
         lookUps += 1;
+        const { assetId, before } = announcedBy(id);
         const { state } = await handler.load(assetAggregate, assetId);
-        if (state.status === 'absent') gone.push(id);
+        if (state.status === before) gone.push(id);
       }
       if (gone.length === 0) continue;
       await usage.announce(projectId, (current) => without(current, gone));

@@ -15,7 +15,10 @@ export function removingOf(assetId: string): string {
   return `-${assetId}`;
 }
 
-/** Returns the asset whose addition an entry announces; null for a removal. */
-export function addedBy(entry: string): string | null {
-  return entry.startsWith('+') ? entry.slice(1) : null;
+/** Returns the asset that an entry announces, and the state of an asset whose command ended without an event. */
+export function announcedBy(entry: string): {
+  readonly assetId: string;
+  readonly before: 'absent' | 'existing';
+} {
+  return { assetId: entry.slice(1), before: entry.startsWith('+') ? 'absent' : 'existing' };
 }
