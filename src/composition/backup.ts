@@ -48,7 +48,7 @@ export async function backUp(
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     mkdirSync(partial, { mode: 0o700 });
-    const content = await fill(partial, directory, { now, onShare });
+    const content = await fill(partial, directory, { now, onShare, onMoment: unlock });
     renameSync(partial, target);
     syncPath(dirname(target));
     return { ...content, folder: target };
@@ -69,7 +69,11 @@ export async function backUp(
 async function fill(
   partial: string,
   directory: string,
-  { now, onShare }: { readonly now: Date; readonly onShare: OnShare },
+  {
+    now,
+    onShare,
+    onMoment,
+  }: { readonly now: Date; readonly onShare: OnShare; readonly onMoment: () => void },
 ): Promise<BackupContent> {
   const keyFile = join(directory, keyFileName);
   const copy = await copyStores({
@@ -77,6 +81,7 @@ async function fill(
     target: partial,
     readBeside: () => readIfThere(keyFile),
     isSame: (one, other) => (one === null || other === null ? one === other : one.equals(other)),
+    onMoment,
     onProgress: (done, all) => {
       onShare(all === 0 ? 1 : done / all);
     },
@@ -140,10 +145,17 @@ export function refuseServers(
   );
 }
 
-/** Owns the directory for the time of the copy, unless a running service owns it. Returns the function that ends that. */
+/**
+ * Owns the directory while the moment is chosen, unless a running service owns it: a service may start during the copy.
+ * @returns the function that ends that, which may be called again
+ */
 function lockUnlessServed(directory: string): () => void {
   try {
-    return lockDirectory(directory);
+    let unlock: (() => void) | null = lockDirectory(directory);
+    return () => {
+      unlock?.();
+      unlock = null;
+    };
   } catch (error) {
     if (error instanceof StoreUnavailable) return () => undefined;
     throw error;

@@ -25,7 +25,8 @@ const lockFiles: readonly string[] = ['lock.db', 'lock.db-journal'];
 /**
  * Restores a backup into an empty data directory. It reads all of the backup before it writes. A restore that was
  * interrupted may be repeated; the service does not start on its half. Views are built again at the next start.
- * @throws StoreDamaged when the backup is not whole; ConfigProblem when the directory is not empty
+ * @throws StoreDamaged when the backup is not whole; ConfigProblem when the directory is not empty; KeyProblem when a
+ * setting holds no keys
  */
 export async function restoreBackup(
   config: Pick<Config, 'dataDirectory' | 'eventStoreDbUrl' | 'mongoDbUrl' | 'secret'>,
@@ -33,6 +34,7 @@ export async function restoreBackup(
   onShare: OnShare,
 ): Promise<Restored> {
   refuseServers(config, 'restores');
+  const settings = readKeySettings(config.secret);
   const source = resolve(folder);
   const directory = config.dataDirectory;
   const bytes = readManifest(source).files.reduce((sum, file) => sum + file.bytes, 0);
@@ -57,11 +59,12 @@ export async function restoreBackup(
       if (copied !== sha256)
         throw new StoreDamaged(`${name} of ${source} has changed during the restore; repeat it`);
     }
+    // A key that cannot be read fails the restore, so it is read before the restore has ended.
+    const differing = variablesThatDiffer(directory, settings);
     syncPath(directory);
     rmSync(mark);
     syncPath(directory);
-    const settings = readKeySettings(config.secret);
-    return { ...content, directory, set_before_start: variablesThatDiffer(directory, settings) };
+    return { ...content, directory, set_before_start: differing };
   } finally {
     unlock();
   }

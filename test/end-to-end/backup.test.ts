@@ -16,7 +16,10 @@ import { compareStores } from '../../src/composition/check-restored.js';
 import { ConfigProblem, readConfig } from '../../src/config.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { backUp } from '../../src/composition/backup.js';
+import { restoreBackup } from '../../src/composition/restore.js';
+import { KeyProblem } from '../../src/keys/errors.js';
 import { canaryRecord } from '../../src/keys/key-canaries.js';
+import { lockDirectory } from '../../src/stores/embedded/directory-lock.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import {
   countsOf,
@@ -194,6 +197,47 @@ test('A backup says which keys it does not hold, and the restore which variables
   const restored = await restoreInto(join(parent, 'restored'), folder);
   t.deepEqual(restored.set_before_start, Object.keys(keyEnvironment));
   t.is((await verifyBackup(folder, () => undefined)).files.length, 2);
+});
+
+test('A service may start while its directory is copied', async (t) => {
+  // Given the directory of a stopped service
+  const data = join(small.directory, 'data');
+  let locked = 0;
+  // When it is backed up
+  await backUp(readConfig({ DATA_DIR: data }), join(givenParent(t), 'backup'), {
+    now: new Date(),
+    onShare: () => {
+      // Then the directory can be locked as soon as rows are copied
+      lockDirectory(data)();
+      locked += 1;
+    },
+  });
+  t.true(locked > 0);
+});
+
+test('A restore with a malformed key setting fails, leaves its mark, and may be repeated', async (t) => {
+  const target = join(givenParent(t), 'target');
+  const config = readConfig({ DATA_DIR: target, MASTER_KEYS: 'no keys' });
+  await t.throwsAsync(
+    restoreBackup(config, smallBackup, () => undefined),
+    { instanceOf: KeyProblem },
+  );
+  t.true(existsSync(join(target, 'restore.unfinished')));
+  t.deepEqual((await restoreInto(target, smallBackup)).set_before_start, []);
+  t.false(existsSync(join(target, 'restore.unfinished')));
+});
+
+test('A restore reads the files of key settings before it writes', async (t) => {
+  const parent = givenParent(t);
+  const [target, keys] = [join(parent, 'target'), join(parent, 'keys')];
+  writeFileSync(keys, 'a:b');
+  const config = readConfig({ DATA_DIR: target, MASTER_KEYS_FILE: keys });
+  rmSync(keys);
+  await t.throwsAsync(
+    restoreBackup(config, smallBackup, () => undefined),
+    { instanceOf: ConfigProblem },
+  );
+  t.false(existsSync(target));
 });
 
 test('With servers the backup refuses and names the document', async (t) => {

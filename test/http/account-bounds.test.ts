@@ -3,6 +3,8 @@ import { assetAggregate } from '../../src/domain/asset/asset.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { sessionAggregate } from '../../src/domain/session/session.js';
 import { sessionsMax } from '../../src/commands/accounts/limit-sessions.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { limitsFrom } from '../../src/security/limits.js';
 import { assetDescription } from '../support/examples/asset.js';
 import type { Answer } from '../support/clients/http-app.js';
@@ -16,10 +18,14 @@ const credentials = { email: 'owner@example.com', password };
 const uuid = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const plenty = { limit: 1_000_000, seconds: 60 };
 
-async function start(t: ExecutionContext, limits: Parameters<typeof limitsFrom>[0] = {}) {
+async function start(
+  t: ExecutionContext,
+  limits: Parameters<typeof limitsFrom>[0] = {},
+  wrap: (store: EventStore) => EventStore = (store) => store,
+) {
   const { wrapDocuments, costOf } = countingReads();
   const rates = limitsFrom({ session: plenty, user: plenty, login: plenty, ...limits });
-  const service = await startTestService(t, { rates, storeOptions: { wrapDocuments } });
+  const service = await startTestService(t, { rates, storeOptions: { wrapDocuments, wrap } });
   const owner = await service.signUp('owner');
   const signIn = async () => {
     const answer = await service.post('/api/v1/auth/login', credentials);
@@ -132,4 +138,29 @@ test('A sign-in beyond 50 sessions ends the one that was used least recently', a
   const racing = await Promise.all(Array.from({ length: 6 }, signIn));
   const [one = newest] = racing;
   t.true((await ids(one)).length <= sessionsMax);
+});
+
+test('A sign-in is answered when the session beyond the limit cannot be ended, and the next one ends it', async (t) => {
+  // Given a user with 50 sessions, and a store that refuses to end any
+  let refuses = true;
+  const { signIn, get, clock, commands } = await start(t, {}, (store) => ({
+    ...store,
+    append: async (stream, expected, events) => {
+      const ends = events.some(({ type }) => type === 'SessionRevoked');
+      if (refuses && ends) throw new StoreUnavailable('the log is away');
+      return store.append(stream, expected, events);
+    },
+  }));
+  const count = async (headers: { readonly authorization: string }) =>
+    ((await get('/api/v1/auth/sessions?limit=200', headers)).json as { data: { items: unknown[] } }).data
+      .items.length;
+  for (let n = 1; n < sessionsMax; n += 1) await signIn();
+  // When the user signs in, then the reply has tokens, and the failure is reported
+  clock.advance(1_000);
+  t.is(await count(await signIn()), sessionsMax + 1);
+  t.regex(String(commands.failures), /the log is away/);
+  // When the store is back, then the next sign-in ends the surplus
+  refuses = false;
+  clock.advance(1_000);
+  t.is(await count(await signIn()), sessionsMax);
 });

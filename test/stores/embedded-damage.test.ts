@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { parseEntries } from '../../src/stores/embedded/event-rows.js';
-import { openConnection } from '../../src/stores/embedded/database.js';
+import { openConnection, openReader } from '../../src/stores/embedded/database.js';
+import { makeCheckSlice } from '../../src/stores/embedded/read-model-scrub.js';
 import { makeEvent, readLog } from '../contracts/event-store-fixtures.js';
+import { wholeFold } from '../support/clients/document-writes.js';
 import { makeDirectory, openDocuments, openLog, openStores } from '../support/servers/embedded-directory.js';
 
 const template = makeDirectory();
@@ -233,6 +235,39 @@ test.serial('A changed byte of a state record is damage', async (t) => {
   const { stateStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
   const message = /restore state\.db from a backup/;
   await t.throwsAsync(stateStore.get('key/1'), { instanceOf: StoreDamaged, message });
+});
+
+test.serial('The check of the read models finds a document that its unique index lacks', async (t) => {
+  // Given documents of a view without other indexes
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const opened = await openDocuments(directory);
+  await opened.readModelStore.write('things@1.1', [
+    wholeFold('marker-1', 0n, {}),
+    wholeFold('marker-2', 0n, {}),
+  ]);
+  await opened.close();
+  const path = join(directory, 'read-models.db');
+  const check = (): void => {
+    const connection = openReader(path);
+    try {
+      t.is(makeCheckSlice(connection)(0n), null);
+    } finally {
+      connection.close();
+    }
+  };
+  check();
+  // When one byte of an id changes in the index: its pages begin with 10 (SQLite file format, section 1.6)
+  const bytes = readFileSync(path);
+  const places: number[] = [];
+  for (let at = bytes.indexOf('marker-2'); at >= 0; at = bytes.indexOf('marker-2', at + 1)) {
+    if (bytes.readUInt8(at - (at % 4_096)) === 10) places.push(at);
+  }
+  t.is(places.length, 1);
+  for (const at of places) bytes.write('marker-3', at);
+  writeFileSync(path, bytes);
+  // Then a read by id finds no document, and the check finds the damage
+  t.throws(check, { instanceOf: StoreDamaged, message: /an index lacks a document/ });
 });
 
 test.serial('The error for damaged read models says that the next start builds them again', async (t) => {

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { cpSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
@@ -26,6 +26,30 @@ test.serial('A data directory is created for its user alone, and has one owner a
   await stores.close();
   const second = await openStores(directory);
   await second.close();
+});
+
+test.serial('A directory opens whose first start was killed while it created the schema', async (t) => {
+  // Given files of which SQLite has written pages whose transaction is only in a journal
+  const [begun, killed] = [makeDirectory(), makeDirectory()];
+  t.teardown(begun.remove);
+  t.teardown(killed.remove);
+  const connection = openConnection(join(begun.directory, 'events.db'));
+  connection.execute(`PRAGMA cache_size = 1; BEGIN IMMEDIATE; ${eventsFormat.schema.join(';')}`);
+  connection.execute(
+    "INSERT INTO streams SELECT value || hex(zeroblob(999)), 0 FROM json_each('[1,2,3,4,5,6]')",
+  );
+  for (const name of ['events.db', 'events.db-journal']) {
+    cpSync(join(begun.directory, name), join(killed.directory, name));
+    t.true(statSync(join(killed.directory, name)).size > 0, name);
+  }
+  connection.close();
+  // When the service starts again, then it begins with an empty log, and goes on at the next start
+  for (const start of [0, 1]) {
+    const stores = await openStores(killed.directory);
+    t.is((await stores.eventStore.read('thing-0')).length, start);
+    await stores.eventStore.append(`thing-${start}`, 'no-stream', makeEvents(1));
+    await stores.close();
+  }
 });
 
 test.serial(

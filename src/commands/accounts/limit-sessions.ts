@@ -1,5 +1,7 @@
 import { sessionAggregate } from '../../domain/session/session.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Deps } from '../deps.js';
 import type { StartSession } from './start-session.js';
 
@@ -8,16 +10,28 @@ export const sessionsMax = 50;
 /**
  * Makes a `StartSession` that leaves a user at most 50 sessions: the one that was used least recently ends, with the
  * reason `session_limit`. It looks after the start, so of sign-ins that race the last one sees the sessions of all.
+ * A store that fails then leaves the surplus to the next sign-in, because the session has started.
  */
 export function makeLimitSessions({
   handler,
   sessions,
   startSession,
-}: Pick<Deps, 'handler' | 'sessions'> & { readonly startSession: StartSession }): StartSession {
+  onFailure,
+}: Pick<Deps, 'handler' | 'sessions' | 'onFailure'> & { readonly startSession: StartSession }): StartSession {
   return async (input, context) => {
     const tokens = await startSession(input, context);
+    try {
+      await endSurplus(input.userId, context);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      onFailure('the sessions beyond the limit were not ended; the next sign-in does so', error);
+    }
+    return tokens;
+  };
+
+  async function endSurplus(userId: string, context: CommandContext): Promise<void> {
     const own = derivedId(context, 'session');
-    for (const id of await sessions.leastUsed(input.userId, {
+    for (const id of await sessions.leastUsed(userId, {
       keep: sessionsMax,
       not: own,
       now: context.time,
@@ -29,6 +43,5 @@ export function makeLimitSessions({
         { revokesAccess: true },
       );
     }
-    return tokens;
-  };
+  }
 }

@@ -8,7 +8,8 @@ import { decodeRow, logChecksum, positionOf } from './event-rows.js';
 import type { LogRow } from './event-writer.js';
 import { damage, readErrorOf } from './failures.js';
 import { eventsFormat, type FileFormat, stateFormat } from './formats.js';
-import { createSchema } from './prepare-file.js';
+import { readMark, shortened } from './high-water-mark.js';
+import { copiedAlone, createSchema, isMarkedOpen, whatIsBeside } from './prepare-file.js';
 import { decodeStateRow, stateColumns, type StateRow } from './state-store.js';
 
 /** The files that a copy makes. */
@@ -34,7 +35,8 @@ const momentTriesMax = 5_000;
 /**
  * Copies events.db and state.db of a data directory into new files, also while a service writes them. It chooses a moment
  * at which no event is appended, and holds the state of that moment in a read transaction. Events never change, so they
- * are read afterwards, in short reads. Every row is checked. The copies are complete without another file.
+ * are read afterwards, in short reads. Every row is checked. The copies are complete without another file. Files that end
+ * before their marks, or without what stood beside them, are refused.
  * @param options.readBeside reads what must be of the same moment; it is equal before and after the moment
  * @throws StoreUnavailable, StoreDamaged
  */
@@ -43,14 +45,16 @@ export async function copyStores<Beside>(options: {
   readonly target: string;
   readonly readBeside: () => Beside;
   readonly isSame: (one: Beside, other: Beside) => boolean;
+  /** Is called when the moment is chosen. Later writes to the directory do not change the copy. */
+  readonly onMoment: () => void;
   /** Rows that are copied, and rows in all. */
   readonly onProgress: (done: number, all: number) => void;
 }): Promise<StoresCopy<Beside>> {
-  const { directory, target, readBeside, isSame, onProgress } = options;
-  const state = openSource(directory, stateFormat);
-  const events = openSource(directory, eventsFormat);
+  const { directory, target, readBeside, isSame, onMoment, onProgress } = options;
+  const { state, events } = openSources(directory);
   try {
     const { log, version, records, beside } = await moment();
+    onMoment();
     const all = log.head + records;
     const done = { rows: 0 };
     const advance = async (rows: number): Promise<void> => {
@@ -86,12 +90,17 @@ export async function copyStores<Beside>(options: {
     };
     const selectVersion = state.query<readonly [bigint]>('SELECT value FROM counter');
     for (let tries = 0; tries < momentTriesMax; tries += 1) {
+      // A mark follows its commit, so rows that are read after the mark are never behind it.
+      const marked = { log: markOf(eventsFormat), state: markOf(stateFormat) };
       const beside = readBeside();
       const log = checked(eventsFormat, readLog);
       // The first read of the transaction chooses its snapshot.
       state.execute('BEGIN');
       const version = Number(selectVersion.get()?.[0] ?? 0n);
       if (readLog().head === log.head && isSame(beside, readBeside())) {
+        if (log.head < marked.log) throw shortened(eventsFormat, log.head, marked.log);
+        const stateEnd = Math.max(marked.state, log.stateEnd);
+        if (version < stateEnd) throw shortened(stateFormat, version, stateEnd);
         const records = Number(state.query<readonly [bigint]>('SELECT count(*) FROM records').get()?.[0]);
         return { log, version, records, beside };
       }
@@ -99,6 +108,20 @@ export async function copyStores<Beside>(options: {
       await wait(1);
     }
     throw new StoreUnavailable('the service writes without a pause; try again when it is less busy');
+  }
+
+  function markOf(format: FileFormat): number {
+    return readMark(`${join(directory, format.fileName)}.mark`, format);
+  }
+}
+
+function openSources(directory: string): { readonly state: Connection; readonly events: Connection } {
+  const state = openSource(directory, stateFormat);
+  try {
+    return { state, events: openSource(directory, eventsFormat) };
+  } catch (error) {
+    state.close();
+    throw error;
   }
 }
 
@@ -184,19 +207,30 @@ async function copyEvents(
   copy.close();
 }
 
-/** Opens a file of a data directory for reading. @throws StoreUnavailable when it is absent or of another format */
+/**
+ * Opens a file of a data directory for reading. @throws StoreUnavailable when it is absent or of another format;
+ * StoreDamaged when it was copied without its write-ahead log
+ */
 function openSource(directory: string, format: FileFormat): Connection {
   const path = join(directory, format.fileName);
   if (!existsSync(path)) {
     throw new StoreUnavailable(`${path} does not exist; DATA_DIR must name the directory of a service`);
   }
+  const beside = whatIsBeside(path);
   const connection = openReader(path);
-  const found = Number(connection.query<readonly [bigint]>('PRAGMA user_version').get()?.[0] ?? 0);
-  if (found === format.version) return connection;
-  connection.close();
-  throw new StoreUnavailable(
-    `${path} has format ${found}, and this program copies format ${format.version}; start the service with this release first`,
-  );
+  try {
+    const found = Number(connection.query<readonly [bigint]>('PRAGMA user_version').get()?.[0] ?? 0);
+    if (found !== format.version) {
+      throw new StoreUnavailable(
+        `${path} has format ${found}, and this program copies format ${format.version}; start the service with this release first`,
+      );
+    }
+    if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw readErrorOf(error, format);
+  }
 }
 
 /** Opens a new file that needs no other file beside it. The caller syncs it, so SQLite does not. */

@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { damage } from './failures.js';
@@ -54,31 +63,53 @@ export function openHighWaterMark(path: string, format: FileFormat, end: number)
 
   function read(): number {
     const bytes = Buffer.alloc(length + 1);
-    const text = bytes.toString(
-      'latin1',
-      0,
-      attempt(() => readSync(descriptor, bytes, 0, length + 1, 0)),
-    );
-    const found = Number(text.slice(0, 16));
-    if (!Number.isSafeInteger(found) || text !== encode(found)) {
-      throw new StoreDamaged(
-        `${format.fileName}.mark is damaged. Delete it if ${format.fileName} and its -wal file are unchanged since the service ended.`,
-      );
-    }
-    return found;
+    const read = attempt(() => readSync(descriptor, bytes, 0, length + 1, 0));
+    return decode(bytes.toString('latin1', 0, read), format);
   }
 
   function attempt<Result>(access: () => Result): Result {
+    return accessing(path, access);
+  }
+}
+
+/** A service may write the mark while it is read. */
+const readTries = 100;
+
+/**
+ * Reads a mark, also while a service raises it; 0 where it is absent or empty.
+ * @throws StoreDamaged when it is damaged; StoreUnavailable
+ */
+export function readMark(path: string, format: FileFormat): number {
+  if (!existsSync(path)) return 0;
+  for (let tries = 1; ; tries += 1) {
+    const text = accessing(path, () => readFileSync(path, 'latin1'));
+    if (text === '') return 0;
     try {
-      return access();
+      return decode(text, format);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-      throw new StoreUnavailable(
-        `${path} cannot be read or written (${code}); check the disk and its permissions`,
-        { cause: error },
-      );
+      if (tries === readTries) throw error;
     }
   }
+}
+
+function accessing<Result>(path: string, access: () => Result): Result {
+  try {
+    return access();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new StoreUnavailable(
+      `${path} cannot be read or written (${code}); check the disk and its permissions`,
+      { cause: error },
+    );
+  }
+}
+
+function decode(text: string, format: FileFormat): number {
+  const found = Number(text.slice(0, 16));
+  if (Number.isSafeInteger(found) && text === encode(found)) return found;
+  throw new StoreDamaged(
+    `${format.fileName}.mark is damaged. Delete it if ${format.fileName} and its -wal file are unchanged since the service ended.`,
+  );
 }
 
 function encode(end: number): string {
@@ -86,7 +117,8 @@ function encode(end: number): string {
   return `${digits} ${crc32(digits).toString(16).padStart(8, '0')}`;
 }
 
-function shortened(format: FileFormat, end: number, marked: number): StoreDamaged {
+/** Makes the error for a file that ends before its mark. */
+export function shortened(format: FileFormat, end: number, marked: number): StoreDamaged {
   const found = `it ends at ${end} and had reached ${marked}, so the last writes are missing`;
   const { message } = damage(format, found);
   return new StoreDamaged(`${message} Restore its -wal file with it. ${format.withoutItsEnd ?? ''}`);

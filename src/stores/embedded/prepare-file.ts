@@ -37,10 +37,16 @@ export function openWriter(path: string, format: FileFormat): Connection {
 }
 
 /** Tells whether a file has anything beside it that shows how far it was written. */
-function whatIsBeside(path: string): 'new' | 'nothing' | 'something' {
+export function whatIsBeside(path: string): 'new' | 'nothing' | 'something' {
   if (sizeOf(`${path}-wal`) > 0) return 'something';
   if (sizeOf(path) === 0) return 'new';
+  if (hasJournal(path)) return 'something';
   return existsSync(`${path}.mark`) ? 'something' : 'nothing';
+}
+
+/** A process that was killed while it created the schema leaves a journal, with which SQLite makes the file empty. */
+function hasJournal(path: string): boolean {
+  return sizeOf(`${path}-journal`) > 0;
 }
 
 function configure(connection: Connection, path: string, format: FileFormat): void {
@@ -78,12 +84,14 @@ export function markClosed(connection: Connection, format: FileFormat): void {
   }
 }
 
-function isMarkedOpen(connection: Connection, { openFlagOf }: FileFormat): boolean {
+/** Tells whether a file notes that its newest data may be in a write-ahead log. */
+export function isMarkedOpen(connection: Connection, { openFlagOf }: FileFormat): boolean {
   if (openFlagOf === null) return false;
   return connection.query<readonly [bigint]>(`SELECT open FROM ${openFlagOf}`).get()?.[0] === 1n;
 }
 
-function copiedAlone(format: FileFormat): StoreDamaged {
+/** Makes the error for a file that lacks the write-ahead log with its newest data. */
+export function copiedAlone(format: FileFormat): StoreDamaged {
   const { fileName } = format;
   const found =
     `it was copied without its ${fileName}-wal and ${fileName}.mark while a service wrote it, so its last writes, or all ` +
@@ -100,11 +108,11 @@ function sizeOf(path: string): number {
 
 /**
  * Compares the file's length with its header (SQLite file format, section 1.3: page size at byte 16, pages at byte 28).
- * After an unclean end the write-ahead log may hold the missing pages. @throws StoreDamaged
+ * After an unclean end the write-ahead log may hold the missing pages, or the journal removes the header. @throws StoreDamaged
  */
 function assertWhole(path: string, format: FileFormat): void {
   const size = sizeOf(path);
-  if (size === 0 || sizeOf(`${path}-wal`) > 0) return;
+  if (size === 0 || sizeOf(`${path}-wal`) > 0 || hasJournal(path)) return;
   const header = Buffer.alloc(100);
   const descriptor = openSync(path, 'r');
   try {

@@ -14,7 +14,7 @@ const roundMs = 24 * 3_600_000;
 const retryMs = 60_000;
 
 /**
- * Makes the function that checks a slice of the documents against their checksums, and that the index has their entries. A
+ * Makes the function that checks a slice of the documents against their checksums, and that the indexes have their entries. A
  * read finds damage of what it returns, but not what a damaged index leaves out of a list.
  * @returns a function that takes the row after which the slice begins, and returns its last row; null at the end.
  * It throws StoreDamaged
@@ -36,6 +36,10 @@ export function makeCheckSlice(connection: Connection): (after: bigint) => bigin
   const selectFields = connection.query<readonly [field: Buffer]>(
     `SELECT CAST(field AS BLOB) FROM indexes JOIN collections ON number = collection WHERE collection = ?`,
   );
+  // The index by which a document is found. It holds the row, so the query does not read the table.
+  const selectPlace = connection.query<readonly [rowid: bigint]>(
+    'SELECT rowid FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE collection = ? AND id = ?',
+  );
   const selectEntry = connection.query(
     'SELECT 1 FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
   );
@@ -51,19 +55,22 @@ export function makeCheckSlice(connection: Connection): (after: bigint) => bigin
 
   function check(after: bigint): bigint | null {
     const rows = selectSlice.all(after);
-    for (const [, collection, idBytes, revision, bytes, checksum] of rows) {
+    for (const [rowid, collection, idBytes, revision, bytes, checksum] of rows) {
       const id = idBytes.toString();
       const body = decodeDocumentBody({ id, revision, body: bytes }, checksum);
+      if (selectPlace.get(collection, id)?.[0] !== rowid) throw lacking();
       for (const [fieldBytes] of selectFields.all(collection)) {
         const field = fieldBytes.toString();
         for (const value of indexValues(body, field)) {
-          if (selectEntry.get(collection, field, value, id) === undefined) {
-            throw damage(readModelsFormat, 'an index lacks a document');
-          }
+          if (selectEntry.get(collection, field, value, id) === undefined) throw lacking();
         }
       }
     }
     return rows.length < sliceDocuments ? null : (rows.at(-1)?.[0] ?? null);
+  }
+
+  function lacking(): StoreDamaged {
+    return damage(readModelsFormat, 'an index lacks a document');
   }
 }
 
