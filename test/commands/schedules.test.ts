@@ -28,3 +28,8 @@ for (const [what, run, schedules, met] of [
     return undefined;
   });
 }
+
+test('A change back to an address that a revert puts back at the same time is refused', async (t) => {
+  // In this schedule the change was once confirmed, although the revert had ended it.
+  t.is(await runEmailChangeSchedule(1_858_930_742, { tally: new Map() }), null);
+});

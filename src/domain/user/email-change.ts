@@ -61,8 +61,9 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
       return [{ type: 'EmailChangeAttempted', data: { change_id: command.changeId } }];
     }
     case 'CompleteEmailChange': {
-      // Another process has completed the change.
-      if (user.email_digest === command.emailDigest) return [];
+      // Another process has completed the change. A revert to the same address has not: it has ended the change.
+      const isReverted = user.lastRevert?.emailDigest === command.emailDigest;
+      if (user.email_digest === command.emailDigest && !isReverted) return [];
       const { changeId, email, emailDigest } = pending(user, command.changeId);
       const until = new Date(command.now.getTime() + revertibleMs).toISOString();
       // After a return to a former address, the address in between may be a thief's: it gets no code.

@@ -140,7 +140,7 @@ const schemas = {
     /** Whether a copy exists (flag BS). */
     backed_up: z.boolean(),
     /** The model of the authenticator; zeros where it does not say. */
-    aaguid: z.uuid(),
+    aaguid: z.guid(),
     name: sealedSchema,
   }),
   /** A sign-in or a reauthentication. */
