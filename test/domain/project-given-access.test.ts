@@ -43,6 +43,7 @@ const roleChanged = (id: string, role: Role): ProjectEvent => ({
   type: 'MemberRoleChanged',
   data: { user_id: id, role },
 });
+const billedTo = (id: string): ProjectEvent => ({ type: 'BillingChanged', data: { user_id: id } });
 const end = (until: Date | null, members: 'stay' | 'end' = 'end'): ProjectCommand => ({
   type: 'EndGivenAccess',
   userId,
@@ -103,7 +104,7 @@ test('A member whom a removed one adds after the moment is removed too', (t) => 
 test('An account that a removed owner has demoted owns the project again', (t) => {
   given(projectAggregate, ...history.slice(0, 3), roleChanged(userId, 'viewer'))
     .when(end(recordedAt(3)))
-    .then(t, roleChanged(userId, 'owner'), memberRemoved(friend));
+    .then(t, roleChanged(userId, 'owner'), billedTo(userId), memberRemoved(friend));
 });
 
 test('An acceptance that comes after the moment does not save an invitation of before', (t) => {

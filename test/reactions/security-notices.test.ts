@@ -329,7 +329,12 @@ test('After a revert, a late notice about the change has no code, and the addres
   const mails = [...smtp.mails].sort((a, b) => (a.to[0] ?? '').localeCompare(b.to[0] ?? ''));
   t.deepEqual(
     mails.map((mail) => `${mail.to.join()}: ${mail.email.subject ?? ''}`),
-    [`${email}: The address of your account was changed`, `${newEmail}: A change of address was undone`],
+    [
+      `${email}: The address of your account was changed`,
+      // The address had not been proved before the revert.
+      `${email}: What others may have set up in your account is void`,
+      `${newEmail}: A change of address was undone`,
+    ],
   );
   t.notRegex(mails[0]?.email.text ?? '', /([0-9A-Z]{5}-){3}/);
 });

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { shareAggregate } from '../../src/domain/share/share.js';
+import { userAggregate } from '../../src/domain/user/user.js';
 import { makeMailShareGuessing } from '../../src/commands/shares/mail-share-guessing-reaction.js';
 import { projectId } from '../support/examples/ids.js';
 import { shareCreated } from '../support/examples/share.js';
@@ -12,11 +13,19 @@ const shareId = '019b7d00-0000-7000-8000-0000000000f2';
 const dayMs = 24 * 3_600_000;
 
 /** A project of Olga's, in which Ada is an editor. */
-async function given(t: ExecutionContext, createdBy: 'Ada' | 'an API key') {
+async function given(t: ExecutionContext, createdBy: 'Ada' | 'an API key', { proved = true } = {}) {
   const scene = await givenMail(t, (deps, stores) => [makeMailShareGuessing({ ...deps, ...stores })]);
   const { handler } = scene.stores;
   const olga = await scene.registerUser(1, 'olga@example.org', 'Olga');
   const ada = await scene.registerUser(2, 'ada@example.org', 'Ada');
+  for (const [id, address] of [
+    [olga, 'olga@example.org'],
+    [ada, 'ada@example.org'],
+  ] as const) {
+    if (!proved) continue;
+    const proof = { type: 'VerifyEmail', emailDigest: scene.stores.digests.email(address) } as const;
+    await handler.handle({ aggregate: userAggregate, id }, proof, givenContext(3, new Date()));
+  }
   const project = { aggregate: projectAggregate, id: projectId };
   const now = new Date();
   await appendEvents(
@@ -79,4 +88,11 @@ test('A revoked share leads to no mail', async (t) => {
   await revoke();
   await settled(start());
   t.is(smtp.mails.length, 0);
+});
+
+test('An address that is not proved gets no mail about a share', async (t) => {
+  const { start, settled, smtp, guess, now } = await given(t, 'Ada', { proved: false });
+  await guess(now);
+  await settled(start());
+  t.deepEqual(smtp.mails, []);
 });
