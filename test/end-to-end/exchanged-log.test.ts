@@ -77,6 +77,11 @@ for (const [what, exchange, sentence] of exchanges) {
     while (created.length < 20) await wait(10);
     // When the server stops, and starts again with another log
     await server.network.refuse();
+    // A server that stops has handled what has reached it, and nothing of that comes into the other log.
+    for (let count = -1; count !== server.log.records.length;) {
+      count = server.log.records.length;
+      await wait(200);
+    }
     const streams = new Set(server.log.records.map(({ stream }) => stream));
     await exchange(server);
     await server.network.accept();
