@@ -53,14 +53,16 @@ test('The options name no passkey and no person to strangers, and exclude the ow
   const device = makeSoftwareAuthenticator();
   const created = await registerPasskey(service, device, ada);
   t.is(created.status, 201);
-  const login = answered(await service.post(`${path}/login/options`, {}));
+  const login = answered(await service.post('/api/v1/auth/passkey-login/options', {}));
   t.deepEqual(Object.keys(asObject(login['publicKey'])).sort(), [
     'challenge',
     'rpId',
     'timeout',
     'userVerification',
   ]);
-  const options = asObject(answered(await service.post(`${path}/options`, {}, ada))['publicKey']);
+  const options = asObject(
+    answered(await service.post('/api/v1/auth/passkey-options', {}, ada))['publicKey'],
+  );
   t.like(options, {
     rp: { id: 'example.org' },
     user: { name: 'ada@example.com', displayName: 'ada' },
@@ -70,7 +72,7 @@ test('The options name no passkey and no person to strangers, and exclude the ow
   t.is((options['excludeCredentials'] as unknown[]).length, 1);
   // The user handle is the user's id, so it tells no address.
   t.is(Buffer.from(textOf(asObject(options['user']), 'id'), 'base64url').length, 16);
-  t.is((await service.post(`${path}/options`, {})).status, 401);
+  t.is((await service.post('/api/v1/auth/passkey-options', {})).status, 401);
 });
 
 test('A sign-in by passkey counts as both factors and meets require_2fa', async (t) => {
@@ -121,7 +123,7 @@ test('With TOTP on, a session by passkey has passed the second factor', async (t
   t.like((await service.get('/api/v1/projects', ada)).json, { code: 'two_factor_required' });
   const session = sessionOf(await loginByPasskey(service, device));
   t.is((await service.get('/api/v1/projects', session)).status, 200);
-  t.is((await service.post(`${path}/options`, {}, session)).status, 200, 'it is fresh');
+  t.is((await service.post('/api/v1/auth/passkey-options', {}, session)).status, 200, 'it is fresh');
 });
 
 async function someSecret({ stores }: Awaited<ReturnType<typeof startTestService>>, userId: string) {
@@ -164,7 +166,7 @@ test('A forged or changed response is refused', async (t) => {
   t.is((await registerPasskey(service, foreign, await service.signUp('eve'))).status, 201);
   const signIn = async (change: (credential: ReturnType<typeof device.get>) => unknown): Promise<number> => {
     const credential = device.get(await optionsOf(service, 'login'));
-    return (await service.post(`${path}/login`, { credential: change(credential) })).status;
+    return (await service.post('/api/v1/auth/passkey-login', { credential: change(credential) })).status;
   };
   const other = foreign.get(await optionsOf(service, 'login'));
   // When a part of the response is another one, then the service refuses it
@@ -199,7 +201,8 @@ test('A challenge is good for one use, for five minutes, and for one purpose', a
   const ada = await service.signUp('ada');
   const device = makeSoftwareAuthenticator({ counts: false });
   t.is((await registerPasskey(service, device, ada)).status, 201);
-  const signIn = async (credential: unknown) => (await service.post(`${path}/login`, { credential })).status;
+  const signIn = async (credential: unknown) =>
+    (await service.post('/api/v1/auth/passkey-login', { credential })).status;
   // A response signs in once, also when two come at once
   const login = await optionsOf(service, 'login');
   const credential = device.get(login);
@@ -280,7 +283,9 @@ test('A passkey makes a session fresh again, once for each challenge of this ses
   const claims = { userId, sessionId, authenticatedAt: service.clock.now(), methods: ['pwd'] };
   const { token } = await service.commands.accessTokens.sign(claims);
   const session = { authorization: `Bearer ${token}` };
-  t.like((await service.post(`${path}/options`, {}, session)).json, { code: 'reauthentication_required' });
+  t.like((await service.post('/api/v1/auth/passkey-options', {}, session)).json, {
+    code: 'reauthentication_required',
+  });
   // When the passkey answers a challenge of a sign-in, then the session stays as it is
   const prove = async (options: Awaited<ReturnType<typeof optionsOf>>) =>
     service.post('/api/v1/auth/reauthenticate', { passkey: device.get(options) }, session);
@@ -289,7 +294,7 @@ test('A passkey makes a session fresh again, once for each challenge of this ses
   const options = await optionsOf(service, 'reauthenticate', session);
   t.is((await prove(options)).status, 204);
   t.is((await prove(options)).status, 401);
-  t.is((await service.post(`${path}/options`, {}, session)).status, 200);
+  t.is((await service.post('/api/v1/auth/passkey-options', {}, session)).status, 200);
   t.is((await service.post('/api/v1/auth/reauthenticate', { passkey: 1 }, session)).status, 400);
 });
 
@@ -307,7 +312,11 @@ test('A malformed body is refused before anything is read', async (t) => {
   }
   const broken = { ...credential.response, attestationObject: cbor('no map').toString('base64url') };
   t.is((await service.post(path, { credential: { ...credential, response: broken } }, ada)).status, 401);
-  t.is((await service.post(`${path}/login`, { credential: { ...credential, response: {} } })).status, 400);
+  t.is(
+    (await service.post('/api/v1/auth/passkey-login', { credential: { ...credential, response: {} } }))
+      .status,
+    400,
+  );
 });
 
 test('A counter that does not rise is refused, and the user gets a notice', async (t) => {
@@ -377,7 +386,7 @@ test('An account has at most 20 passkeys', async (t) => {
   for (let made = 0; made < 20; made += 1) {
     t.is((await registerPasskey(service, makeSoftwareAuthenticator(), ada)).status, 201);
   }
-  const refused = await service.post(`${path}/options`, {}, ada);
+  const refused = await service.post('/api/v1/auth/passkey-options', {}, ada);
   t.is(refused.status, 409);
   t.like(refused.json, { code: 'conflict' });
 });
@@ -390,7 +399,7 @@ test('Tries of a client are limited, and asking for challenges writes nothing', 
   const before = await records();
   const statuses: number[] = [];
   for (let asked = 0; asked < 61; asked += 1) {
-    statuses.push((await service.post(`${path}/login/options`, {})).status);
+    statuses.push((await service.post('/api/v1/auth/passkey-login/options', {})).status);
   }
   t.deepEqual([statuses.slice(0, 60).every((status) => status === 200), statuses[60]], [true, 429]);
   service.clock.advance(60_000);

@@ -10,7 +10,7 @@ import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const missing = missingBrowser();
 
-const path = '/api/v1/auth/passkeys';
+const path = '/api/v1/auth';
 
 /** Serves an empty page, whose origin may use passkeys. */
 async function givenPage(t: ExecutionContext): Promise<string> {
@@ -71,22 +71,25 @@ if (missing !== null) {
     const options = async (to: string, session = {}) => (await post(to, {}, session)).data['publicKey'];
 
     // When the page makes a passkey, then the service registers it
-    const created = await credentials(browser, 'create', await options('/options', headers));
-    const registered = await post('', { credential: created, name: 'Browser' }, headers);
+    const created = await credentials(browser, 'create', await options('/passkey-options', headers));
+    const registered = await post('/passkeys', { credential: created, name: 'Browser' }, headers);
     t.is(registered.status, 201, JSON.stringify(created));
     t.like(registered.data, { name: 'Browser', last_used_at: null });
     // and the same authenticator makes no second one
-    t.is(await credentials(browser, 'create', await options('/options', headers)), 'InvalidStateError');
+    t.is(
+      await credentials(browser, 'create', await options('/passkey-options', headers)),
+      'InvalidStateError',
+    );
 
     // When the page asks for a passkey without naming a user, then the response signs in, once
-    const got = await credentials(browser, 'get', await options('/login/options'));
-    const signedIn = await post('/login', { credential: got });
+    const got = await credentials(browser, 'get', await options('/passkey-login/options'));
+    const signedIn = await post('/passkey-login', { credential: got });
     t.is(signedIn.status, 200, JSON.stringify(got));
     t.like(signedIn.data['user'], { email: 'ada@example.org' });
-    t.is((await post('/login', { credential: got })).status, 401);
+    t.is((await post('/passkey-login', { credential: got })).status, 401);
 
     // Without user verification the browser gives no response
     await browser.devTools('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
-    t.is(await credentials(browser, 'get', await options('/login/options')), 'NotAllowedError');
+    t.is(await credentials(browser, 'get', await options('/passkey-login/options')), 'NotAllowedError');
   });
 }

@@ -17,7 +17,7 @@ export function makePasskeyLoginRoutes({
   return [
     defineRoute({
       method: 'POST',
-      path: '/api/v1/auth/passkeys/login/options',
+      path: '/api/v1/auth/passkey-login/options',
       name: 'getPasskeyLoginOptions',
       tag: 'Accounts',
       summary: 'Ask for a challenge to sign in by a passkey',
@@ -36,7 +36,7 @@ export function makePasskeyLoginRoutes({
     }),
     defineRoute({
       method: 'POST',
-      path: '/api/v1/auth/passkeys/login',
+      path: '/api/v1/auth/passkey-login',
       name: 'loginByPasskey',
       tag: 'Accounts',
       summary: 'Sign in by a passkey; it counts as both factors',

@@ -34,7 +34,7 @@ export function makePasskeyRoutes({
   return [
     defineRoute({
       method: 'POST',
-      path: `${path}/options`,
+      path: '/api/v1/auth/passkey-options',
       name: 'getPasskeyOptions',
       tag: 'Accounts',
       summary: 'Ask for a challenge to register a passkey',

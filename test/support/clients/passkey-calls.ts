@@ -5,7 +5,11 @@ import type { TestService } from '../servers/http-service.js';
 
 const path = '/api/v1/auth/passkeys';
 
-const places = { register: 'passkeys', login: 'passkeys/login', reauthenticate: 'reauthenticate' } as const;
+const places = {
+  register: 'passkey-options',
+  login: 'passkey-login/options',
+  reauthenticate: 'reauthenticate/options',
+} as const;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -20,7 +24,7 @@ export async function optionsOf(
   way: 'register' | 'login' | 'reauthenticate',
   headers: Headers = {},
 ) {
-  const answer = await service.post(`/api/v1/auth/${places[way]}/options`, {}, headers);
+  const answer = await service.post(`/api/v1/auth/${places[way]}`, {}, headers);
   const publicKey = asObject(answered(answer)['publicKey']);
   const part = (name: string, field: string) => ({ [field]: textOf(asObject(publicKey[name] ?? {}), field) });
   return {
@@ -49,7 +53,7 @@ export async function loginByPasskey(
   deviations: Deviations = {},
 ): Promise<Answer> {
   const credential = authenticator.get(await optionsOf(service, 'login'), deviations);
-  return service.post(`${path}/login`, { credential });
+  return service.post('/api/v1/auth/passkey-login', { credential });
 }
 
 /** Returns the headers of the session that a sign-in has begun. */
