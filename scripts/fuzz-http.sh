@@ -59,6 +59,7 @@ export SMTP_URL=smtp://127.0.0.1:$mail_port
 port=$(node scripts/free-port.mjs)
 url=http://127.0.0.1:$port
 export NODE_AGENT_SECRET=fuzz-agent-secret-$seed
+export PASSKEY_RP_ID=localhost PASSKEY_ORIGINS=http://localhost
 export DATA_DIR=$scratch/data
 # The service uses embedded stores, also when the caller has servers for other suites.
 unset EVENTSTOREDB_URL MONGODB_URL
@@ -97,6 +98,13 @@ cat >"$scratch/limits.json" <<'EOF'
   "refresh": { "limit": 1000000, "seconds": 60 },
   "two_factor": { "limit": 1000000, "seconds": 60 },
   "session": { "limit": 1000000, "seconds": 60 },
+  "user": { "limit": 1000000, "seconds": 60 },
+  "email_change": { "limit": 1000000, "seconds": 60 },
+  "email_revert": { "limit": 1000000, "seconds": 60 },
+  "passkey_options": { "limit": 1000000, "seconds": 60 },
+  "register_invalid": { "limit": 1000000, "seconds": 60 },
+  "wrong_agent_secret": { "limit": 1000000, "seconds": 60 },
+  "wrong_api_key": { "limit": 1000000, "seconds": 60 },
   "api_key": { "limit": 1000000, "seconds": 60 }
 }
 EOF

@@ -62,7 +62,12 @@ export function makeReauthenticationRoutes({
         'Calls that answer 403 `reauthentication_required` need a sign-in, or this call, within the last 15 minutes. Users with two-factor authentication pass `POST /auth/2fa/verify` instead, when a call answers 403 `two_factor_required`.',
       request: { params: noParams, query: noQuery, body: presentedProof },
       replies: { 204: { description: 'The session is fresh for 15 minutes.', schema: noContent } },
-      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
+      errors: [
+        'invalid_credentials',
+        'too_many_attempts',
+        'password_not_checkable',
+        'passkeys_not_configured',
+      ],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ caller: { userId, sessionId }, client, body, command }) => {

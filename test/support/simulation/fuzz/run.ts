@@ -27,7 +27,12 @@ export async function fuzz(
 ): Promise<ReadonlyMap<string, number>> {
   const { directory, remove } = makeDirectory();
   // Mail counts as configured. No reaction runs here, so no mail is sent.
-  const environment = { NODE_AGENT_SECRET: agentSecret, SMTP_URL: 'smtp://127.0.0.1:9' };
+  const environment = {
+    NODE_AGENT_SECRET: agentSecret,
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    PASSKEY_RP_ID: 'localhost',
+    PASSKEY_ORIGINS: 'http://localhost',
+  };
   const service = await startInProcess({ directory, environment });
   try {
     const run: Run = {
