@@ -208,7 +208,8 @@ function failureOf(error: unknown): CallFailure {
 
 /** Chooses the more useful reason: an attempt that the deadline cut short explains less than the failure before it. */
 function tellingReason(earlier: string | undefined, { reason }: CallFailure, deadlineMs: number): string {
-  return performance.now() >= deadlineMs ? (earlier ?? reason) : reason;
+  // A timer drops the fraction of its milliseconds, so an attempt may end just before the deadline that cut it short.
+  return deadlineMs - performance.now() < 1 ? (earlier ?? reason) : reason;
 }
 
 function isFinal({ kind }: CallFailure): boolean {
