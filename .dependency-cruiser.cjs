@@ -83,6 +83,12 @@ module.exports = {
       [ports, concurrency, '^src/event-sourcing/(following|views)/'],
       'The command handler writes documents through. It knows no reaction.',
     ),
+    only(
+      'audit-proves-the-log',
+      '^src/audit/(?!verify/)',
+      [kernel, concurrency, '^src/keys/'],
+      'The proof covers events of any type. Code that knew the domain would change the proof with it.',
+    ),
     {
       name: 'domain-imports-kernel-only',
       comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
