@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
 import { type Contradiction, type SignedRecord, signedRecord } from './audit-records.js';
+import { FolderProblem } from './checkpoint-folder.js';
 import type { Sequencer, SequencerProblem, StoredLog } from './sequencer.js';
 import type { Signer } from './signer.js';
 import type { Witnesses, WitnessStatus } from './witnesses.js';
@@ -81,7 +82,8 @@ export function makeAuditLog(
         await pass();
         attempt = 0;
       } catch (error) {
-        if (error instanceof StoreUnavailable) events.onRetry(error, attempt);
+        if (error instanceof StoreUnavailable || error instanceof FolderProblem)
+          events.onRetry(error, attempt);
         else events.onDefect(error);
         waitMs = passMs + backoff(attempt, random, { first: 250, cap: 10_000 });
         attempt += 1;
