@@ -2,7 +2,7 @@ import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { scope, scopes } from '../../domain/scope.js';
-import { refuseKey } from '../credentials.js';
+import { actingOf } from '../credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { apiKeyResource } from '../../../projections/api-keys/resource.js';
@@ -70,9 +70,7 @@ export function makeApiKeyRoutes({
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
         const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-        const { userId: actorId, sessionId, sessionEpoch } = refuseKey(caller);
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const issue = { projectId, actorId, session, ...body, expiresAt };
+        const issue = { projectId, ...actingOf(caller), ...body, expiresAt };
         const { resource, key } = await issueApiKey(issue, command);
         return { status: 201, body: { ...resource, key } };
       },
