@@ -48,10 +48,8 @@ export function makeAddAsset({
         { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
         context,
       );
-    // A repetition has nothing to announce: the follower may have counted the asset.
-    const { state } = await handler.load(assetAggregate, assetId);
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
-    const { documents } = await (state.status === 'absent' ? capacity.adding(asset, add) : add());
+    const { documents } = await capacity.adding(asset, add);
     return assets.after(documents);
   };
 
