@@ -41,8 +41,8 @@ test('The renamed reaction repeats no notice, and mails those of types that the 
   const commands = [
     { type: 'ProveEmail', emailDigest: stores.digests.email('ada@example.org') },
     {
-      ...{ type: 'ChangePassword', passwordHash: await seal('password_hash', 'x') },
-      ...{ checkedAgainst: null, session },
+      type: 'ChangePassword',
+      ...{ passwordHash: await seal('password_hash', 'x'), checkedAgainst: null, session },
     },
     { type: 'RequestEmailChange', ...change, email, expiresAt: new Date(now.getTime() + hourMs) },
     { type: 'CompleteEmailChange', ...change },

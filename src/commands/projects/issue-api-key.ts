@@ -35,6 +35,22 @@ export interface IssuedApiKey {
  */
 export type IssueApiKey = (input: IssueApiKeyInput, context: CommandContext) => Promise<IssuedApiKey>;
 
+/**
+ * Checks what needs no store, and returns it with its defaults.
+ * @param times.earliest the earliest time that the command may have: a repetition may come after `expiresAt`
+ * @throws CommandRejected invalid_request
+ */
+export function checkKeyIssue(
+  { name, scopes, expiresAt }: Pick<IssueApiKeyInput, 'name' | 'scopes' | 'expiresAt'>,
+  { time, earliest }: { readonly time: Date; readonly earliest: Date },
+): { readonly name: string; readonly expiresAt: Date } {
+  if (scopes.length === 0 || new Set(scopes).size < scopes.length) {
+    invalid('scopes', 'must name at least one scope, and each once');
+  }
+  const isOver = expiresAt !== undefined && expiresAt <= time;
+  return { name: checkName(name), expiresAt: apiKeyExpiry(expiresAt, isOver ? earliest : time) };
+}
+
 export function makeIssueApiKey({
   handler,
   apiKeys,
@@ -43,17 +59,17 @@ export function makeIssueApiKey({
 }: Pick<Deps, 'handler' | 'apiKeys' | 'randomBytes'> & {
   readonly takeBackIfEnded: TakeBackIfEnded;
 }): IssueApiKey {
-  return async ({ projectId, actorId, session, name, scopes, expiresAt }, context) => {
-    if (scopes.length === 0 || new Set(scopes).size < scopes.length) {
-      invalid('scopes', 'must name at least one scope, and each once');
-    }
+  return async (input, context) => {
+    const { projectId, actorId, session, scopes } = input;
+    const { time } = context;
+    const { name, expiresAt } = checkKeyIssue(input, { time, earliest: time });
     const keyId = derivedId(context, 'api-key');
     const { key, digest, prefix, lastFour } = makeApiKey(randomBytes);
     const issue = {
       type: 'IssueApiKey',
-      ...{ actorId, keyId, name: checkName(name), digest, prefix, lastFour, scopes },
-      expiresAt: apiKeyExpiry(expiresAt, context.time),
-      now: context.time,
+      ...{ actorId, keyId, name, digest, prefix, lastFour, scopes },
+      expiresAt,
+      now: time,
     } as const;
     const target = { aggregate: projectAggregate, id: projectId };
     const { documents, events } = await handler.handle(target, issue, context);

@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkAddress } from '../../commands/shared/check-address.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../../domain/role.js';
@@ -62,6 +63,9 @@ export function makeMemberRoutes({
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
+      check: ({ body }) => {
+        checkAddress(body.email);
+      },
       needsFresh: ({ body }) => body.role === 'owner',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
