@@ -112,6 +112,19 @@ test('An owner who accepted an offer of the account is no owner any more, and th
     .then(t, roleChanged(userId, 'owner'), billedTo(userId), roleChanged(member, 'viewer'));
 });
 
+test('An owner by an offer of an account that has left stays, because the project needs an owner', (t) => {
+  given(
+    projectAggregate,
+    ...project,
+    offered(member, userId),
+    roleChanged(member, 'owner'),
+    billedTo(member),
+    memberRemoved(userId),
+  )
+    .when(end())
+    .thenNothing(t);
+});
+
 test('A role that a removed member raised falls back too', (t) => {
   const added = {
     ...memberAdded(honest, 'owner'),

@@ -115,6 +115,8 @@ function rolesGiven(
   const fallen = new Map<string, Role>();
   for (const { user_id: id, role } of project.members) {
     if (id === userId || removed.has(id)) continue;
+    // A user who has left cannot take the place of an owner.
+    if (role === 'owner' && roleIn(project, userId) === null) continue;
     const before = fallbackRole(role, project.raises.get(id) ?? [], (raise) => !isOver(id, raise));
     if (before !== role) fallen.set(id, before);
   }
