@@ -1,8 +1,9 @@
 import type { Commands } from '../../commands/index.js';
+import { checkKeyIssue } from '../../commands/projects/issue-api-key.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { scope, scopes } from '../../domain/scope.js';
-import { refuseKey } from '../credentials.js';
+import { actingOf } from '../credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { apiKeyResource } from '../../../projections/api-keys/resource.js';
@@ -67,12 +68,12 @@ export function makeApiKeyRoutes({
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
       errors: ['conflict'],
       idempotent: true,
+      check: ({ body, ...times }) => {
+        checkKeyIssue({ ...body, expiresAt: dateOf(body.expires_at) }, times);
+      },
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
-        const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-        const { userId: actorId, sessionId, sessionEpoch } = refuseKey(caller);
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const issue = { projectId, actorId, session, ...body, expiresAt };
+        const issue = { projectId, ...actingOf(caller), ...body, expiresAt: dateOf(expires_at) };
         const { resource, key } = await issueApiKey(issue, command);
         return { status: 201, body: { ...resource, key } };
       },
@@ -91,4 +92,8 @@ export function makeApiKeyRoutes({
       },
     }),
   ];
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
 }

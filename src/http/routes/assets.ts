@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkNewAsset } from '../../commands/assets/add-asset.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
@@ -77,6 +78,9 @@ export function makeAssetRoutes({
       replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded'],
       idempotent: true,
+      check: ({ body: { storage_id: _, renditions = [], ...facts } }) => {
+        checkNewAsset({ ...facts, renditions });
+      },
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, renditions = [], ...facts } = body;

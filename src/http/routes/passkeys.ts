@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
+import { checkNewPasskey } from '../../commands/accounts/register-passkey.js';
 import type { Readers } from '../../../projections/readers.js';
 import { passkeyResource } from '../../../projections/users/resource.js';
 import { noContent } from '../reply.js';
@@ -59,6 +60,9 @@ export function makePasskeyRoutes({
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
       idempotent: true,
+      check: ({ body }) => {
+        checkNewPasskey(body);
+      },
       limit: { name: 'two_factor', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { credential, name: given }, caller, command }) => {

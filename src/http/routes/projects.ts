@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkNewProject } from '../../commands/projects/create-project.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { isAuditor } from '../access.js';
@@ -50,6 +51,9 @@ export function makeProjectRoutes({
       replies: { 201: { description: 'The project.', schema: projectResource } },
       errors: ['project_limit_reached'],
       idempotent: true,
+      check: ({ body }) => {
+        checkNewProject(body);
+      },
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
         const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);

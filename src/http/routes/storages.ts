@@ -58,9 +58,10 @@ export const storagesPath = '/api/v1/projects/:projectId/storages';
  * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
  */
 export function makeStorageRoutes({
+  checkNewStorage,
   createStorage,
   storages,
-}: Pick<Commands, 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
+}: Pick<Commands, 'checkNewStorage' | 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -75,6 +76,9 @@ export function makeStorageRoutes({
       errors: ['conflict'],
       entityTag: true,
       idempotent: true,
+      check: ({ body }) => {
+        checkNewStorage(body);
+      },
       handler: async ({ params: { projectId }, body, command }) => {
         const { resource, revision } = await createStorage({ ...body, projectId }, command);
         const location = `/api/v1/projects/${projectId}/storages/${resource.id}`;
