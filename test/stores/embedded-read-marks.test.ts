@@ -12,11 +12,11 @@ const files = ['events', 'read-models', 'state'] as const;
 test('Reads after acknowledged writes change no byte of the mapped indexes of the write-ahead logs', async (t) => {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
-  const { eventStore, readModelStore, stateStore, close } = await openStores(directory);
-  t.teardown(close);
+  const stores = await openStores(directory);
+  t.teardown(() => stores.close());
+  const { eventStore, readModelStore, stateStore } = stores;
   await readModelStore.ensureCollection('things@1.1', []);
-  const indexes = (): readonly string[] =>
-    files.map((file) => digestOf(join(directory, `${file}.db-shm`)));
+  const indexes = (): readonly string[] => files.map((file) => digestOf(join(directory, `${file}.db-shm`)));
   for (let n = 0; n < 20; n += 1) {
     // Given acknowledged writes to each file
     const before = indexes();
