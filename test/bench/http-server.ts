@@ -35,7 +35,7 @@ process.once('disconnect', () => {
 });
 const limits = join(directory, 'limits.json');
 const unlimited = { limit: 1_000_000_000, seconds: 1 };
-writeFileSync(limits, JSON.stringify({ session: unlimited, register: unlimited }));
+writeFileSync(limits, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
 const services = await openServices(
   readConfig({ DATA_DIR: join(directory, 'data'), LIMITS_FILE: limits, NODE_AGENT_SECRET: agentSecret }),
   { passwordScrypt: { N: 2, r: 8, p: 1 } },
