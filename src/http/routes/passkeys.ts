@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { passkeyResource } from '../../../projections/users/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
@@ -13,7 +14,7 @@ const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 const name = z
   .string()
   .max(256)
-  .meta({ minLength: 1, maxLength: 64, examples: ['Laptop'] });
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
 
 const newPasskey = z
   .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
