@@ -62,6 +62,8 @@ export async function benchHostile(): Promise<readonly Comparison[]> {
     };
     process.stdout.write(`${describe(healthRow)}\n`);
     return [honestRow, healthRow];
+  } catch (error) {
+    throw new Error(`the bench failed; the service has written: ${service.output()}`, { cause: error });
   } finally {
     await service.stop();
     await data.remove();
