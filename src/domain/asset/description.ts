@@ -65,7 +65,7 @@ const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
 /** RFC 9110, sections 5.6.2 and 5.6.4; the quoted form without escapes. */
 const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const parameter = `[ \\t]*;[ \\t]*(${token})=(${token}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*")`;
-export const mediaTypePattern = new RegExp(`^(${restrictedName})/(${restrictedName})((?:${parameter})*)$`);
+const mediaTypePattern = new RegExp(`^(${restrictedName})/(${restrictedName})((?:${parameter})*)$`);
 
 function checkMediaType(text: string, field: string): string {
   const match = text.length > mediaTypeMax ? null : mediaTypePattern.exec(text);

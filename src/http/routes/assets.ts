@@ -6,7 +6,6 @@ import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { assetResource } from '../../../projections/assets/resource.js';
 import { namePattern, segmentsPattern } from '../../domain/text.js';
-import { mediaTypePattern } from '../../domain/asset/description.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
@@ -20,9 +19,11 @@ const objectKey = text.meta({
   description: "Below the storage's base_path, without empty segments, . and ..",
   examples: ['2026/rhine.mp4'],
 });
+const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
+const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const mediaType = text.meta({
   maxLength: 255,
-  pattern: mediaTypePattern.source,
+  pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
   description: 'RFC 6838, with parameters or without.',
   examples: ['video/mp4'],
 });
