@@ -10,6 +10,7 @@ import { makeOperations } from './control/operations/index.js';
 import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { sentenceOf } from './composition/sentence-of.js';
+import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/store-links.js';
 import { makeReportStore } from './composition/store-reports.js';
@@ -145,6 +146,7 @@ async function start(deps: {
     log.logger.warn({ problem: sentence }, 'a connection should be set in another way');
     tell(`stowage: ${sentence}`);
   };
+  await requireSoleOwner(config);
   const services = await openServices(config, { log, links, onFatal: fail, onWarning, waiting: signal });
   closers.push(services.close);
   signal.throwIfAborted();

@@ -13,6 +13,7 @@ import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
 import type { Members } from '../event-sourcing/sharing/members.js';
+import { type HeldCollections, makeHeldCollections } from '../event-sourcing/views/held-collections.js';
 import { type Generations, makeGenerations } from '../event-sourcing/views/generations.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
@@ -83,6 +84,7 @@ export interface Services {
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
+  readonly held: HeldCollections;
   readonly members: Members;
   readonly documentWriter: DocumentWriter;
   readonly audit: Audit;
@@ -169,7 +171,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+    const held = makeHeldCollections();
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
       ...config,
       clock,
     });
@@ -250,6 +253,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       digests,
       accessTokens,
       generations,
+      held,
       members: options.members ?? openMembers({ config, stateStore, clock, log }),
       documentWriter,
       audit,

@@ -76,7 +76,8 @@ async function refusalOf({ access, needsFresh }: Route, stale: SessionCaller): P
 }
 
 test('Every route documents each error by which it refuses a session that is not fresh', async (t) => {
-  const routes = areaRoutes(givenCommands(await givenStores()));
+  const stores = await givenStores();
+  const routes = areaRoutes(givenCommands(stores), stores);
   const needing: string[] = [];
   for (const route of routes) {
     const documented = [...documentedErrors(route).values()].flat() as readonly string[];

@@ -74,7 +74,7 @@ async function given(t: ExecutionContext) {
   await service.commands.grantPlatformRole(role, givenContext(7_000, service.clock.now()));
   let keys = 0;
   return {
-    routes: areaRoutes(service.commands).filter(takesBody),
+    routes: areaRoutes(service.commands, service.stores).filter(takesBody),
     clock: service.clock,
     claims: () => claims,
     /** Sends a body, with a new key by default. */

@@ -8,6 +8,7 @@ import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { projectResource } from '../../../projections/projects/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
@@ -17,7 +18,7 @@ const path = '/api/v1/projects';
 const name = z
   .string()
   .max(256)
-  .meta({ minLength: 1, maxLength: 64, examples: ['Summer campaign'] });
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
 const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
 const projectChange = z
   .strictObject({

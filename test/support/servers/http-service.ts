@@ -13,7 +13,7 @@ import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
-import { type AuditSource, makeAuditLogRoutes } from '../../../src/http/routes/audit-log.js';
+import { makeAuditLogRoutes } from '../../../src/http/routes/audit-log.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
@@ -89,7 +89,7 @@ export async function startTestService(
     ...(callbackSleep && { callbackSleep }),
   });
   const http = await startTestHttp(t, {
-    routes: areaRoutes(commands, mailConfigured, makeIdleAudit(stores)),
+    routes: areaRoutes(commands, stores, mailConfigured),
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
@@ -150,8 +150,8 @@ export async function startTestService(
 /** Returns the routes of all areas. */
 export function areaRoutes(
   commands: ReturnType<typeof givenCommands>,
-  mailConfigured: boolean,
-  audit: AuditSource,
+  stores: Pick<GivenStores, 'eventStore' | 'stateStore' | 'clock'>,
+  mailConfigured = true,
 ): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
@@ -180,7 +180,7 @@ export function areaRoutes(
     ...makeSharePageRoutes({ allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
-    ...makeAuditLogRoutes(audit),
+    ...makeAuditLogRoutes(makeIdleAudit(stores)),
     ...makeNodeRoutes(commands),
   ];
 }
