@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer';
+import { isCount, Malformed, most, sha256 } from './basics.js';
+
+/** The RFC 8785 form of a parsed value. @throws Malformed on a lone surrogate, or more than 100 levels. */
+function canonical(value: unknown, depth = 0): string {
+  if (typeof value === 'string' && /\p{Cs}/u.test(value)) throw new Malformed('it has a lone surrogate');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth >= most.depth) throw new Malformed('it nests too deep');
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, item]) => `${canonical(name)}:${canonical(item, depth + 1)}`).join(',')}}`;
+}
+
+export interface Line {
+  readonly index: number;
+  readonly stream: string;
+  readonly revision: number;
+  readonly time: string;
+  /** A zero byte, then the entry: the input of the leaf hash. */
+  readonly leaf: Buffer;
+}
+
+/** @throws Malformed or SyntaxError, with a reason */
+function readLine(bytes: Buffer): Line {
+  if (bytes.length > most.line || !isUtf8(bytes)) throw new Malformed('it is too long or not UTF-8');
+  const text = bytes.toString();
+  const value = JSON.parse(text) as Record<string, unknown> | null;
+  const { index, id, stream, revision, type, recorded_at: time, data, metadata } = value ?? {};
+  if (
+    Object.keys(value ?? {})
+      .sort()
+      .join() !== 'data,id,index,metadata,recorded_at,revision,stream,type'
+  )
+    throw new Malformed('its members are others');
+  if (!isCount(index) || !isCount(revision)) throw new Malformed('its index or revision is no count');
+  if (typeof id !== 'string' || typeof stream !== 'string' || typeof type !== 'string')
+    throw new Malformed('its id, stream or type is no text');
+  if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time))
+    throw new Malformed('its recorded_at is no time');
+  const [dataHex, metadataHex] = [data, metadata].map((part) => sha256(canonical(part)).toString('hex'));
+  const entry = `{"data":"${dataHex}","id":${canonical(id)},"metadata":"${metadataHex}","recorded_at":"${time}","revision":${revision},"stream":${canonical(stream)},"type":${canonical(type)},"v":1}`;
+  // Of two members with one name, JSON.parse drops the first: another reader would show a value that no digest covers.
+  if (JSON.stringify(value) !== text)
+    throw new Malformed('its text is not the only one for its values: a member twice, a space or an escape');
+  return { index, stream, revision, time, leaf: Buffer.from(`\0${entry}`) };
+}
+
+/** Reads lines into their places by their indexes. `bad`: what is wrong with a line, by its number from 0. */
+export function readLines(
+  bytes: Buffer,
+  base: number,
+  width: number,
+): { readonly lines: readonly (Line | undefined)[]; readonly bad: Map<number, string> } {
+  const lines = new Array<Line | undefined>(width).fill(undefined);
+  const bad = new Map<number, string>();
+  let previous = -1;
+  for (let number = 0, at = 0; at < bytes.length; number += 1) {
+    const end = bytes.indexOf(10, at);
+    try {
+      if (number >= 2 * width) throw new Malformed('there are too many lines');
+      const line = readLine(bytes.subarray(at, end === -1 ? bytes.length : end));
+      const slot = line.index - base;
+      if (!(slot > previous && slot < width))
+        throw new Malformed(`its index is ${line.index}, which is out of order`);
+      if (end === -1) throw new Malformed('it ends without a line break');
+      lines[(previous = slot)] = line;
+    } catch (error) {
+      bad.set(number, error instanceof Malformed ? error.message : 'it is no JSON');
+    }
+    at = end === -1 || number >= 2 * width ? bytes.length : end + 1;
+  }
+  return { lines, bad };
+}
+
+/** Cuts a bundle into its entries. `rest` counts the bytes that are in none of them. */
+export function readEntries(
+  bytes: Buffer,
+  width: number,
+): { readonly entries: readonly Buffer[]; readonly rest: number } {
+  const entries: Buffer[] = [];
+  let at = 0;
+  while (entries.length < width && at + 2 <= bytes.length) {
+    const end = at + 2 + bytes.readUInt16BE(at);
+    if (end > bytes.length) break;
+    entries.push(bytes.subarray(at + 2, end));
+    at = end;
+  }
+  return { entries, rest: bytes.length - at };
+}

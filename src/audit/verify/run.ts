@@ -1,0 +1,117 @@
+import { Malformed, most } from './basics.js';
+import type { SignedCheckpoint } from './checkpoint.js';
+import { edgeRoot, hashAt, pathOf, treeRoot, widthOf } from './hash-tree.js';
+import type { VerifierSource } from './sources.js';
+
+/** What is wrong, and where: the file, and if one is known the events from `first` to `last`, or one event. */
+export interface VerifierPlace {
+  readonly path: string;
+  readonly what: string;
+  readonly first?: number;
+  readonly last?: number;
+  readonly stream?: string;
+  readonly revision?: number;
+}
+
+interface Tile {
+  readonly n: number;
+  readonly path: string;
+  readonly hashes: Buffer | null;
+}
+
+export interface Kept extends SignedCheckpoint {
+  readonly source?: VerifierSource | undefined;
+  difference?: Partial<VerifierPlace>;
+}
+
+/** What a verification has found so far. Its memory depends on the bounds of `most`, not on the size of the log. */
+export interface Run {
+  readonly source: VerifierSource;
+  readonly part: boolean;
+  size: number;
+  root: Buffer;
+  readonly places: VerifierPlace[];
+  problems: number;
+  /** By level, from level 1: the last full tile that was read, and the partial tile of the right edge. */
+  readonly full: Tile[];
+  readonly edge: Tile[];
+  /** By level, from level 1: the hashes that follow from the leaves so far and fill no tile. */
+  readonly built: Buffer[];
+  readonly kept: readonly Kept[];
+  agreed: number | null;
+  /** The next revision of each stream. */
+  readonly streams: Map<string, number>;
+  unchecked: number;
+  from: string | null;
+  until: string | null;
+}
+
+export const none: Buffer = Buffer.alloc(0);
+
+export function report(run: Run, place: VerifierPlace): void {
+  run.problems += 1;
+  if (run.places.length < most.places) run.places.push(place);
+}
+
+/** Reads a file of the export, of exactly `exact` bytes where that is given. Reports its absence or another length. */
+export async function load(
+  run: Run,
+  place: Omit<VerifierPlace, 'what'>,
+  limit: number,
+  exact?: number,
+): Promise<Buffer | null> {
+  let what = 'it is missing';
+  try {
+    const bytes = await run.source.read(place.path, limit);
+    if (bytes !== null && (exact ?? bytes.length) === bytes.length) return bytes;
+    if (bytes !== null) what = `it has ${bytes.length} bytes in place of ${exact ?? 0}`;
+    else if (run.part && exact === undefined && place.first !== undefined) return null;
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    what = error.message;
+  }
+  report(run, { ...place, what });
+  return null;
+}
+
+/** Reads a tile of level 1 or higher, and compares a full one with the level above. */
+async function tileAt(run: Run, level: number, n: number): Promise<Tile> {
+  const width = widthOf(run.size, level, n);
+  const known = (width < 256 ? run.edge : run.full)[level];
+  if (known?.n === n) return known;
+  const path = pathOf(`tile/${level}`, n, width);
+  const span = 256 ** (level + 1);
+  const place = { path, first: n * span, last: Math.min((n + 1) * span, run.size) - 1 };
+  const tile = { n, path, hashes: await load(run, place, 8192, width * 32) };
+  (width < 256 ? run.edge : run.full)[level] = tile;
+  if (width < 256 || tile.hashes === null) return tile;
+  const above = await tileAt(run, level + 1, Math.floor(n / 256));
+  const proves = above.hashes === null || treeRoot(tile.hashes).equals(hashAt(above.hashes, n % 256));
+  if (!proves) report(run, { ...place, what: `its root is not the hash that ${above.path} has for it` });
+  return tile;
+}
+
+/** How the rest of the tree judges the hashes of a tile of level 0; `proves` is null where the rest is not there. */
+export async function judgeOf(
+  run: Run,
+  n: number,
+): Promise<{ readonly path: string; readonly proves: ((hashes: Buffer) => boolean) | null }> {
+  if (widthOf(run.size, 0, n) === 256) {
+    const { path, hashes } = await tileAt(run, 1, Math.floor(n / 256));
+    return { path, proves: hashes && ((own) => treeRoot(own).equals(hashAt(hashes, n % 256))) };
+  }
+  const edge = await edgeOf(run);
+  return { path: 'checkpoint', proves: edge && ((own) => edgeRoot([own, ...edge]).equals(run.root)) };
+}
+
+/** The partial tiles from level 1 up, empty where a level has none; null where one is not there. */
+export async function edgeOf(run: Run): Promise<readonly Buffer[] | null> {
+  const edge: Buffer[] = [];
+  for (let level = 1; 256 ** level <= run.size; level += 1) {
+    const n = Math.floor(run.size / 256 ** (level + 1));
+    const hashes = widthOf(run.size, level, n) === 0 ? none : (await tileAt(run, level, n)).hashes;
+    if (hashes === null) return null;
+    edge.push(hashes);
+  }
+  return edge;
+}

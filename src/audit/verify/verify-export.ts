@@ -1,0 +1,178 @@
+import { Malformed, most, messageOf, shown, Unusable } from './basics.js';
+import { type Key, readCheckpoint, readKeys, signersOf, witnessesOf } from './checkpoint.js';
+import { edgeRoot, pathOf, widthOf } from './hash-tree.js';
+import { edgeOf, type Kept, load, none, report, type Run, type VerifierPlace } from './run.js';
+import type { VerifierSource } from './sources.js';
+import { addLeaves, verifyTile } from './tiles.js';
+
+/** Keys are texts with one vkey a line. `kept`: older checkpoints, each with its export if the auditor has it. */
+export interface VerifierOptions {
+  readonly keys: string;
+  readonly kept?: readonly { readonly checkpoint: Buffer; readonly source?: VerifierSource }[];
+  readonly witnesses?: { readonly keys: string; readonly quorum?: number };
+  /** The export has only some of the events, and no entries. */
+  readonly part?: boolean;
+}
+
+/** The verdict. The export is verified if `problems` is 0; `places` are the first 100 of them. */
+export interface VerifierVerdict {
+  readonly problems: number;
+  readonly places: readonly VerifierPlace[];
+  readonly origin: string;
+  readonly size: number;
+  readonly root: string;
+  readonly signers: readonly string[];
+  readonly witnesses: readonly string[];
+  /** The earliest and the latest `recorded_at`. */
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly streams: number;
+  /** Events of streams beyond the first 1,000,000, whose revisions were not compared. */
+  readonly unchecked: number;
+  /** The size of the largest kept checkpoint that is the beginning of this log. */
+  readonly agreed: number | null;
+  /** Files that no checkpoint covers and that were not read. */
+  readonly extras: readonly string[];
+}
+
+function readKept(kept: VerifierOptions['kept'], keys: readonly Key[]): readonly Kept[] {
+  try {
+    const read = (kept ?? []).map(({ checkpoint, source }) => ({ ...readCheckpoint(checkpoint), source }));
+    for (const checkpoint of read) signersOf(checkpoint, keys);
+    return read.sort((a, b) => a.size - b.size);
+  } catch (error) {
+    throw new Unusable(`the kept checkpoint cannot be used: ${messageOf(error)}`);
+  }
+}
+
+/** Runs a step whose failure is a place of the export, not a mistake of the caller. */
+function attempt<T>(run: Run, otherwise: T, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    report(run, { path: 'checkpoint', what: error.message });
+    return otherwise;
+  }
+}
+
+async function verifyTree(run: Run): Promise<void> {
+  let last = none;
+  for (let n = 0; n * 256 < run.size; n += 1) {
+    const verified = await verifyTile(run, n);
+    if (verified === null) {
+      report(run, {
+        path: 'checkpoint',
+        what: 'the export ends before its size',
+        first: n * 256,
+        last: run.size - 1,
+      });
+      return;
+    }
+    await addLeaves(run, n, verified);
+    last = verified.leaves.length < 256 ? verified.hashes : none;
+  }
+  const edge = run.size % 256 === 0 ? await edgeOf(run) : null;
+  if (edge !== null && !edgeRoot([none, ...edge]).equals(run.root)) {
+    report(run, {
+      path: 'checkpoint',
+      what: `its root contradicts the partial tiles ${run.edge.map(({ path }) => path).join(', ')}`,
+    });
+  }
+  // The comparisons above find the place. This one alone proves the events, whichever tiles there are.
+  if (run.problems === 0 && !edgeRoot([last, ...run.built]).equals(run.root))
+    report(run, { path: 'checkpoint', what: 'its root is not that of the events' });
+}
+
+/** Whether a tree of this size has a file of this path. */
+function isOfTree(size: number, path: string): boolean {
+  const [, kind = '', level = '0', number = ''] =
+    /^(tile\/(?:(\d{1,2})|entries)|events)\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/\d+)?$/.exec(path) ?? [];
+  const n = Number(number.replace(/\D/g, ''));
+  const width = widthOf(size, Number(level), n);
+  return (
+    path === 'checkpoint' ||
+    path === 'log.vkey' ||
+    (kind !== '' && width > 0 && path === pathOf(kind, n, width))
+  );
+}
+
+async function extrasOf({ source, size }: Run): Promise<readonly string[]> {
+  const extras: string[] = [];
+  for await (const path of source.list?.() ?? [])
+    if (extras.length < most.places && !isOfTree(size, path)) extras.push(path);
+  return extras;
+}
+
+/**
+ * Verifies an export of the audit log in constant memory. It throws where no verdict is possible: keys, kept checkpoints
+ * or a source that cannot be used.
+ */
+export async function verifyExport(
+  source: VerifierSource,
+  options: VerifierOptions,
+): Promise<VerifierVerdict> {
+  const keys = readKeys(options.keys, 1);
+  const witnessKeys = options.witnesses === undefined ? [] : readKeys(options.witnesses.keys, 4);
+  const kept = readKept(options.kept, keys);
+  const run: Run = {
+    source,
+    part: options.part ?? false,
+    size: 0,
+    root: none,
+    places: [],
+    problems: 0,
+    full: [],
+    edge: [],
+    built: [],
+    kept,
+    agreed: null,
+    streams: new Map(),
+    unchecked: 0,
+    from: null,
+    until: null,
+  };
+  const bytes = await load(run, { path: 'checkpoint' }, most.note);
+  const checkpoint = bytes && attempt(run, null, () => readCheckpoint(bytes));
+  let signers: readonly Key[] = [];
+  let witnesses: readonly string[] = [];
+  if (checkpoint !== null) {
+    run.size = checkpoint.size;
+    run.root = checkpoint.root;
+    signers = attempt(run, [], () => signersOf(checkpoint, keys));
+    witnesses = [...witnessesOf(checkpoint, witnessKeys).values()];
+    await verifyTree(run);
+    for (const { origin, size } of kept) {
+      if (origin !== checkpoint.origin)
+        report(run, { path: 'checkpoint', what: `the kept checkpoint is of another log, ${shown(origin)}` });
+      if (size > run.size)
+        report(run, {
+          path: 'checkpoint',
+          what: `events are cut off: the kept checkpoint has ${size}`,
+          first: run.size,
+          last: size - 1,
+        });
+    }
+  }
+  const quorum = options.witnesses?.quorum ?? witnessKeys.length;
+  if (witnesses.length < quorum)
+    report(run, {
+      path: 'checkpoint',
+      what: `${witnesses.length} known witnesses cosigned it, fewer than ${quorum}`,
+    });
+  return {
+    problems: run.problems,
+    places: run.places,
+    origin: checkpoint?.origin ?? '',
+    size: run.size,
+    root: run.root.toString('base64'),
+    signers: signers.map(({ name, id }) => `${name}+${id}`),
+    witnesses,
+    from: run.from,
+    until: run.until,
+    streams: run.streams.size,
+    unchecked: run.unchecked,
+    agreed: run.agreed,
+    extras: await extrasOf(run),
+  };
+}
