@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isCount, Malformed, sha256, shown, Unusable } from './basics.js';
 
+/** A vkey: C2SP signed-note. `id` is hexadecimal, `raw` the base64 of type and key. */
 export interface Key {
   readonly name: string;
   readonly id: string;
@@ -30,6 +31,7 @@ export function readKeys(text: string, type: number): readonly Key[] {
   return keys;
 }
 
+/** A checkpoint, whose signatures have the form of a note. `bytes` go without the id of the key. */
 export interface SignedCheckpoint {
   readonly text: string;
   readonly origin: string;
@@ -42,27 +44,34 @@ export interface SignedCheckpoint {
 export function readCheckpoint(bytes: Buffer): SignedCheckpoint {
   const note = bytes.toString();
   const [, text = '', lines = ''] = /^([^]*\n)\n((?:— [^\n]+\n)+)$/.exec(note) ?? [];
-  const [, origin = '', size = '', root = ''] =
+  const [, origin, size = '', root = ''] =
     /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n([^\n]+\n)*$/.exec(text) ?? [];
-  if (!isUtf8(bytes) || /[^\P{Cc}\n]/u.test(note) || origin === '' || !isCount(Number(size)))
-    throw new Malformed('it is no checkpoint');
-  const signatures = lines
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => {
-      const [, name = '', base64 = ''] = /^— ([^\s+]+) (\S+)$/.exec(line) ?? [];
-      const signature = Buffer.from(base64, 'base64');
-      if (signature.length < 5 || signature.toString('base64') !== base64)
-        throw new Malformed('a signature line is malformed');
-      return { name, id: signature.toString('hex', 0, 4), bytes: signature.subarray(4) };
-    });
-  const rootBytes = Buffer.from(root, 'base64');
-  if (rootBytes.toString('base64') !== root) throw new Malformed('its root is malformed');
-  return { text, origin, size: Number(size), root: rootBytes, signatures };
+  if (origin === undefined || !isCount(Number(size))) throw new Malformed('it is no checkpoint');
+  if (!isUtf8(bytes) || /[^\P{Cc}\n]/u.test(note))
+    throw new Malformed('it has bytes that a note must not have');
+  const signatures = lines.split('\n').slice(0, -1).map(readSignature);
+  return { text, origin, size: Number(size), root: base64Bytes(root), signatures };
+}
+
+function readSignature(line: string): SignedCheckpoint['signatures'][number] {
+  const [, name = '', base64 = ''] = /^— ([^\s+]+) (\S+)$/.exec(line) ?? [];
+  const signature = base64Bytes(base64);
+  if (signature.length < 5) throw new Malformed('a signature line is malformed');
+  return { name, id: signature.toString('hex', 0, 4), bytes: signature.subarray(4) };
+}
+
+/** Other texts of the same bytes are refused, so that a checkpoint has one text. */
+function base64Bytes(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') !== text) throw new Malformed('its base64 is malformed');
+  return bytes;
 }
 
 /** The known keys that signed. @throws Malformed where the signature of a known key is wrong, or no known key signed. */
-export function signersOf({ text, origin, signatures }: SignedCheckpoint, keys: readonly Key[]): readonly Key[] {
+export function signersOf(
+  { text, origin, signatures }: SignedCheckpoint,
+  keys: readonly Key[],
+): readonly Key[] {
   const signers = keys.filter((key) =>
     signatures.some(({ name, id, bytes }) => {
       if (name !== key.name || id !== key.id) return false;
@@ -76,22 +85,18 @@ export function signersOf({ text, origin, signatures }: SignedCheckpoint, keys: 
   return signers;
 }
 
-/** The known witnesses that cosigned (C2SP tlog-cosignature, version 1), each with its time. */
-export function witnessesOf(
-  { text, signatures }: SignedCheckpoint,
-  keys: readonly Key[],
-): ReadonlyMap<string, string> {
+/** The known witnesses that cosigned (C2SP tlog-cosignature, version 1), each with its time. One key counts once. */
+export function witnessesOf({ text, signatures }: SignedCheckpoint, keys: readonly Key[]): readonly string[] {
   const found = new Map<string, string>();
   for (const { name, id, bytes } of signatures) {
     const key = keys.find((known) => known.name === name && known.id === id);
     if (key === undefined || bytes.length !== 72) continue;
     const time = bytes.readBigUInt64BE();
-    if (
-      time >= 2n ** 42n ||
-      !verify(null, Buffer.from(`cosignature/v1\ntime ${time}\n${text}`), key.key, bytes.subarray(8))
-    )
-      continue;
-    found.set(key.raw, `${name} at ${new Date(Number(time) * 1000).toISOString()}`);
+    // Dates end in the year 275760.
+    const date = new Date(Number(time) * 1000);
+    const signed = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
+    if (Number.isNaN(date.getTime()) || !verify(null, signed, key.key, bytes.subarray(8))) continue;
+    found.set(key.raw, `${name} at ${date.toISOString()}`);
   }
-  return found;
+  return [...found.values()];
 }

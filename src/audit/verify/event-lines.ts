@@ -11,7 +11,7 @@ function canonical(value: unknown, depth = 0): string {
   return `{${members.map(([name, item]) => `${canonical(name)}:${canonical(item, depth + 1)}`).join(',')}}`;
 }
 
-export interface Line {
+export interface EventLine {
   readonly index: number;
   readonly stream: string;
   readonly revision: number;
@@ -20,29 +20,42 @@ export interface Line {
   readonly leaf: Buffer;
 }
 
-/** @throws Malformed or SyntaxError, with a reason */
-function readLine(bytes: Buffer): Line {
-  if (bytes.length > most.line || !isUtf8(bytes)) throw new Malformed('it is too long or not UTF-8');
+const members = 'data,id,index,metadata,recorded_at,revision,stream,type';
+
+/** Reads one event. @throws Malformed, or SyntaxError for no JSON */
+function readLine(bytes: Buffer): EventLine {
+  if (bytes.length > most.line || !isUtf8(bytes)) throw new Malformed('its line is too long or not UTF-8');
   const text = bytes.toString();
   const value = JSON.parse(text) as Record<string, unknown> | null;
-  const { index, id, stream, revision, type, recorded_at: time, data, metadata } = value ?? {};
   if (
     Object.keys(value ?? {})
       .sort()
-      .join() !== 'data,id,index,metadata,recorded_at,revision,stream,type'
+      .join() !== members
   )
     throw new Malformed('its members are others');
+  const { index, id, stream, revision, type, recorded_at: time, data, metadata } = value ?? {};
   if (!isCount(index) || !isCount(revision)) throw new Malformed('its index or revision is no count');
-  if (typeof id !== 'string' || typeof stream !== 'string' || typeof type !== 'string')
-    throw new Malformed('its id, stream or type is no text');
-  if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time))
-    throw new Malformed('its recorded_at is no time');
-  const [dataHex, metadataHex] = [data, metadata].map((part) => sha256(canonical(part)).toString('hex'));
-  const entry = `{"data":"${dataHex}","id":${canonical(id)},"metadata":"${metadataHex}","recorded_at":"${time}","revision":${revision},"stream":${canonical(stream)},"type":${canonical(type)},"v":1}`;
+  const entry =
+    `{"data":"${digestOf(data)}","id":${quoted(id)},"metadata":"${digestOf(metadata)}",` +
+    `"recorded_at":${quoted(time)},"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)},"v":1}`;
   // Of two members with one name, JSON.parse drops the first: another reader would show a value that no digest covers.
   if (JSON.stringify(value) !== text)
-    throw new Malformed('its text is not the only one for its values: a member twice, a space or an escape');
-  return { index, stream, revision, time, leaf: Buffer.from(`\0${entry}`) };
+    throw new Malformed(
+      'its line has a member twice, or a space or an escape that JSON.stringify does not write',
+    );
+  return { index, revision, stream: String(stream), time: timeOf(time), leaf: Buffer.from(`\0${entry}`) };
+}
+
+const digestOf = (value: unknown): string => sha256(canonical(value)).toString('hex');
+
+function quoted(value: unknown): string {
+  if (typeof value !== 'string') throw new Malformed('its id, stream, type or recorded_at is no text');
+  return canonical(value);
+}
+
+function timeOf(value: unknown): string {
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return value;
+  throw new Malformed('its recorded_at is no time');
 }
 
 /** Reads lines into their places by their indexes. `bad`: what is wrong with a line, by its number from 0. */
@@ -50,8 +63,8 @@ export function readLines(
   bytes: Buffer,
   base: number,
   width: number,
-): { readonly lines: readonly (Line | undefined)[]; readonly bad: Map<number, string> } {
-  const lines = new Array<Line | undefined>(width).fill(undefined);
+): { readonly lines: readonly (EventLine | undefined)[]; readonly bad: Map<number, string> } {
+  const lines = new Array<EventLine | undefined>(width).fill(undefined);
   const bad = new Map<number, string>();
   let previous = -1;
   for (let number = 0, at = 0; at < bytes.length; number += 1) {

@@ -21,7 +21,8 @@ interface Tile {
 
 export interface Kept extends SignedCheckpoint {
   readonly source?: VerifierSource | undefined;
-  difference?: Partial<VerifierPlace>;
+  /** The first leaf that differs, as far as the leaves were compared. */
+  difference?: Partial<VerifierPlace> | null;
 }
 
 /** What a verification has found so far. Its memory depends on the bounds of `most`, not on the size of the log. */
@@ -41,7 +42,9 @@ export interface Run {
   agreed: number | null;
   /** The next revision of each stream. */
   readonly streams: Map<string, number>;
+  readonly streamsMax: number;
   unchecked: number;
+  begunLater: number;
   from: string | null;
   until: string | null;
 }
@@ -53,19 +56,21 @@ export function report(run: Run, place: VerifierPlace): void {
   if (run.places.length < most.places) run.places.push(place);
 }
 
-/** Reads a file of the export, of exactly `exact` bytes where that is given. Reports its absence or another length. */
+/** How long a file may be in bytes, and whether the export may lack it. */
+type Expected = { readonly exactly: number } | { readonly most: number; readonly optional: boolean };
+
+/** Reads a file of the export. Reports its absence or another length, and then returns null. */
 export async function load(
   run: Run,
   place: Omit<VerifierPlace, 'what'>,
-  limit: number,
-  exact?: number,
+  expected: Expected,
 ): Promise<Buffer | null> {
   let what = 'it is missing';
   try {
-    const bytes = await run.source.read(place.path, limit);
-    if (bytes !== null && (exact ?? bytes.length) === bytes.length) return bytes;
-    if (bytes !== null) what = `it has ${bytes.length} bytes in place of ${exact ?? 0}`;
-    else if (run.part && exact === undefined && place.first !== undefined) return null;
+    const bytes = await run.source.read(place.path, 'most' in expected ? expected.most : expected.exactly);
+    if (bytes === null && 'most' in expected && expected.optional) return null;
+    if (bytes !== null && ('most' in expected || bytes.length === expected.exactly)) return bytes;
+    if (bytes !== null) what = `it has ${bytes.length} bytes, too few`;
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     what = error.message;
@@ -82,7 +87,7 @@ async function tileAt(run: Run, level: number, n: number): Promise<Tile> {
   const path = pathOf(`tile/${level}`, n, width);
   const span = 256 ** (level + 1);
   const place = { path, first: n * span, last: Math.min((n + 1) * span, run.size) - 1 };
-  const tile = { n, path, hashes: await load(run, place, 8192, width * 32) };
+  const tile = { n, path, hashes: await load(run, place, { exactly: width * 32 }) };
   (width < 256 ? run.edge : run.full)[level] = tile;
   if (width < 256 || tile.hashes === null) return tile;
   const above = await tileAt(run, level + 1, Math.floor(n / 256));

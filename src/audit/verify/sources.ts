@@ -35,11 +35,16 @@ export async function folderSource(folder: string): Promise<VerifierSource> {
   return { read, list };
 }
 
-/** @throws Unusable for a token that would pass a network in clear */
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** @throws Unusable for a token that is malformed, or that would pass a network in clear */
 export function webSource(url: string, token: string | null): VerifierSource {
   const { protocol, hostname } = new URL(url);
-  if (token !== null && protocol !== 'https:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+  if (token !== null && protocol !== 'https:' && !loopback.test(hostname))
     throw new Unusable('a token needs https');
+  // The error of a malformed header would quote the token.
+  if (token !== null && !/^[!-~]+$/.test(token))
+    throw new Unusable('the token has a space or another wrong character');
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const read: VerifierSource['read'] = async (path, limit) => {
     for (let attempts = 1; ; attempts += 1) {
@@ -63,7 +68,7 @@ export function webSource(url: string, token: string | null): VerifierSource {
 async function readBody({ body }: Response, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
     if (length > limit) throw new Malformed(`it has more than ${limit} bytes`);
     chunks.push(chunk);

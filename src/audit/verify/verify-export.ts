@@ -1,4 +1,4 @@
-import { Malformed, most, messageOf, shown, Unusable } from './basics.js';
+import { Malformed, messageOf, most, shown, Unusable } from './basics.js';
 import { type Key, readCheckpoint, readKeys, signersOf, witnessesOf } from './checkpoint.js';
 import { edgeRoot, pathOf, widthOf } from './hash-tree.js';
 import { edgeOf, type Kept, load, none, report, type Run, type VerifierPlace } from './run.js';
@@ -12,6 +12,8 @@ export interface VerifierOptions {
   readonly witnesses?: { readonly keys: string; readonly quorum?: number };
   /** The export has only some of the events, and no entries. */
   readonly part?: boolean;
+  /** How many streams' revisions are compared; 1,000,000 unless it is given. */
+  readonly streamsMax?: number;
 }
 
 /** The verdict. The export is verified if `problems` is 0; `places` are the first 100 of them. */
@@ -29,6 +31,8 @@ export interface VerifierVerdict {
   readonly streams: number;
   /** Events of streams beyond the first 1,000,000, whose revisions were not compared. */
   readonly unchecked: number;
+  /** Streams whose first event here has not the revision 0. */
+  readonly begunLater: number;
   /** The size of the largest kept checkpoint that is the beginning of this log. */
   readonly agreed: number | null;
   /** Files that no checkpoint covers and that were not read. */
@@ -105,8 +109,9 @@ async function extrasOf({ source, size }: Run): Promise<readonly string[]> {
 }
 
 /**
- * Verifies an export of the audit log in constant memory. It throws where no verdict is possible: keys, kept checkpoints
- * or a source that cannot be used.
+ * Verifies an export of the audit log: docs/audit.md#what-the-verifier-does. Its memory does not grow with the log, but
+ * for one entry for each stream, 1,000,000 at most. It throws where no verdict is possible: keys, kept checkpoints or a
+ * source that cannot be used.
  */
 export async function verifyExport(
   source: VerifierSource,
@@ -114,65 +119,69 @@ export async function verifyExport(
 ): Promise<VerifierVerdict> {
   const keys = readKeys(options.keys, 1);
   const witnessKeys = options.witnesses === undefined ? [] : readKeys(options.witnesses.keys, 4);
-  const kept = readKept(options.kept, keys);
-  const run: Run = {
-    source,
-    part: options.part ?? false,
-    size: 0,
-    root: none,
-    places: [],
-    problems: 0,
-    full: [],
-    edge: [],
-    built: [],
-    kept,
-    agreed: null,
-    streams: new Map(),
-    unchecked: 0,
-    from: null,
-    until: null,
-  };
-  const bytes = await load(run, { path: 'checkpoint' }, most.note);
+  const run = emptyRun(source, options, readKept(options.kept, keys));
+  const bytes = await load(run, { path: 'checkpoint' }, { most: most.note, optional: false });
   const checkpoint = bytes && attempt(run, null, () => readCheckpoint(bytes));
   let signers: readonly Key[] = [];
-  let witnesses: readonly string[] = [];
   if (checkpoint !== null) {
     run.size = checkpoint.size;
     run.root = checkpoint.root;
     signers = attempt(run, [], () => signersOf(checkpoint, keys));
-    witnesses = [...witnessesOf(checkpoint, witnessKeys).values()];
     await verifyTree(run);
-    for (const { origin, size } of kept) {
-      if (origin !== checkpoint.origin)
-        report(run, { path: 'checkpoint', what: `the kept checkpoint is of another log, ${shown(origin)}` });
-      if (size > run.size)
-        report(run, {
-          path: 'checkpoint',
-          what: `events are cut off: the kept checkpoint has ${size}`,
-          first: run.size,
-          last: size - 1,
-        });
-    }
+    checkKept(run, checkpoint.origin);
   }
+  const witnesses = checkpoint === null ? [] : witnessesOf(checkpoint, witnessKeys);
   const quorum = options.witnesses?.quorum ?? witnessKeys.length;
-  if (witnesses.length < quorum)
+  if (witnesses.length < quorum) {
     report(run, {
       path: 'checkpoint',
       what: `${witnesses.length} known witnesses cosigned it, fewer than ${quorum}`,
     });
+  }
+  const { problems, places, size, from, until, unchecked, begunLater, agreed } = run;
   return {
-    problems: run.problems,
-    places: run.places,
+    ...{ problems, places, size, from, until, unchecked, begunLater, agreed, witnesses },
     origin: checkpoint?.origin ?? '',
-    size: run.size,
     root: run.root.toString('base64'),
     signers: signers.map(({ name, id }) => `${name}+${id}`),
-    witnesses,
-    from: run.from,
-    until: run.until,
     streams: run.streams.size,
-    unchecked: run.unchecked,
-    agreed: run.agreed,
     extras: await extrasOf(run),
   };
+}
+
+function emptyRun(
+  source: VerifierSource,
+  { part = false, streamsMax = most.streams }: VerifierOptions,
+  kept: readonly Kept[],
+): Run {
+  return {
+    ...{
+      source,
+      part,
+      kept,
+      streamsMax,
+      size: 0,
+      root: none,
+      places: [],
+      problems: 0,
+      full: [],
+      edge: [],
+      built: [],
+    },
+    ...{ agreed: null, streams: new Map(), unchecked: 0, begunLater: 0, from: null, until: null },
+  };
+}
+
+/** Reports kept checkpoints that the tree could not contradict: of another log, or of more events. */
+function checkKept(run: Run, origin: string): void {
+  for (const kept of run.kept) {
+    if (kept.origin !== origin)
+      report(run, {
+        path: 'checkpoint',
+        what: `the kept checkpoint is of another log, ${shown(kept.origin)}`,
+      });
+    if (kept.size <= run.size) continue;
+    const what = `events are cut off: the kept checkpoint has ${kept.size}`;
+    report(run, { path: 'checkpoint', what, first: run.size, last: kept.size - 1 });
+  }
 }

@@ -30,7 +30,15 @@ export function givenLogKey(name = auditOrigin, seed = 1): NoteSigner {
 }
 
 /** Texts that two implementations of JSON could treat differently. */
-const texts = ['Rhine at dawn', 'Zürich — 東京', '"quoted" \\ /', '\u0000\u001f\u007f\u2028', '😀 𝔘', '\uffff\ufffd', ''];
+const texts = [
+  'Rhine at dawn',
+  'Zürich — 東京',
+  '"quoted" \\ /',
+  '\u0000\u001f\u007f\u2028',
+  '😀 𝔘',
+  '\uffff\ufffd',
+  '',
+];
 const numbers = [0, -1, 1.5, 1e21, 1e-7, 123456789012345680000, 5e-324, 0.1, 2 ** 53];
 
 /** Makes events of some streams, each without a gap. The times do not decrease. */
@@ -43,15 +51,25 @@ export function givenAuditEvents(random: () => number, count: number): ExportedE
     const revision = (revisions[at] ??= 0);
     revisions[at] = revision + 1;
     return {
-      id: `${index.toString(16).padStart(8, '0')}-0000-7000-8000-${Math.floor(random() * 2 ** 40).toString(16).padStart(12, '0')}`,
-      stream: `${pick(['project', 'share', 'storage'])}-${at}`.replace(/^\w+/, ['project', 'share', 'storage'][at % 3] ?? ''),
+      id: `${index.toString(16).padStart(8, '0')}-0000-7000-8000-${Math.floor(random() * 2 ** 40)
+        .toString(16)
+        .padStart(12, '0')}`,
+      stream: `${pick(['project', 'share', 'storage'])}-${at}`.replace(
+        /^\w+/,
+        ['project', 'share', 'storage'][at % 3] ?? '',
+      ),
       revision,
       type: pick(['ProjectCreated', 'ShareOpened', 'StorageBound', 'Umgezogen→']),
       recorded_at: new Date(started + index * 1000 + Math.floor(random() * 900)).toISOString(),
       data: {
         name: pick(texts),
         amount: pick(numbers),
-        nested: { list: [pick(texts), null, true, pick(numbers)], 'é': {}, e: [], [pick(texts)]: pick(numbers) },
+        nested: {
+          list: [pick(texts), null, true, pick(numbers)],
+          é: {},
+          e: [],
+          [pick(texts)]: pick(numbers),
+        },
       },
       metadata: { actor: `user-${Math.floor(random() * 9)}`, correlation_id: pick(texts) },
     };
@@ -69,7 +87,9 @@ export function entryOfExported(event: ExportedEvent): string {
 }
 
 const inTiles = <T>(items: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(items.length / tileWidth) }, (_, n) => items.slice(n * tileWidth, (n + 1) * tileWidth));
+  Array.from({ length: Math.ceil(items.length / tileWidth) }, (_, n) =>
+    items.slice(n * tileWidth, (n + 1) * tileWidth),
+  );
 
 function bundleOf(entries: readonly string[]): Buffer {
   return Buffer.concat(
@@ -100,10 +120,18 @@ export function tilesOf(leaves: readonly Buffer[]): Map<string, Buffer> {
 export function signedCheckpoint(
   leaves: readonly Buffer[],
   signers: readonly NoteSigner[] = [givenLogKey()],
-  { origin = auditOrigin, witnesses = [] }: { readonly origin?: string; readonly witnesses?: readonly Witness[] } = {},
+  {
+    origin = auditOrigin,
+    witnesses = [],
+  }: { readonly origin?: string; readonly witnesses?: readonly Witness[] } = {},
 ): Buffer {
   const text = checkpointText({ origin, size: leaves.length, root: rootOf(leaves) });
-  return Buffer.from(noteOf(text, [...signers.map((signer) => signer.sign(text)), ...witnesses.map((witness) => witness.cosign(text))]));
+  return Buffer.from(
+    noteOf(text, [
+      ...signers.map((signer) => signer.sign(text)),
+      ...witnesses.map((witness) => witness.cosign(text)),
+    ]),
+  );
 }
 
 /** Makes the files of an export as the log does, by the parts of the log. */
@@ -152,8 +180,15 @@ export interface Witness {
 
 export function givenWitness(name: string, seed: number, seconds = 1_767_225_600): Witness {
   const header = Buffer.from('302e020100300506032b657004220420', 'hex');
-  const key = createPrivateKey({ key: Buffer.concat([header, Buffer.alloc(32, seed)]), format: 'der', type: 'pkcs8' });
-  const typed = Buffer.concat([Buffer.of(4), createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(12)]);
+  const key = createPrivateKey({
+    key: Buffer.concat([header, Buffer.alloc(32, seed)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const typed = Buffer.concat([
+    Buffer.of(4),
+    createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(12),
+  ]);
   const id = createHash('sha256').update(`${name}\n`).update(typed).digest().subarray(0, 4);
   return {
     vkey: `${name}+${id.toString('hex')}+${typed.toString('base64')}`,
