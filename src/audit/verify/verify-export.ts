@@ -154,21 +154,11 @@ function emptyRun(
   { part = false, streamsMax = most.streams }: VerifierOptions,
   kept: readonly Kept[],
 ): Run {
+  // Each log begins with the empty one.
+  const agreed = kept[0]?.size === 0 ? 0 : null;
   return {
-    ...{
-      source,
-      part,
-      kept,
-      streamsMax,
-      size: 0,
-      root: none,
-      places: [],
-      problems: 0,
-      full: [],
-      edge: [],
-      built: [],
-    },
-    ...{ agreed: null, streams: new Map(), unchecked: 0, begunLater: 0, from: null, until: null },
+    ...{ source, part, kept, streamsMax, size: 0, root: none, places: [], problems: 0, full: [], edge: [] },
+    ...{ built: [], agreed, streams: new Map(), unchecked: 0, begunLater: 0, from: null, until: null },
   };
 }
 

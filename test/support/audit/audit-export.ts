@@ -82,7 +82,23 @@ export function exportedLine(index: number, event: ExportedEvent): string {
   return JSON.stringify({ index, id, stream, revision, type, recorded_at, data, metadata });
 }
 
-export function entryOfExported(event: ExportedEvent): string {
+/** Writes an entry with another program's form of RFC 8785. */
+function entryBy(canonical: (value: unknown) => string, event: ExportedEvent): string {
+  const { id, stream, revision, type, recorded_at, data, metadata } = event;
+  const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+  return canonical({
+    v: 1,
+    id,
+    stream,
+    revision,
+    type,
+    recorded_at,
+    data: digest(data),
+    metadata: digest(metadata),
+  });
+}
+
+function entryOfExported(event: ExportedEvent): string {
   return entryOf({ ...event, revision: BigInt(event.revision), recordedAt: new Date(event.recorded_at) });
 }
 
@@ -116,31 +132,36 @@ export function tilesOf(leaves: readonly Buffer[]): Map<string, Buffer> {
   return files;
 }
 
-/** Signs the checkpoint of a tree. `witnesses` add their cosignatures. */
+/** What differs from the log of most tests. */
+export interface ExportChoices {
+  readonly origin?: string;
+  /** The witnesses that add their cosignatures. */
+  readonly witnesses?: readonly Witness[];
+  /** Another program that writes RFC 8785, in place of the log's own code. */
+  readonly canonical?: (value: unknown) => string;
+}
+
+/** Signs the checkpoint of a tree. */
 export function signedCheckpoint(
   leaves: readonly Buffer[],
   signers: readonly NoteSigner[] = [givenLogKey()],
-  {
-    origin = auditOrigin,
-    witnesses = [],
-  }: { readonly origin?: string; readonly witnesses?: readonly Witness[] } = {},
+  { origin = auditOrigin, witnesses = [] }: ExportChoices = {},
 ): Buffer {
   const text = checkpointText({ origin, size: leaves.length, root: rootOf(leaves) });
-  return Buffer.from(
-    noteOf(text, [
-      ...signers.map((signer) => signer.sign(text)),
-      ...witnesses.map((witness) => witness.cosign(text)),
-    ]),
-  );
+  const cosignatures = witnesses.map((witness) => witness.cosign(text));
+  return Buffer.from(noteOf(text, [...signers.map((signer) => signer.sign(text)), ...cosignatures]));
 }
 
 /** Makes the files of an export as the log does, by the parts of the log. */
 export function exportFilesOf(
   events: readonly ExportedEvent[],
   signers?: readonly NoteSigner[],
-  options?: Parameters<typeof signedCheckpoint>[2],
+  choices: ExportChoices = {},
 ): Map<string, Buffer> {
-  const entries = events.map(entryOfExported);
+  const { canonical } = choices;
+  const entries = events.map(
+    canonical === undefined ? entryOfExported : (event) => entryBy(canonical, event),
+  );
   const leaves = entries.map(leafHash);
   const files = tilesOf(leaves);
   inTiles(entries).forEach((tile, index) => {
@@ -150,7 +171,7 @@ export function exportFilesOf(
     const lines = tile.map((event, at) => `${exportedLine(index * tileWidth + at, event)}\n`);
     files.set(tilePath({ kind: 'events', level: 0, index, width: tile.length }), Buffer.from(lines.join('')));
   });
-  return files.set('checkpoint', signedCheckpoint(leaves, signers, options));
+  return files.set('checkpoint', signedCheckpoint(leaves, signers, choices));
 }
 
 export function writeExport(folder: string, files: ExportFiles): void {
