@@ -44,6 +44,8 @@ export interface Run {
   readonly streams: Map<string, number>;
   readonly streamsMax: number;
   unchecked: number;
+  /** Reported events whose stream is not known. */
+  unnamed: number;
   begunLater: number;
   from: string | null;
   until: string | null;
@@ -106,7 +108,13 @@ export async function judgeOf(
     return { path, proves: hashes && ((own) => treeRoot(own).equals(hashAt(hashes, n % 256))) };
   }
   const edge = await edgeOf(run);
-  return { path: 'checkpoint', proves: edge && ((own) => edgeRoot([own, ...edge]).equals(run.root)) };
+  return { path: edgeNames(run), proves: edge && ((own) => edgeRoot([own, ...edge]).equals(run.root)) };
+}
+
+/** The checkpoint's root depends on all of these. */
+export function edgeNames({ edge }: Run): string {
+  const tiles = edge.flatMap(({ path }) => [path]);
+  return tiles.length === 0 ? 'checkpoint' : `checkpoint with ${tiles.join(', ')}`;
 }
 
 /** The partial tiles from level 1 up, empty where a level has none; null where one is not there. */

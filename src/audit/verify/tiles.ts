@@ -114,7 +114,9 @@ function checkLeaf(run: Run, parts: Parts, i: number, expected: Buffer): void {
   const what = leaf.line === undefined ? missing(run, parts, i) : differing(leaf, expected);
   if (what !== null) report(run, { ...place, what });
   if (leaf.line !== undefined) noteTime(run, leaf.line.time);
-  if (name !== null && !(run.part && leaf.line === undefined)) checkRevision(run, name, place);
+  if (run.part && leaf.line === undefined) return;
+  if (name === null) run.unnamed += 1;
+  else checkRevision(run, name, place);
 }
 
 /** Says why an event has no line, or null where the export need not have it or its file is reported. */
@@ -143,8 +145,11 @@ function checkRevision(run: Run, { stream, revision }: Name, place: Located): vo
   }
   run.streams.set(key, revision + 1);
   if (next === undefined && revision > 0) run.begunLater += 1;
-  if (next !== undefined && next !== revision)
-    report(run, { ...place, what: `its stream goes on with revision ${next}` });
+  if (next === undefined || next === revision) return;
+  // Each event that is reported without a name may be one that is missing here.
+  const isExplained = revision > next && revision - next <= run.unnamed;
+  if (isExplained) run.unnamed -= revision - next;
+  else report(run, { ...place, what: `its stream goes on with revision ${next}` });
 }
 
 function checkEntries(run: Run, { leaves, places, rest, width }: Parts, expected: Buffer): void {

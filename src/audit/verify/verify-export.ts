@@ -1,7 +1,7 @@
 import { Malformed, messageOf, most, shown, Unusable } from './basics.js';
 import { type Key, readCheckpoint, readKeys, signersOf, witnessesOf } from './checkpoint.js';
 import { edgeRoot, pathOf, widthOf } from './hash-tree.js';
-import { edgeOf, type Kept, load, none, report, type Run, type VerifierPlace } from './run.js';
+import { edgeNames, edgeOf, type Kept, load, none, report, type Run, type VerifierPlace } from './run.js';
 import type { VerifierSource } from './sources.js';
 import { addLeaves, verifyTile } from './tiles.js';
 
@@ -78,10 +78,7 @@ async function verifyTree(run: Run): Promise<void> {
   }
   const edge = run.size % 256 === 0 ? await edgeOf(run) : null;
   if (edge !== null && !edgeRoot([none, ...edge]).equals(run.root)) {
-    report(run, {
-      path: 'checkpoint',
-      what: `its root contradicts the partial tiles ${run.edge.map(({ path }) => path).join(', ')}`,
-    });
+    report(run, { path: 'checkpoint', what: `the partial tiles contradict its root: ${edgeNames(run)}` });
   }
   // The comparisons above find the place. This one alone proves the events, whichever tiles there are.
   if (run.problems === 0 && !edgeRoot([last, ...run.built]).equals(run.root))
@@ -158,7 +155,16 @@ function emptyRun(
   const agreed = kept[0]?.size === 0 ? 0 : null;
   return {
     ...{ source, part, kept, streamsMax, size: 0, root: none, places: [], problems: 0, full: [], edge: [] },
-    ...{ built: [], agreed, streams: new Map(), unchecked: 0, begunLater: 0, from: null, until: null },
+    ...{
+      built: [],
+      agreed,
+      streams: new Map(),
+      unchecked: 0,
+      unnamed: 0,
+      begunLater: 0,
+      from: null,
+      until: null,
+    },
   };
 }
 
@@ -173,5 +179,7 @@ function checkKept(run: Run, origin: string): void {
     if (kept.size <= run.size) continue;
     const what = `events are cut off: the kept checkpoint has ${kept.size}`;
     report(run, { path: 'checkpoint', what, first: run.size, last: kept.size - 1 });
+    if (kept.difference)
+      report(run, { path: 'checkpoint', what: 'the kept export has another event', ...kept.difference });
   }
 }
