@@ -109,13 +109,21 @@ function expectFor(files: ExportFiles, path: string, changed: Buffer | null): Ta
   return expectEvents(path, changed === null ? [] : goneFrom(files, path, changed));
 }
 
+/** Whether two notes differ only in how often a signature line stands in them. C2SP signed-note permits that. */
+function isSameNote(one: Buffer, other: Buffer): boolean {
+  const [linesOfOne, linesOfOther] = [one, other].map((note) => note.toString('latin1').split('\n'));
+  return (
+    [...new Set(linesOfOne)].join('\n') === [...new Set(linesOfOther)].join('\n') && one.length > other.length
+  );
+}
+
 const inBytes =
   (change: ByteChange): Tamper =>
   ({ files }, random) => {
     const path = pick(random, [...files.keys()]);
     const bytes = bytesOf(files, path);
     const changed = change(bytes, random);
-    if (changed.equals(bytes)) return null;
+    if (changed.equals(bytes) || (path === 'checkpoint' && isSameNote(changed, bytes))) return null;
     return {
       files: withFiles(files, { [path]: changed }),
       options: {},
