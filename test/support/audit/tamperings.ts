@@ -294,9 +294,7 @@ const forked =
   (rewrite: Rewrite, withExport: boolean): Tamper =>
   ({ events, keptSize, kept }, random) => {
     const other = rewrite(events, below(random, keptSize), random);
-    const first = other
-      .slice(0, keptSize)
-      .findIndex((event, at) => event.id !== events[at]?.id || event.data !== events[at]?.data);
+    const first = other.slice(0, keptSize).findIndex((event, at) => event !== events[at]);
     const isCut = other.length < keptSize;
     if (first === -1 && !isCut) return null;
     const complaint: Tampered['complaint'] = ({ places }) => {
