@@ -114,7 +114,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
  * machine.
  */
 async function reached(ledger: Ledger, acknowledged: number): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (ledger.acknowledged.length < acknowledged && Date.now() < deadline) await sleep(2);
 }
 

@@ -67,7 +67,7 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
 
   // When the server is back, then writes succeed without a restart
   await server.network.accept();
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   let reply = await createProject();
   while (reply.status === 503 && Date.now() < deadline) {
     await wait(100);

@@ -138,7 +138,7 @@ test('Secrets of payment platforms, signatures and payers stand nowhere in clear
   const code = totpCode(textOf(asObject(enrolled['data']), 'secret'), new Date());
   t.is((await client.post('/api/v1/auth/2fa/totp/confirm', { code }, operator)).status, 200);
   const waiting = async (list: string): Promise<string> => {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     for (;;) {
       const { items } = (await watched.get(`/api/v1/admin/payments/${list}`, operator)).json();
       const [item] = items as JsonObject[];

@@ -39,7 +39,11 @@ export function makeLoadOwnCheckpoint(
     eventStore,
     readModelStore,
     clock,
-  }: { readonly eventStore: EventStore; readonly readModelStore: ReadModelStore; readonly clock: Clock },
+  }: {
+    readonly eventStore: EventStore;
+    readonly readModelStore: Pick<ReadModelStore, 'loadCheckpoint'>;
+    readonly clock: Clock;
+  },
   name: string,
   reader: string,
 ): LoadOwnCheckpoint {

@@ -1,3 +1,6 @@
+// The service loads the library at the first passkey. On a busy machine that may outlast the limit of a request.
+import '@simplewebauthn/server';
+import '@simplewebauthn/server/helpers';
 import type { Answer } from './http-app.js';
 import { asObject, textOf } from './service-client.js';
 import type { Deviations, SoftwareAuthenticator } from '../fakes/software-authenticator.js';

@@ -116,7 +116,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     mails,
     confirmations,
     connections: () => connections,
-    received: async (count, withinMs = 10_000) => {
+    received: async (count, withinMs = 60_000) => {
       const deadline = Date.now() + withinMs;
       while (mails.length < count) {
         const leftMs = deadline - Date.now();

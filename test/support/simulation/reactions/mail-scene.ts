@@ -79,7 +79,8 @@ export async function givenMail(
       return runner;
     },
     settled: async (runner) => {
-      const deadline = Date.now() + 10_000;
+      // A busy machine takes longer than any mail does.
+      const deadline = Date.now() + 60_000;
       const isSettled = async (): Promise<boolean> => {
         const head = await eventStore.head();
         return runner.statuses().every(({ open, position }) => open === 0 && position === head);

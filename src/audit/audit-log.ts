@@ -1,0 +1,166 @@
+import { backoff, type Clock, type Random } from '../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
+import { type Contradiction, type SignedRecord, signedRecord } from './audit-records.js';
+import { FolderProblem } from './checkpoint-folder.js';
+import type { Sequencer, SequencerProblem, StoredLog } from './sequencer.js';
+import type { Signer } from './signer.js';
+import type { Witnesses, WitnessStatus } from './witnesses.js';
+
+/** The state of the audit log, as this process knows it. */
+export interface AuditStatus {
+  readonly log: StoredLog | null;
+  readonly signed: SignedRecord | null;
+  readonly problem: SequencerProblem | null;
+  readonly contradiction: Contradiction | null;
+  readonly witnesses: readonly WitnessStatus[];
+}
+
+/** The audit log of one process: it sequences, signs and asks the witnesses. */
+export interface AuditLog {
+  /** Runs until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  status(): AuditStatus;
+  /** Reads the signed checkpoint. @throws StoreUnavailable */
+  readSigned(): Promise<SignedRecord | null>;
+}
+
+export interface AuditEvents {
+  /** The stores do not answer; the next pass tries again. */
+  readonly onRetry: (error: Error, attempt: number) => void;
+  readonly onContradiction: (contradiction: Contradiction) => void;
+  readonly onResolved: (contradiction: Contradiction) => void;
+  readonly onDefect: (error: unknown) => void;
+}
+
+const passMs = 1_000;
+/** A witness that has not cosigned the last checkpoint is asked again after this time. */
+const askAgainMs = 20_000;
+
+/** @param deps.found contradictions of other checks, by source: see `Signer.pass` */
+export function makeAuditLog(
+  deps: {
+    readonly sequencer: Sequencer;
+    readonly signer: Signer;
+    readonly witnesses: Witnesses;
+    readonly found: () => ReadonlyMap<string, string | null>;
+    readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
+    readonly clock: Clock;
+    readonly random: Random;
+  },
+  events: AuditEvents,
+): AuditLog {
+  const { sequencer, signer, witnesses, stateStore, clock, random } = deps;
+  let signed: SignedRecord | null = null;
+  let contradiction: Contradiction | null = null;
+  /** The offer that runs now. Signing never waits for a witness. */
+  let offering: Promise<void> | null = null;
+  let askedAtMs = -Infinity;
+
+  return {
+    run: async (signal) => {
+      await Promise.all([sequencer.run(signal), passEachSecond(signal)]);
+      await offering;
+    },
+    status: () => ({
+      ...{ signed, contradiction },
+      log: sequencer.stored(),
+      problem: sequencer.problem(),
+      witnesses: witnesses.statuses(),
+    }),
+    readSigned: async () => {
+      const stored = await stateStore.get(signedRecord.key);
+      return stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+    },
+  };
+
+  async function passEachSecond(signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; !signal.aborted;) {
+      let waitMs = passMs;
+      try {
+        await pass();
+        attempt = 0;
+      } catch (error) {
+        if (error instanceof StoreUnavailable || error instanceof FolderProblem)
+          events.onRetry(error, attempt);
+        else events.onDefect(error);
+        waitMs = passMs + backoff(attempt, random, { first: 250, cap: 10_000 });
+        attempt += 1;
+      }
+      // An abort ends the loop.
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  async function pass(): Promise<void> {
+    const signing = await signer.pass(found());
+    if (signing === null) return;
+    signed = signing.signed;
+    report(signing.contradiction);
+    if (signed !== null && signed.note !== '' && contradictionAllows() && isToOffer(signing.isNew)) {
+      askedAtMs = clock.now().getTime();
+      offering ??= offer(signed).finally(() => {
+        offering = null;
+      });
+    }
+  }
+
+  function found(): ReadonlyMap<string, string | null> {
+    const all = new Map(deps.found());
+    for (const { name, contradiction: what, size } of witnesses.statuses()) {
+      // A witness that cosigns again takes its contradiction back.
+      if (what !== null || size > 0) all.set(`witness ${name}`, what);
+    }
+    const problem = sequencer.problem();
+    all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
+    if (problem?.kind === 'tile-differs') all.set('tiles', problem.reason);
+    else if (sequencer.hasComparedAll()) all.set('tiles', null);
+    return all;
+  }
+
+  /** A witness is asked again while it alone contradicts, so that it can take that back. */
+  function contradictionAllows(): boolean {
+    return contradiction === null || contradiction.source.startsWith('witness ');
+  }
+
+  function isToOffer(isNew: boolean): boolean {
+    if (isNew) return true;
+    if (Math.abs(clock.now().getTime() - askedAtMs) < askAgainMs) return false;
+    return witnesses.statuses().some(({ name }) => signed?.cosignatures[name]?.size !== signed?.size);
+  }
+
+  function report(next: Contradiction | null): void {
+    if (next !== null && next.found_at !== contradiction?.found_at) events.onContradiction(next);
+    if (next === null && contradiction !== null) events.onResolved(contradiction);
+    contradiction = next;
+  }
+
+  async function offer(checkpoint: SignedRecord): Promise<void> {
+    try {
+      const lines = await witnesses.offer(checkpoint);
+      if (lines.size === 0) return;
+      await changeRecord<SignedRecord, SignedRecord, null>(
+        stateStore,
+        {
+          key: signedRecord.key,
+          schema: { parse: (value) => signedRecord.schema.parse(value) as SignedRecord },
+        },
+        (before) => {
+          if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };
+          const cosignatures = { ...before.value.cosignatures };
+          for (const [name, line] of lines) {
+            if ((cosignatures[name]?.size ?? 0) <= checkpoint.size)
+              cosignatures[name] = { line, size: checkpoint.size };
+          }
+          const next = { ...before.value, cosignatures };
+          return { write: next, result: next };
+        },
+        { tries: 5, unknownOutcome: 'retry' },
+      );
+    } catch (error) {
+      if (error instanceof StoreUnavailable) events.onRetry(error, 0);
+      else events.onDefect(error);
+    }
+  }
+}

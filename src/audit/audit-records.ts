@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
+import type { RecordKind } from '../event-sourcing/shared-state/change-record.js';
+
+/** The last signed checkpoint. One record for all processes: a compare-and-set makes their signatures one chain. */
+const signedSchema = z.strictObject({
+  origin: z.string(),
+  /** Former origins of this log. A process whose log ends before a restart does not sign under one of them. */
+  former_origins: z.array(z.string()),
+  size: z.int().nonnegative(),
+  /** Base64. */
+  root: z.string(),
+  /** The checkpoint with the service's signatures; empty after a restart, until the first signature. */
+  note: z.string(),
+  signed_at: z.iso.datetime(),
+  /** The last cosignature of each witness: its line and the size that it covers. */
+  cosignatures: z.record(z.string(), z.strictObject({ line: z.string(), size: z.int() })),
+});
+
+const contradictionSchema = z.strictObject({
+  origin: z.string(),
+  found_at: z.iso.datetime(),
+  /** The check that found it: `record`, `folder`, `tiles`, `log`, `sweep` or `witness <name>`. The same check takes it back. */
+  source: z.string(),
+  what: z.string(),
+  /** The size of the tree in which it was found. */
+  size: z.int().nonnegative(),
+});
+
+export type SignedRecord = z.infer<typeof signedSchema> & JsonObject;
+export type Contradiction = z.infer<typeof contradictionSchema> & JsonObject;
+
+export const signedRecord: RecordKind<z.infer<typeof signedSchema>> = {
+  key: 'audit/checkpoint',
+  schema: signedSchema,
+};
+export const contradictionRecord: RecordKind<z.infer<typeof contradictionSchema>> = {
+  key: 'audit/contradiction',
+  schema: contradictionSchema,
+};
+
+/** Returns the origin of a log's checkpoints, which is also the name of its keys: docs/design.md#checkpoints-of-the-audit-log. */
+export function originOf({
+  logId,
+  restart,
+}: {
+  readonly logId: string;
+  readonly restart: string | null;
+}): string {
+  return restart === null ? `stowage/${logId}` : `stowage/${logId}/${restart}`;
+}
+
+/** Returns the checkpoint with the cosignatures of its size; null while nothing is signed. */
+export function servedNote({ note, size, cosignatures }: z.infer<typeof signedSchema>): string | null {
+  if (note === '') return null;
+  const lines = Object.values(cosignatures).filter((cosignature) => cosignature.size === size);
+  return note + lines.map(({ line }) => `${line}\n`).join('');
+}

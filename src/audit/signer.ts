@@ -1,0 +1,197 @@
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
+import type { ShortLog } from '../event-sourcing/following/short-log.js';
+import {
+  type Contradiction,
+  contradictionRecord,
+  originOf,
+  type SignedRecord,
+  signedRecord,
+} from './audit-records.js';
+import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
+import { checkpointText, makeNoteSigner, noteOf } from './note.js';
+import type { StoredLog } from './sequencer.js';
+import type { TreeReader } from './tree-reader.js';
+
+/** What one pass of the signer knows. */
+export interface Signing {
+  readonly signed: SignedRecord | null;
+  readonly contradiction: Contradiction | null;
+  /** Whether this pass signed. */
+  readonly isNew: boolean;
+}
+
+/** Signs checkpoints of the stored log: docs/design.md#checkpoints-of-the-audit-log. */
+export interface Signer {
+  /**
+   * Checks the log against what was signed, and signs when a checkpoint is due. Call it about once a second.
+   * @param found a contradiction that another check has found or takes back, by its source
+   * @returns null when nothing was due @throws StoreUnavailable
+   */
+  pass(found: ReadonlyMap<string, string | null>): Promise<Signing | null>;
+}
+
+/** A checkpoint is due after so many events, or after this time. */
+const eventsMax = 1_000;
+const waitMs = 10_000;
+
+export function makeSigner(deps: {
+  readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
+  readonly tree: Pick<TreeReader, 'rootAt'>;
+  readonly stored: () => StoredLog | null;
+  /** The 32-byte seeds of `AUDIT_SIGNING_KEYS`, the active one first. */
+  readonly seeds: () => readonly Buffer[];
+  readonly folder: CheckpointFolder | null;
+  readonly shortLog: ShortLog;
+  readonly clock: Pick<Clock, 'now'>;
+}): Signer {
+  const { stateStore, tree, folder, shortLog, clock } = deps;
+  let passedAtMs = -Infinity;
+  let last: Pick<Signing, 'signed' | 'contradiction'> = { signed: null, contradiction: null };
+
+  return {
+    pass: async (found) => {
+      const log = deps.stored();
+      const nowMs = clock.now().getTime();
+      const isDue =
+        Math.abs(nowMs - passedAtMs) >= waitMs ||
+        (log?.size ?? 0) - (last.signed?.size ?? 0) >= eventsMax ||
+        isNews(found, last.contradiction);
+      if (!isDue) return null;
+      passedAtMs = nowMs;
+      const stored = await stateStore.get(signedRecord.key);
+      const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+      if (log?.atHead !== true)
+        return keep({ signed, contradiction: await judge(found, log, signed), isNew: false });
+      const problems = await compare(log, signed);
+      if (problems === 'wait') {
+        passedAtMs = -Infinity;
+        return keep({ signed, contradiction: last.contradiction, isNew: false });
+      }
+      const contradiction = await judge(new Map([...problems, ...found]), log, signed);
+      const origin = originOf(log);
+      const isUnsigned = signed?.origin !== origin || log.size > signed.size;
+      if (contradiction !== null || !isUnsigned || log.size === 0) {
+        if (contradiction === null && signed !== null) await writeFile(signed);
+        return keep({ signed, contradiction, isNew: false });
+      }
+      const next = sign(log, signed);
+      const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
+      // Another process signed first. The next pass reads its checkpoint.
+      if (version === null) return keep({ signed, contradiction, isNew: false });
+      await writeFile(next);
+      return keep({ signed: next, contradiction, isNew: true });
+    },
+  };
+
+  function keep(signing: Signing): Signing {
+    last = signing;
+    return signing;
+  }
+
+  function sign(log: StoredLog, before: SignedRecord | null): SignedRecord {
+    const origin = originOf(log);
+    const text = checkpointText({ origin, size: log.size, root: log.root });
+    const lines = deps.seeds().map((seed) => makeNoteSigner(origin, seed).sign(text));
+    const isSame = before?.origin === origin;
+    const former =
+      before === null || isSame ? (before?.former_origins ?? []) : [...before.former_origins, before.origin];
+    return {
+      origin,
+      former_origins: former,
+      size: log.size,
+      root: log.root.toString('base64'),
+      note: noteOf(text, lines),
+      signed_at: clock.now().toISOString(),
+      cosignatures: isSame ? before.cosignatures : {},
+    };
+  }
+
+  /** Compares the log with the last signed checkpoint of its origin, in the record and in the folder. */
+  async function compare(
+    log: StoredLog,
+    signed: SignedRecord | null,
+  ): Promise<ReadonlyMap<string, string | null> | 'wait'> {
+    const origin = originOf(log);
+    // This process has not read the restart yet.
+    if (signed?.former_origins.includes(origin) === true) return 'wait';
+    const kept = await readFolder(origin);
+    const claims = [
+      ...(signed?.origin === origin && signed.size > 0
+        ? [{ source: 'record', size: signed.size, root: Buffer.from(signed.root, 'base64') }]
+        : []),
+      ...(kept.checkpoint === null ? [] : [{ source: 'folder', ...kept.checkpoint }]),
+    ];
+    const results = new Map<string, string | null>([
+      ['record', null],
+      ['folder', kept.problem],
+    ]);
+    const isShort = claims.some(({ size }) => size > log.size);
+    if (!isShort) shortLog.whole();
+    else if (!shortLog.isLasting()) return 'wait';
+    for (const { source, size, root } of claims) {
+      if (size > log.size) {
+        results.set(source, `the log has ${log.size} events, but a checkpoint of ${size} events was signed`);
+      } else if (!(await tree.rootAt(size)).equals(root)) {
+        results.set(source, `the first ${size} events are other ones than those that were signed`);
+      }
+    }
+    return results;
+  }
+
+  async function readFolder(origin: string) {
+    try {
+      return { checkpoint: (await folder?.newest(origin)) ?? null, problem: null };
+    } catch (error) {
+      if (!(error instanceof FolderProblem)) throw error;
+      return { checkpoint: null, problem: error.message };
+    }
+  }
+
+  async function writeFile(signed: SignedRecord): Promise<void> {
+    if (signed.note !== '') await folder?.write(signed, signed.note);
+  }
+
+  /**
+   * Records a contradiction, or removes the one that its own check no longer finds. The first one stays.
+   * @returns the contradiction that holds
+   */
+  async function judge(
+    found: ReadonlyMap<string, string | null>,
+    log: StoredLog | null,
+    signed: SignedRecord | null,
+  ): Promise<Contradiction | null> {
+    const origin = log === null ? (signed?.origin ?? '') : originOf(log);
+    const [first] = [...found].filter(([, what]) => what !== null);
+    const changed = await changeRecord<Contradiction, Contradiction | null, Contradiction | null>(
+      stateStore,
+      {
+        key: contradictionRecord.key,
+        schema: { parse: (value) => contradictionRecord.schema.parse(value) as Contradiction },
+      },
+      (before) => {
+        // A restart begins another origin, which nothing contradicts yet.
+        const holds =
+          before !== null && before.value.origin === origin && found.get(before.value.source) !== null;
+        if (holds) return { keep: before.value };
+        if (first === undefined) return before === null ? { keep: null } : { write: null, result: null };
+        const [source, what] = first;
+        const next: Contradiction = {
+          ...{ origin, source, what: what ?? '', size: log?.size ?? 0 },
+          found_at: clock.now().toISOString(),
+        };
+        return { write: next, result: next };
+      },
+      { tries: 3 },
+    );
+    if (changed === null) return last.contradiction;
+    return 'kept' in changed ? changed.kept : changed.result;
+  }
+}
+
+/** Returns whether a check has found a first contradiction, or takes back the one that holds. */
+function isNews(found: ReadonlyMap<string, string | null>, held: Contradiction | null): boolean {
+  if (held === null) return [...found.values()].some((what) => what !== null);
+  return found.get(held.source) === null;
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { SignedRecord } from './audit-records.js';
+import { isSignedBy, type NoteVerifier, parseNote, parseSignatureLine, parseVkey } from './note.js';
+import type { TreeReader } from './tree-reader.js';
+
+/** A witness of `AUDIT_WITNESSES`: it signs that it has seen one history only (C2SP tlog-witness). */
+export interface Witness {
+  readonly verifier: NoteVerifier;
+  /** The submission prefix: `add-checkpoint` follows it. */
+  readonly url: string;
+}
+
+/** Posts text and returns the reply. @throws Error without an answer in time */
+export type PostText = (
+  url: string,
+  body: string,
+) => Promise<{ readonly status: number; readonly body: string }>;
+
+/** The state of a witness, as this process knows it. */
+export interface WitnessStatus {
+  readonly name: string;
+  /** The size that it cosigned last; 0 before the first. */
+  readonly size: number;
+  /** Why the last attempt failed; null after a cosignature. */
+  readonly problem: string | null;
+  /** The contradiction that it has found; null for none. */
+  readonly contradiction: string | null;
+}
+
+export interface Witnesses {
+  /** Offers a checkpoint to each witness, once. Returns the cosignatures that it got, by name. */
+  offer(signed: SignedRecord): Promise<ReadonlyMap<string, string>>;
+  statuses(): readonly WitnessStatus[];
+}
+
+/** A process may offer an older checkpoint than another one: a larger size contradicts only after this time. */
+const aheadMs = 20_000;
+
+/** @throws Error with a sentence that names the line, for a file of another form */
+export function parseWitnesses(text: string): readonly Witness[] {
+  const witnesses: Witness[] = [];
+  for (const [place, line] of text.split('\n').entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const [vkey = '', url = '', ...rest] = trimmed.split(/\s+/);
+    const verifier = parseVkey(vkey);
+    const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    if (verifier?.isWitness !== true || !isUrl || rest.length > 0) {
+      throw new Error(`line ${place + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
+    }
+    witnesses.push({ verifier, url: url.replace(/\/$/, '') });
+  }
+  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length) {
+    throw new Error('AUDIT_WITNESSES names a witness twice');
+  }
+  return witnesses;
+}
+
+export function makeWitnesses(deps: {
+  readonly witnesses: readonly Witness[];
+  readonly tree: Pick<TreeReader, 'consistency'>;
+  readonly post: PostText;
+  readonly clock: Pick<Clock, 'now'>;
+}): Witnesses {
+  const states = deps.witnesses.map((witness) => ({
+    witness,
+    size: 0,
+    problem: null as string | null,
+    contradiction: null as string | null,
+    aheadSinceMs: null as number | null,
+  }));
+  type State = (typeof states)[number];
+
+  return {
+    statuses: () =>
+      states.map(({ witness, size, problem, contradiction }) => ({
+        name: witness.verifier.name,
+        ...{ size, problem, contradiction },
+      })),
+    offer: async (signed) => {
+      const lines = new Map<string, string>();
+      await Promise.all(
+        states.map(async (state) => {
+          const line = await offerTo(state, signed);
+          if (line !== null) lines.set(state.witness.verifier.name, line);
+        }),
+      );
+      return lines;
+    },
+  };
+
+  async function offerTo(state: State, signed: SignedRecord): Promise<string | null> {
+    const { name } = state.witness.verifier;
+    const known = signed.cosignatures[name]?.size ?? 0;
+    try {
+      let reply = await send(state, signed, Math.max(known, state.size));
+      const held = reply.status === 409 ? sizeOf(reply.body) : null;
+      if (held !== null && held <= signed.size) reply = await send(state, signed, held);
+      return take(state, signed, reply);
+    } catch (error) {
+      state.problem = error instanceof Error ? error.name : 'unknown error';
+      return null;
+    }
+  }
+
+  async function send({ witness }: State, signed: SignedRecord, old: number) {
+    const from = Math.min(old, signed.size);
+    const proof = await deps.tree.consistency(from, signed.size);
+    const lines = proof.map((hash) => `${hash.toString('base64')}\n`).join('');
+    return deps.post(`${witness.url}/add-checkpoint`, `old ${from}\n${lines}\n${signed.note}`);
+  }
+
+  function take(
+    state: State,
+    signed: SignedRecord,
+    { status, body }: { readonly status: number; readonly body: string },
+  ): string | null {
+    const { verifier } = state.witness;
+    if (status === 200) {
+      const text = parseNote(signed.note)?.text ?? '';
+      const line = body.split('\n').find((candidate) => {
+        const signature = parseSignatureLine(candidate);
+        return signature !== null && isSignedBy(verifier, text, signature);
+      });
+      if (line === undefined) {
+        state.problem = 'its reply holds no cosignature of its key';
+        return null;
+      }
+      Object.assign(state, { size: signed.size, problem: null, contradiction: null, aheadSinceMs: null });
+      return line;
+    }
+    state.problem = `it answers ${status}`;
+    const held = status === 409 ? sizeOf(body) : null;
+    if (status === 422) {
+      state.contradiction = `the witness ${verifier.name} has seen another history: it refuses the consistency proof to ${signed.size} events`;
+    } else if (held === signed.size) {
+      state.contradiction = `the witness ${verifier.name} has cosigned another root of ${held} events`;
+    } else if (held !== null && held > signed.size) {
+      const nowMs = deps.clock.now().getTime();
+      state.aheadSinceMs ??= nowMs;
+      if (nowMs - state.aheadSinceMs >= aheadMs) {
+        state.contradiction = `the witness ${verifier.name} has cosigned ${held} events, and the log has ${signed.size}`;
+      }
+    }
+    return null;
+  }
+}
+
+/** The size that a witness holds: the body of a 409, `text/x.tlog.size`. */
+function sizeOf(body: string): number | null {
+  return /^\d{1,15}\n?$/.test(body) ? Number(body) : null;
+}

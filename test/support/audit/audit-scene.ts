@@ -1,0 +1,181 @@
+import type { Clock, Random } from '../../../src/event-sourcing/ports/clock.js';
+import { makeShortLog } from '../../../src/event-sourcing/following/short-log.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import type { JsonObject, LogEvent, NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { type AuditEvents, type AuditLog, makeAuditLog } from '../../../src/audit/audit-log.js';
+import type { CheckpointFolder } from '../../../src/audit/checkpoint-folder.js';
+import { entryOf } from '../../../src/audit/leaf.js';
+import { type Hash, leafHash, rootOf } from '../../../src/audit/merkle.js';
+import { makeProjectOf } from '../../../src/audit/project-of.js';
+import { makeSequencer, type Sequencer } from '../../../src/audit/sequencer.js';
+import { makeSigner } from '../../../src/audit/signer.js';
+import { makeTileStore } from '../../../src/audit/tile-store.js';
+import { makeTreeReader, type TreeReader } from '../../../src/audit/tree-reader.js';
+import { makeWitnesses, type PostText, type Witness } from '../../../src/audit/witnesses.js';
+
+/** A clock that runs faster than the real one, so that tests of long waits are short. */
+export function makeFastClock(factor: number): Clock {
+  const startedMs = performance.now();
+  const firstMs = Date.parse('2026-01-02T03:04:05.000Z');
+  return {
+    now: () => new Date(firstMs + (performance.now() - startedMs) * factor),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const abort = (): void => {
+          clearTimeout(timer);
+          reject(signal?.reason as Error);
+        };
+        if (signal?.aborted === true) {
+          reject(signal.reason as Error);
+          return;
+        }
+        const timer = setTimeout(() => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        }, ms / factor);
+        signal?.addEventListener('abort', abort, { once: true });
+      }),
+  };
+}
+
+/** The parts of the audit log of one process. */
+export interface AuditProcess {
+  readonly audit: AuditLog;
+  readonly sequencer: Sequencer;
+  readonly tree: TreeReader;
+  /** Ends the process without a last write, as a kill does, if the stores refuse writes from then on. */
+  stop(): Promise<void>;
+}
+
+export interface AuditProcessOptions {
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly seeds?: () => readonly Buffer[];
+  readonly folder?: CheckpointFolder | null;
+  readonly witnesses?: readonly Witness[];
+  readonly post?: PostText;
+  readonly events?: Partial<AuditEvents>;
+}
+
+export const auditSeed = Buffer.alloc(32, 16);
+
+/** Starts the audit log of a process. */
+export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
+  const { eventStore, readModelStore, stateStore, clock, random, folder = null, witnesses = [] } = options;
+  const { seeds = () => [auditSeed], post = () => Promise.reject(new Error('no witness')), events } = options;
+  const onDefect = (error: unknown): void => {
+    throw error;
+  };
+  const tiles = makeTileStore(readModelStore);
+  const sequencer = makeSequencer({
+    ...{ eventStore, tiles, clock, random },
+    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    onRetry: () => undefined,
+    onProblem: () => undefined,
+  });
+  const tree = makeTreeReader(tiles, sequencer.startOver);
+  const signer = makeSigner({
+    ...{ stateStore, tree, seeds, folder, clock },
+    stored: sequencer.stored,
+    shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
+  });
+  const audit = makeAuditLog(
+    {
+      ...{ sequencer, signer, stateStore, clock, random },
+      witnesses: makeWitnesses({ witnesses, tree, post, clock }),
+      found: () => new Map(),
+    },
+    {
+      onRetry: () => undefined,
+      onContradiction: () => undefined,
+      onResolved: () => undefined,
+      onDefect,
+      ...events,
+    },
+  );
+  const stopping = new AbortController();
+  const running = audit.run(stopping.signal);
+  return {
+    ...{ audit, sequencer, tree },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** The rule of the examples: the first event names the project. */
+export function projectOfFirstEvent({ data }: { readonly data: JsonObject }): string | null {
+  return typeof data['project_id'] === 'string' ? data['project_id'] : null;
+}
+
+/** Makes events with payloads of many shapes. */
+export function makeAuditEvent(random: Random, number: number): NewEvent {
+  const hex = (digits: number): string =>
+    Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
+  const id = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
+  const data: JsonObject = {
+    number,
+    text: ['plain', 'ünï\u2028code', '\u{1f600} pair', '"quoted"\\'][Math.floor(random() * 4)] ?? '',
+    amount: Math.floor(random() * 1e9) / 100,
+    ...(random() < 0.3 ? { project_id: `project-${Math.floor(random() * 5)}` } : {}),
+    nested: { z: [1, null, true], a: {} },
+  };
+  return {
+    id,
+    type: ['AssetAdded', 'OrderPaid', 'UserRegistered'][Math.floor(random() * 3)] ?? 'AssetAdded',
+    data,
+    metadata: {
+      ...{ command_id: id, causation_id: id, correlation_id: id },
+      actor: `user:${Math.floor(random() * 20)}`,
+      time: '2026-01-02T03:04:05.000Z',
+    },
+  };
+}
+
+/** Appends events to some streams, in appends of one to five events. */
+export async function appendAuditEvents(
+  eventStore: EventStore,
+  random: Random,
+  count: number,
+  revisions = new Map<string, bigint>(),
+): Promise<void> {
+  for (let number = 0; number < count;) {
+    const stream = `asset-${Math.floor(random() * 40)}`;
+    const length = Math.min(count - number, 1 + Math.floor(random() * 5));
+    const events = Array.from({ length }, (_, place) => makeAuditEvent(random, number + place));
+    const appended = await eventStore.append(stream, revisions.get(stream) ?? 'no-stream', events);
+    if (appended !== null) revisions.set(stream, appended.revision);
+    number += length;
+  }
+}
+
+/** Reads all events of the log. */
+export async function readWholeLog(eventStore: EventStore): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for (let after: string | null = null; ;) {
+    const page = await eventStore.readAll({ after, limit: 500 });
+    events.push(...page.events);
+    if (page.cursor === after || page.atHead) return events;
+    after = page.cursor;
+  }
+}
+
+/** Returns the root over the events, computed from the definition of RFC 9162 alone. */
+export function rootOfEvents(events: readonly LogEvent[]): Hash {
+  return rootOf(events.map((event) => leafHash(entryOf(event))));
+}
+
+/** Waits until the condition holds; a busy machine gets a minute. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 60_000;
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error(`within a minute, this did not come about: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
