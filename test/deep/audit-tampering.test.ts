@@ -1,6 +1,6 @@
 /*
  * Tampers with exports of the audit log at random, and holds the verdict of the verifier against the place that was
- * tampered with. Each tampering has a seed of its own, which a failure prints.
+ * tampered with. A failure prints the number of the attempt, which gives its seed.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /*
- * Holds exports of the audit log against verifiers that were not written for this project: tessera's fsck, which Go
- * builds, and the Python program that docs/audit.md prints. The suite reports by name which of them cannot run here.
+ * Holds exports of the audit log against verifiers that are not the service's: tessera's fsck, which Go builds, and the
+ * program that docs/audit.md#another-verifier-in-python prints. The suite reports by name which of them cannot run here.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

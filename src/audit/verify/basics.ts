@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Bounds in bytes, and counts. An event has at most 256 KiB, an entry at most 65,535 bytes. */
-export const most = {
+export const verifierBounds = {
   note: 262_144,
   entries: 256 * 65_537,
   line: 1_048_576,

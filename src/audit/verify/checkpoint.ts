@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isCount, Malformed, sha256, shown, Unusable } from './basics.js';
 
 /** A vkey: C2SP signed-note. `id` is hexadecimal, `raw` the base64 of type and key. */
-export interface Key {
+export interface VerifierKey {
   readonly name: string;
   readonly id: string;
   readonly type: number;
@@ -12,7 +12,7 @@ export interface Key {
 }
 
 /** Reads vkeys (C2SP signed-note) of one type: 1 for logs, 4 for witnesses. @throws Unusable */
-export function readKeys(text: string, type: number): readonly Key[] {
+export function readKeys(text: string, type: number): readonly VerifierKey[] {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
@@ -70,8 +70,8 @@ function base64Bytes(text: string): Buffer {
 /** The known keys that signed. @throws Malformed where the signature of a known key is wrong, or no known key signed. */
 export function signersOf(
   { text, origin, signatures }: SignedCheckpoint,
-  keys: readonly Key[],
-): readonly Key[] {
+  keys: readonly VerifierKey[],
+): readonly VerifierKey[] {
   const signers = keys.filter((key) =>
     signatures.some(({ name, id, bytes }) => {
       if (name !== key.name || id !== key.id) return false;
@@ -86,7 +86,10 @@ export function signersOf(
 }
 
 /** The known witnesses that cosigned (C2SP tlog-cosignature, version 1), each with its time. One key counts once. */
-export function witnessesOf({ text, signatures }: SignedCheckpoint, keys: readonly Key[]): readonly string[] {
+export function witnessesOf(
+  { text, signatures }: SignedCheckpoint,
+  keys: readonly VerifierKey[],
+): readonly string[] {
   const found = new Map<string, string>();
   for (const { name, id, bytes } of signatures) {
     const key = keys.find((known) => known.name === name && known.id === id);

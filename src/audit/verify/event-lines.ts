@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { isCount, Malformed, most, sha256 } from './basics.js';
+import { isCount, Malformed, verifierBounds, sha256 } from './basics.js';
 
 /** The RFC 8785 form of a parsed value. @throws Malformed on a lone surrogate, or more than 100 levels. */
 function canonical(value: unknown, depth = 0): string {
   if (typeof value === 'string' && /\p{Cs}/u.test(value)) throw new Malformed('it has a lone surrogate');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (depth >= most.depth) throw new Malformed('it nests too deep');
+  if (depth >= verifierBounds.depth) throw new Malformed('it nests too deep');
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`;
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, item]) => `${canonical(name)}:${canonical(item, depth + 1)}`).join(',')}}`;
@@ -24,7 +24,8 @@ const members = 'data,id,index,metadata,recorded_at,revision,stream,type';
 
 /** Reads one event. @throws Malformed, or SyntaxError for no JSON */
 function readLine(bytes: Buffer): EventLine {
-  if (bytes.length > most.line || !isUtf8(bytes)) throw new Malformed('its line is too long or not UTF-8');
+  if (bytes.length > verifierBounds.line || !isUtf8(bytes))
+    throw new Malformed('its line is too long or not UTF-8');
   const text = bytes.toString();
   const value = JSON.parse(text) as Record<string, unknown> | null;
   if (

@@ -1,4 +1,4 @@
-import { Malformed, most } from './basics.js';
+import { Malformed, verifierBounds } from './basics.js';
 import type { SignedCheckpoint } from './checkpoint.js';
 import { edgeRoot, hashAt, pathOf, treeRoot, widthOf } from './hash-tree.js';
 import type { VerifierSource } from './sources.js';
@@ -19,14 +19,14 @@ interface Tile {
   readonly hashes: Buffer | null;
 }
 
-export interface Kept extends SignedCheckpoint {
+export interface KeptCheckpoint extends SignedCheckpoint {
   readonly source?: VerifierSource | undefined;
   /** The first leaf that differs, as far as the leaves were compared. */
   difference?: Partial<VerifierPlace> | null;
 }
 
-/** What a verification has found so far. Its memory depends on the bounds of `most`, not on the size of the log. */
-export interface Run {
+/** What a verification has found so far. Its memory depends on the bounds of `verifierBounds`, not on the size of the log. */
+export interface VerifierRun {
   readonly source: VerifierSource;
   readonly part: boolean;
   size: number;
@@ -38,7 +38,7 @@ export interface Run {
   readonly edge: Tile[];
   /** By level, from level 1: the hashes that follow from the leaves so far and fill no tile. */
   readonly built: Buffer[];
-  readonly kept: readonly Kept[];
+  readonly kept: readonly KeptCheckpoint[];
   agreed: number | null;
   /** The next revision of each stream. */
   readonly streams: Map<string, number>;
@@ -51,19 +51,19 @@ export interface Run {
   until: string | null;
 }
 
-export const none: Buffer = Buffer.alloc(0);
+export const noBytes: Buffer = Buffer.alloc(0);
 
-export function report(run: Run, place: VerifierPlace): void {
+export function reportPlace(run: VerifierRun, place: VerifierPlace): void {
   run.problems += 1;
-  if (run.places.length < most.places) run.places.push(place);
+  if (run.places.length < verifierBounds.places) run.places.push(place);
 }
 
 /** How long a file may be in bytes, and whether the export may lack it. */
 type Expected = { readonly exactly: number } | { readonly most: number; readonly optional: boolean };
 
 /** Reads a file of the export. Reports its absence or another length, and then returns null. */
-export async function load(
-  run: Run,
+export async function loadFile(
+  run: VerifierRun,
   place: Omit<VerifierPlace, 'what'>,
   expected: Expected,
 ): Promise<Buffer | null> {
@@ -77,52 +77,52 @@ export async function load(
     if (!(error instanceof Malformed)) throw error;
     what = error.message;
   }
-  report(run, { ...place, what });
+  reportPlace(run, { ...place, what });
   return null;
 }
 
 /** Reads a tile of level 1 or higher, and compares a full one with the level above. */
-async function tileAt(run: Run, level: number, n: number): Promise<Tile> {
+async function tileAt(run: VerifierRun, level: number, n: number): Promise<Tile> {
   const width = widthOf(run.size, level, n);
   const known = (width < 256 ? run.edge : run.full)[level];
   if (known?.n === n) return known;
   const path = pathOf(`tile/${level}`, n, width);
   const span = 256 ** (level + 1);
   const place = { path, first: n * span, last: Math.min((n + 1) * span, run.size) - 1 };
-  const tile = { n, path, hashes: await load(run, place, { exactly: width * 32 }) };
+  const tile = { n, path, hashes: await loadFile(run, place, { exactly: width * 32 }) };
   (width < 256 ? run.edge : run.full)[level] = tile;
   if (width < 256 || tile.hashes === null) return tile;
   const above = await tileAt(run, level + 1, Math.floor(n / 256));
   const proves = above.hashes === null || treeRoot(tile.hashes).equals(hashAt(above.hashes, n % 256));
-  if (!proves) report(run, { ...place, what: `its root is not the hash that ${above.path} has for it` });
+  if (!proves) reportPlace(run, { ...place, what: `its root is not the hash that ${above.path} has for it` });
   return tile;
 }
 
 /** How the rest of the tree judges the hashes of a tile of level 0; `proves` is null where the rest is not there. */
 export async function judgeOf(
-  run: Run,
+  run: VerifierRun,
   n: number,
 ): Promise<{ readonly path: string; readonly proves: ((hashes: Buffer) => boolean) | null }> {
   if (widthOf(run.size, 0, n) === 256) {
     const { path, hashes } = await tileAt(run, 1, Math.floor(n / 256));
     return { path, proves: hashes && ((own) => treeRoot(own).equals(hashAt(hashes, n % 256))) };
   }
-  const edge = await edgeOf(run);
+  const edge = await partialTilesOf(run);
   return { path: edgeNames(run), proves: edge && ((own) => edgeRoot([own, ...edge]).equals(run.root)) };
 }
 
 /** The checkpoint's root depends on all of these. */
-export function edgeNames({ edge }: Run): string {
+export function edgeNames({ edge }: VerifierRun): string {
   const tiles = edge.flatMap(({ path }) => [path]);
   return tiles.length === 0 ? 'checkpoint' : `checkpoint with ${tiles.join(', ')}`;
 }
 
 /** The partial tiles from level 1 up, empty where a level has none; null where one is not there. */
-export async function edgeOf(run: Run): Promise<readonly Buffer[] | null> {
+export async function partialTilesOf(run: VerifierRun): Promise<readonly Buffer[] | null> {
   const edge: Buffer[] = [];
   for (let level = 1; 256 ** level <= run.size; level += 1) {
     const n = Math.floor(run.size / 256 ** (level + 1));
-    const hashes = widthOf(run.size, level, n) === 0 ? none : (await tileAt(run, level, n)).hashes;
+    const hashes = widthOf(run.size, level, n) === 0 ? noBytes : (await tileAt(run, level, n)).hashes;
     if (hashes === null) return null;
     edge.push(hashes);
   }

@@ -1,7 +1,7 @@
-import { isCount, most, sha256, Unusable } from './basics.js';
+import { isCount, verifierBounds, sha256, Unusable } from './basics.js';
 import { type EventLine, readEntries, readLines } from './event-lines.js';
 import { edgeRoot, hashAt, pathOf, treeRoot, widthOf } from './hash-tree.js';
-import { judgeOf, load, none, report, type Run, type VerifierPlace } from './run.js';
+import { judgeOf, loadFile, noBytes, reportPlace, type VerifierRun, type VerifierPlace } from './run.js';
 
 /** An event as its line and its entry show it. */
 interface Leaf {
@@ -35,7 +35,7 @@ export interface VerifiedTile {
 }
 
 /** Verifies 256 events, or the last ones. Returns null where the export has nothing of them. */
-export async function verifyTile(run: Run, n: number): Promise<VerifiedTile | null> {
+export async function verifyTile(run: VerifierRun, n: number): Promise<VerifiedTile | null> {
   const parts = await readParts(run, n);
   const { leaves, stored, events, bundle } = parts;
   if (events === null && stored === null && bundle === null) return null;
@@ -48,13 +48,18 @@ export async function verifyTile(run: Run, n: number): Promise<VerifiedTile | nu
   // The lines that are too many have no leaf.
   for (const [number, what] of parts.bad) {
     const near = parts.places.events.first + Math.min(number, parts.width - 1);
-    report(run, { ...parts.places.events, first: near, last: near, what: `line ${number + 1}: ${what}` });
+    reportPlace(run, {
+      ...parts.places.events,
+      first: near,
+      last: near,
+      what: `line ${number + 1}: ${what}`,
+    });
   }
   if (bundle !== null) checkEntries(run, parts, expected);
   return { hashes: proven ?? ofLines ?? expected, leaves };
 }
 
-async function readParts(run: Run, n: number): Promise<Parts> {
+async function readParts(run: VerifierRun, n: number): Promise<Parts> {
   const [base, width] = [n * 256, widthOf(run.size, 0, n)];
   const at = (kind: string): Located => ({
     path: pathOf(kind, n, width),
@@ -63,12 +68,12 @@ async function readParts(run: Run, n: number): Promise<Parts> {
   });
   const places = { events: at('events'), tile: at('tile/0'), entries: at('tile/entries') };
   const [events, stored, bundle] = await Promise.all([
-    load(run, places.events, { most: 256 * most.line, optional: run.part }),
-    load(run, places.tile, { exactly: width * 32 }),
-    load(run, places.entries, { most: most.entries, optional: run.part }),
+    loadFile(run, places.events, { most: 256 * verifierBounds.line, optional: run.part }),
+    loadFile(run, places.tile, { exactly: width * 32 }),
+    loadFile(run, places.entries, { most: verifierBounds.entries, optional: run.part }),
   ]);
-  const { lines, bad } = readLines(events ?? none, base, width);
-  const { entries, rest } = readEntries(bundle ?? none, width);
+  const { lines, bad } = readLines(events ?? noBytes, base, width);
+  const { entries, rest } = readEntries(bundle ?? noBytes, width);
   const leaves = lines.map((line, i) => leafOf(line, entries[i]));
   return { width, places, events, stored, bundle, leaves, bad, rest };
 }
@@ -86,7 +91,12 @@ function joined(hashes: readonly (Buffer | undefined)[]): Buffer | null {
 }
 
 /** Finds the leaf hashes that the rest of the tree proves: those of the tile, of the lines or of the entries. */
-async function provenOf(run: Run, n: number, parts: Parts, ofLines: Buffer | null): Promise<Buffer | null> {
+async function provenOf(
+  run: VerifierRun,
+  n: number,
+  parts: Parts,
+  ofLines: Buffer | null,
+): Promise<Buffer | null> {
   const { path, proves } = await judgeOf(run, n);
   if (proves === null) return null;
   const { stored, leaves, places } = parts;
@@ -94,13 +104,14 @@ async function provenOf(run: Run, n: number, parts: Parts, ofLines: Buffer | nul
   const others = [ofLines, joined(leaves.map(({ entryHash }) => entryHash))];
   const proven = others.find((hashes) => hashes !== null && proves(hashes)) ?? null;
   if (proven === null)
-    report(run, { ...(stored ? places.tile : places.events), what: `it contradicts ${path}` });
-  else if (stored !== null) report(run, { ...places.tile, what: `it is not the tile that ${path} proves` });
+    reportPlace(run, { ...(stored ? places.tile : places.events), what: `it contradicts ${path}` });
+  else if (stored !== null)
+    reportPlace(run, { ...places.tile, what: `it is not the tile that ${path} proves` });
   return proven;
 }
 
 /** Reports an event that is missing or differs, or whose stream has a gap before it. */
-function checkLeaf(run: Run, parts: Parts, i: number, expected: Buffer): void {
+function checkLeaf(run: VerifierRun, parts: Parts, i: number, expected: Buffer): void {
   const leaf = parts.leaves[i];
   if (leaf === undefined) return;
   const index = parts.places.events.first + i;
@@ -112,7 +123,7 @@ function checkLeaf(run: Run, parts: Parts, i: number, expected: Buffer): void {
     ...(name ?? (leaf.line && lineName(leaf.line))),
   };
   const what = leaf.line === undefined ? missing(run, parts, i) : differing(leaf, expected);
-  if (what !== null) report(run, { ...place, what });
+  if (what !== null) reportPlace(run, { ...place, what });
   if (leaf.line !== undefined) noteTime(run, leaf.line.time);
   if (run.part && leaf.line === undefined) return;
   if (name === null) run.unnamed += 1;
@@ -120,7 +131,7 @@ function checkLeaf(run: Run, parts: Parts, i: number, expected: Buffer): void {
 }
 
 /** Says why an event has no line, or null where the export need not have it or its file is reported. */
-function missing(run: Run, { bad, events }: Parts, i: number): string | null {
+function missing(run: VerifierRun, { bad, events }: Parts, i: number): string | null {
   const what = bad.get(i);
   bad.delete(i);
   return what ?? (run.part || events === null ? null : 'its line is missing');
@@ -130,12 +141,12 @@ function differing({ lineHash }: Leaf, expected: Buffer): string | null {
   return lineHash?.equals(expected) ? null : 'it has another hash than the log has for it';
 }
 
-function noteTime(run: Run, time: string): void {
+function noteTime(run: VerifierRun, time: string): void {
   if (run.from === null || time < run.from) run.from = time;
   if (run.until === null || time > run.until) run.until = time;
 }
 
-function checkRevision(run: Run, { stream, revision }: Name, place: Located): void {
+function checkRevision(run: VerifierRun, { stream, revision }: Name, place: Located): void {
   // A name may have thousands of characters, and the table a million names.
   const key = stream.length <= 64 ? stream : sha256(stream).toString('base64').padStart(65, '#');
   const next = run.streams.get(key);
@@ -149,15 +160,15 @@ function checkRevision(run: Run, { stream, revision }: Name, place: Located): vo
   // Each event that is reported without a name may be one that is missing here.
   const isExplained = revision > next && revision - next <= run.unnamed;
   if (isExplained) run.unnamed -= revision - next;
-  else report(run, { ...place, what: `its stream goes on with revision ${next}` });
+  else reportPlace(run, { ...place, what: `its stream goes on with revision ${next}` });
 }
 
-function checkEntries(run: Run, { leaves, places, rest, width }: Parts, expected: Buffer): void {
+function checkEntries(run: VerifierRun, { leaves, places, rest, width }: Parts, expected: Buffer): void {
   const wrong = leaves.findIndex(({ entryHash }, i) => !entryHash?.equals(hashAt(expected, i)));
   if (wrong === -1 && rest === 0) return;
   const index = places.entries.first + (wrong === -1 ? width - 1 : wrong);
   const what = wrong === -1 ? 'it goes on after its last entry' : 'its entry is not that of the log';
-  report(run, { ...places.entries, first: index, last: index, what });
+  reportPlace(run, { ...places.entries, first: index, last: index, what });
 }
 
 const lineName = ({ stream, revision }: EventLine): Name => ({ stream, revision });
@@ -176,22 +187,22 @@ function nameOf({ line, lineHash, entry, entryHash }: Leaf, expected: Buffer): N
 }
 
 /** Compares the leaves of a tile with what the auditor kept, and adds them to the tree. */
-export async function addLeaves(run: Run, n: number, tile: VerifiedTile): Promise<void> {
+export async function addLeaves(run: VerifierRun, n: number, tile: VerifiedTile): Promise<void> {
   for (const kept of run.kept) {
     if (kept.size > n * 256) await compareKept(run, kept, n, tile);
   }
   if (tile.leaves.length < 256) return;
   let node = treeRoot(tile.hashes);
   for (let level = 0; node.length > 0; level += 1) {
-    const hashes = Buffer.concat([run.built[level] ?? none, node]);
-    run.built[level] = hashes.length < 8192 ? hashes : none;
-    node = hashes.length < 8192 ? none : treeRoot(hashes);
+    const hashes = Buffer.concat([run.built[level] ?? noBytes, node]);
+    run.built[level] = hashes.length < 8192 ? hashes : noBytes;
+    node = hashes.length < 8192 ? noBytes : treeRoot(hashes);
   }
 }
 
 async function compareKept(
-  run: Run,
-  kept: Run['kept'][number],
+  run: VerifierRun,
+  kept: VerifierRun['kept'][number],
   n: number,
   tile: VerifiedTile,
 ): Promise<void> {
@@ -204,7 +215,7 @@ async function compareKept(
     return;
   }
   const what = `the kept checkpoint of ${kept.size} events contradicts it`;
-  report(run, {
+  reportPlace(run, {
     path: 'checkpoint',
     what,
     ...(kept.difference ?? { first: run.agreed ?? 0, last: kept.size - 1 }),
@@ -213,7 +224,7 @@ async function compareKept(
 
 /** Finds the first leaf of a tile that the kept export has with another hash. */
 async function differenceOf(
-  { source, size }: Run['kept'][number],
+  { source, size }: VerifierRun['kept'][number],
   n: number,
   { hashes, leaves }: VerifiedTile,
 ): Promise<Partial<VerifierPlace> | null> {

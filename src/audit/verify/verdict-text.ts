@@ -1,4 +1,4 @@
-import { most, shown } from './basics.js';
+import { verifierBounds, shown } from './basics.js';
 import type { VerifierPlace } from './run.js';
 import type { VerifierOptions, VerifierVerdict } from './verify-export.js';
 
@@ -45,12 +45,14 @@ function keptLines({ agreed }: VerifierVerdict, count: number): readonly string[
       'First time: nothing was kept, so an earlier change cannot be seen. Keep this checkpoint for the next time.',
     ];
   }
-  return agreed === null ? [] : [`Kept: the log begins with the ${agreed} events of the kept checkpoint.`];
+  return agreed === null
+    ? []
+    : [`Kept: the log begins with the ${agreed} events of the kept checkpoint.`];
 }
 
 function extraLines({ extras }: VerifierVerdict): readonly string[] {
   if (extras.length === 0) return [];
-  const count = extras.length < most.places ? String(extras.length) : `at least ${extras.length}`;
+  const count = extras.length < verifierBounds.places ? String(extras.length) : `at least ${extras.length}`;
   return [
     `Not read: ${count} files that the checkpoint does not cover, for example ${shown(extras[0] ?? '')}`,
   ];

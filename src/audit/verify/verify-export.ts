@@ -1,7 +1,16 @@
-import { Malformed, messageOf, most, shown, Unusable } from './basics.js';
-import { type Key, readCheckpoint, readKeys, signersOf, witnessesOf } from './checkpoint.js';
+import { Malformed, messageOf, verifierBounds, shown, Unusable } from './basics.js';
+import { type VerifierKey, readCheckpoint, readKeys, signersOf, witnessesOf } from './checkpoint.js';
 import { edgeRoot, pathOf, widthOf } from './hash-tree.js';
-import { edgeNames, edgeOf, type Kept, load, none, report, type Run, type VerifierPlace } from './run.js';
+import {
+  edgeNames,
+  partialTilesOf,
+  type KeptCheckpoint,
+  loadFile,
+  noBytes,
+  reportPlace,
+  type VerifierRun,
+  type VerifierPlace,
+} from './run.js';
 import type { VerifierSource } from './sources.js';
 import { addLeaves, verifyTile } from './tiles.js';
 
@@ -39,7 +48,7 @@ export interface VerifierVerdict {
   readonly extras: readonly string[];
 }
 
-function readKept(kept: VerifierOptions['kept'], keys: readonly Key[]): readonly Kept[] {
+function readKept(kept: VerifierOptions['kept'], keys: readonly VerifierKey[]): readonly KeptCheckpoint[] {
   try {
     const read = (kept ?? []).map(({ checkpoint, source }) => ({ ...readCheckpoint(checkpoint), source }));
     for (const checkpoint of read) signersOf(checkpoint, keys);
@@ -50,22 +59,22 @@ function readKept(kept: VerifierOptions['kept'], keys: readonly Key[]): readonly
 }
 
 /** Runs a step whose failure is a place of the export, not a mistake of the caller. */
-function attempt<T>(run: Run, otherwise: T, step: () => T): T {
+function attempt<T>(run: VerifierRun, otherwise: T, step: () => T): T {
   try {
     return step();
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
-    report(run, { path: 'checkpoint', what: error.message });
+    reportPlace(run, { path: 'checkpoint', what: error.message });
     return otherwise;
   }
 }
 
-async function verifyTree(run: Run): Promise<void> {
-  let last = none;
+async function verifyTree(run: VerifierRun): Promise<void> {
+  let last = noBytes;
   for (let n = 0; n * 256 < run.size; n += 1) {
     const verified = await verifyTile(run, n);
     if (verified === null) {
-      report(run, {
+      reportPlace(run, {
         path: 'checkpoint',
         what: 'the export ends before its size',
         first: n * 256,
@@ -74,15 +83,18 @@ async function verifyTree(run: Run): Promise<void> {
       return;
     }
     await addLeaves(run, n, verified);
-    last = verified.leaves.length < 256 ? verified.hashes : none;
+    last = verified.leaves.length < 256 ? verified.hashes : noBytes;
   }
-  const edge = run.size % 256 === 0 ? await edgeOf(run) : null;
-  if (edge !== null && !edgeRoot([none, ...edge]).equals(run.root)) {
-    report(run, { path: 'checkpoint', what: `the partial tiles contradict its root: ${edgeNames(run)}` });
+  const edge = run.size % 256 === 0 ? await partialTilesOf(run) : null;
+  if (edge !== null && !edgeRoot([noBytes, ...edge]).equals(run.root)) {
+    reportPlace(run, {
+      path: 'checkpoint',
+      what: `the partial tiles contradict its root: ${edgeNames(run)}`,
+    });
   }
-  // The comparisons above find the place. This one alone proves the events, whichever tiles there are.
+  // The comparisons above find the place. This one alone proves the events, with any tiles.
   if (run.problems === 0 && !edgeRoot([last, ...run.built]).equals(run.root))
-    report(run, { path: 'checkpoint', what: 'its root is not that of the events' });
+    reportPlace(run, { path: 'checkpoint', what: 'its root is not that of the events' });
 }
 
 /** Whether a tree of this size has a file of this path. */
@@ -98,16 +110,16 @@ function isOfTree(size: number, path: string): boolean {
   );
 }
 
-async function extrasOf({ source, size }: Run): Promise<readonly string[]> {
+async function extrasOf({ source, size }: VerifierRun): Promise<readonly string[]> {
   const extras: string[] = [];
   for await (const path of source.list?.() ?? [])
-    if (extras.length < most.places && !isOfTree(size, path)) extras.push(path);
+    if (extras.length < verifierBounds.places && !isOfTree(size, path)) extras.push(path);
   return extras;
 }
 
 /**
  * Verifies an export of the audit log: docs/audit.md#what-the-verifier-does. Its memory does not grow with the log, but
- * for one entry for each stream, 1,000,000 at most. It throws where no verdict is possible: keys, kept checkpoints or a
+ * for one entry for each stream, 1,000,000 at verifierBounds. It throws where no verdict is possible: keys, kept checkpoints or a
  * source that cannot be used.
  */
 export async function verifyExport(
@@ -117,9 +129,9 @@ export async function verifyExport(
   const keys = readKeys(options.keys, 1);
   const witnessKeys = options.witnesses === undefined ? [] : readKeys(options.witnesses.keys, 4);
   const run = emptyRun(source, options, readKept(options.kept, keys));
-  const bytes = await load(run, { path: 'checkpoint' }, { most: most.note, optional: false });
+  const bytes = await loadFile(run, { path: 'checkpoint' }, { most: verifierBounds.note, optional: false });
   const checkpoint = bytes && attempt(run, null, () => readCheckpoint(bytes));
-  let signers: readonly Key[] = [];
+  let signers: readonly VerifierKey[] = [];
   if (checkpoint !== null) {
     run.size = checkpoint.size;
     run.root = checkpoint.root;
@@ -130,7 +142,7 @@ export async function verifyExport(
   const witnesses = checkpoint === null ? [] : witnessesOf(checkpoint, witnessKeys);
   const quorum = options.witnesses?.quorum ?? witnessKeys.length;
   if (witnesses.length < quorum) {
-    report(run, {
+    reportPlace(run, {
       path: 'checkpoint',
       what: `${witnesses.length} known witnesses cosigned it, fewer than ${quorum}`,
     });
@@ -148,38 +160,30 @@ export async function verifyExport(
 
 function emptyRun(
   source: VerifierSource,
-  { part = false, streamsMax = most.streams }: VerifierOptions,
-  kept: readonly Kept[],
-): Run {
+  { part = false, streamsMax = verifierBounds.streams }: VerifierOptions,
+  kept: readonly KeptCheckpoint[],
+): VerifierRun {
   // Each log begins with the empty one.
   const agreed = kept[0]?.size === 0 ? 0 : null;
   return {
-    ...{ source, part, kept, streamsMax, size: 0, root: none, places: [], problems: 0, full: [], edge: [] },
-    ...{
-      built: [],
-      agreed,
-      streams: new Map(),
-      unchecked: 0,
-      unnamed: 0,
-      begunLater: 0,
-      from: null,
-      until: null,
-    },
+    ...{ source, part, kept, streamsMax, agreed, size: 0, root: noBytes, places: [], problems: 0 },
+    ...{ full: [], edge: [], built: [], streams: new Map(), unchecked: 0, unnamed: 0, begunLater: 0 },
+    ...{ from: null, until: null },
   };
 }
 
 /** Reports kept checkpoints that the tree could not contradict: of another log, or of more events. */
-function checkKept(run: Run, origin: string): void {
+function checkKept(run: VerifierRun, origin: string): void {
   for (const kept of run.kept) {
     if (kept.origin !== origin)
-      report(run, {
+      reportPlace(run, {
         path: 'checkpoint',
         what: `the kept checkpoint is of another log, ${shown(kept.origin)}`,
       });
     if (kept.size <= run.size) continue;
     const what = `events are cut off: the kept checkpoint has ${kept.size}`;
-    report(run, { path: 'checkpoint', what, first: run.size, last: kept.size - 1 });
+    reportPlace(run, { path: 'checkpoint', what, first: run.size, last: kept.size - 1 });
     if (kept.difference)
-      report(run, { path: 'checkpoint', what: 'the kept export has another event', ...kept.difference });
+      reportPlace(run, { path: 'checkpoint', what: 'the kept export has another event', ...kept.difference });
   }
 }

@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isCount, messageOf, most, Unusable } from './basics.js';
+import { isCount, messageOf, verifierBounds, Unusable } from './basics.js';
 import { folderSource, webSource } from './sources.js';
 import { verdictLines } from './verdict-text.js';
 import { verifyExport, type VerifierOptions } from './verify-export.js';
@@ -79,8 +79,8 @@ async function readText(path: string): Promise<string> {
 
 async function readArgument(path: string): Promise<Buffer> {
   const info = await stat(path);
-  if (!info.isFile() || info.size > most.note)
-    throw new Unusable(`${path} is no file of at most ${most.note} bytes`);
+  if (!info.isFile() || info.size > verifierBounds.note)
+    throw new Unusable(`${path} is no file of at most ${verifierBounds.note} bytes`);
   return readFile(path);
 }
 
