@@ -153,6 +153,36 @@ test('A member that stands twice in a line is found, although the last one is th
   }
 });
 
+test('Bytes that are not UTF-8 are found where a decoder would write the character that is logged', async (t) => {
+  const own = exportFilesOf([{ ...(events[0] as ExportedEvent), data: { name: '\ufffd' } }]);
+  const path = 'events/000.p/1';
+  const bytes = bytesOf(own, path);
+  const at = bytes.indexOf('\ufffd');
+  const shorter = Buffer.concat([bytes.subarray(0, at), Buffer.of(0xff), bytes.subarray(at + 3)]);
+  t.is(shorter.toString(), bytes.toString());
+  t.is((await verdictOf(own)).problems, 0);
+  const { places } = await verdictOf(withFiles(own, { [path]: shorter }));
+  t.deepEqual(
+    places.map(({ path: file, first }) => [file, first]),
+    [[path, 0]],
+  );
+});
+
+test('An event of 100 levels is verified, and one of 101 is refused although its hash is right', async (t) => {
+  const nested = (depth: number): ExportedEvent['data'] => (depth === 1 ? {} : { in: nested(depth - 1) });
+  const canonical = (value: unknown): string => canonicalize(value) ?? '';
+  for (const [depth, problems] of [
+    [100, 0],
+    [101, 1],
+  ] as const) {
+    const own = exportFilesOf([{ ...(events[0] as ExportedEvent), data: nested(depth) }], undefined, {
+      canonical,
+    });
+    const verdict = await verdictOf(own);
+    t.is(verdict.problems, problems, `${depth} levels: ${JSON.stringify(verdict.places)}`);
+  }
+});
+
 test('A tile that is forged with its events and entries is located by the level above', async (t) => {
   // Given 256 events, entries and hashes that agree with each other
   const other = exportFilesOf(withForgedAmount(events, 300));
