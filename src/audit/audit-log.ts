@@ -20,10 +20,10 @@ export interface AuditStatus {
 /** The audit log of one process: it sequences, signs and asks the witnesses. */
 export interface AuditLog {
   /** Runs until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
-  status(): AuditStatus;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly status: () => AuditStatus;
   /** Reads the signed checkpoint. @throws StoreUnavailable */
-  readSigned(): Promise<SignedRecord | null>;
+  readonly readSigned: () => Promise<SignedRecord | null>;
 }
 
 export interface AuditEvents {
@@ -71,7 +71,7 @@ export function makeAuditLog(
     }),
     readSigned: async () => {
       const stored = await stateStore.get(signedRecord.key);
-      return stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+      return stored === null ? null : signedRecord.schema.parse(stored.value);
     },
   };
 
@@ -144,7 +144,7 @@ export function makeAuditLog(
         stateStore,
         {
           key: signedRecord.key,
-          schema: { parse: (value) => signedRecord.schema.parse(value) as SignedRecord },
+          schema: { parse: (value) => signedRecord.schema.parse(value) },
         },
         (before) => {
           if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };

@@ -50,6 +50,20 @@ export function originOf({
   return restart === null ? `stowage/${logId}` : `stowage/${logId}/${restart}`;
 }
 
+/** What a status shows of the last checkpoint. */
+export interface SignedSummary {
+  readonly signed_size: number;
+  readonly signed_at: string | null;
+  /** Base64. */
+  readonly root: string | null;
+}
+
+/** Summarises the last checkpoint; null: the record is absent, or a restart has emptied it. */
+export function summaryOf(signed: z.infer<typeof signedSchema> | null): SignedSummary {
+  if (signed === null || signed.note === '') return { signed_size: 0, signed_at: null, root: null };
+  return { signed_size: signed.size, signed_at: signed.signed_at, root: signed.root };
+}
+
 /** Returns the checkpoint with the cosignatures of its size; null while nothing is signed. */
 export function servedNote({ note, size, cosignatures }: z.infer<typeof signedSchema>): string | null {
   if (note === '') return null;

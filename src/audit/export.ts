@@ -76,7 +76,7 @@ async function assertOwn(folder: string, { origin }: ExportedCheckpoint): Promis
   const keys = await readFile(join(folder, keyFile), 'utf8').catch(() => '');
   const begun = parseVkey(keys.split('\n')[0] ?? '')?.name;
   const found = exported ?? begun;
-  if (found === undefined || found === null) {
+  if (found === undefined) {
     throw new ExportProblem(`${folder} is not empty and holds no export; name an empty folder`);
   }
   if (found !== origin) {

@@ -30,14 +30,14 @@ export interface SequencerProblem {
 
 export interface Sequencer {
   /** Follows the log until the signal aborts. It never fails: problems are in `problem`. */
-  run(signal: AbortSignal): Promise<void>;
+  readonly run: (signal: AbortSignal) => Promise<void>;
   /** Returns the stored log; null until the first tiles are written or read. */
-  stored(): StoredLog | null;
-  problem(): SequencerProblem | null;
+  readonly stored: () => StoredLog | null;
+  readonly problem: () => SequencerProblem | null;
   /** Returns whether this process has compared all stored tiles with the log, from the first event to the head. */
-  hasComparedAll(): boolean;
+  readonly hasComparedAll: () => boolean;
   /** Writes all tiles again from the first event. */
-  startOver(): void;
+  readonly startOver: () => void;
 }
 
 /** An event without JSON: the type that the adapter of EventStoreDB gives it. */
@@ -146,14 +146,10 @@ export function makeSequencer(deps: {
     flushing.catch(() => running?.abort());
     try {
       for await (const page of eventStore.subscribe({ after: accumulator.position(), signal })) {
-        for (const [place, event] of page.events.entries()) {
-          await take(accumulator, event);
-          isDirty = true;
-          if (place % leavesPerTurn === leavesPerTurn - 1) await new Promise(setImmediate);
-          if (isEnding()) return;
-        }
+        await takeAll(page.events);
+        if (isEnding()) return;
         // The events could be read, also one that stopped an earlier attempt.
-        if (problem !== null && problem.kind !== 'tile-differs') problem = null;
+        if (problem?.kind !== 'tile-differs') problem = null;
         isDirty ||= atHead !== page.atHead;
         atHead = page.atHead;
         // While a batch is written, the sequencer folds on, up to a second batch.
@@ -168,6 +164,15 @@ export function makeSequencer(deps: {
       await flush();
     }
     await flushing;
+
+    async function takeAll(events: readonly LogEvent[]): Promise<void> {
+      for (const [place, event] of events.entries()) {
+        await take(accumulator, event);
+        isDirty = true;
+        if (place % leavesPerTurn === leavesPerTurn - 1) await new Promise(setImmediate);
+        if (isEnding()) return;
+      }
+    }
 
     function isEnding(): boolean {
       return signal.aborted;

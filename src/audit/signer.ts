@@ -1,5 +1,5 @@
 import type { Clock } from '../event-sourcing/ports/clock.js';
-import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
 import type { ShortLog } from '../event-sourcing/following/short-log.js';
 import {
@@ -61,33 +61,45 @@ export function makeSigner(deps: {
       if (!isDue) return null;
       passedAtMs = nowMs;
       const stored = await stateStore.get(signedRecord.key);
-      const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
-      if (log?.atHead !== true)
-        return keep({ signed, contradiction: await judge(found, log, signed), isNew: false });
-      const problems = await compare(log, signed);
-      if (problems === 'wait') {
-        passedAtMs = -Infinity;
-        return keep({ signed, contradiction: last.contradiction, isNew: false });
-      }
-      const contradiction = await judge(new Map([...problems, ...found]), log, signed);
-      const origin = originOf(log);
-      const isUnsigned = signed?.origin !== origin || log.size > signed.size;
-      if (contradiction !== null || !isUnsigned || log.size === 0) {
-        if (contradiction === null && signed !== null) await writeFile(signed);
-        return keep({ signed, contradiction, isNew: false });
-      }
-      const next = sign(log, signed);
-      const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
-      // Another process signed first. The next pass reads its checkpoint.
-      if (version === null) return keep({ signed, contradiction, isNew: false });
-      await writeFile(next);
-      return keep({ signed: next, contradiction, isNew: true });
+      const signing = await passOver(log, stored, found);
+      last = signing;
+      return signing;
     },
   };
 
-  function keep(signing: Signing): Signing {
-    last = signing;
-    return signing;
+  async function passOver(
+    log: StoredLog | null,
+    stored: StateRecord | null,
+    found: ReadonlyMap<string, string | null>,
+  ): Promise<Signing> {
+    const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+    if (log?.atHead !== true) {
+      return { signed, contradiction: await judge(found, log, signed), isNew: false };
+    }
+    const problems = await compare(log, signed);
+    if (problems === 'wait') {
+      passedAtMs = -Infinity;
+      return { signed, contradiction: last.contradiction, isNew: false };
+    }
+    const contradiction = await judge(new Map([...problems, ...found]), log, signed);
+    if (contradiction !== null) return { signed, contradiction, isNew: false };
+    if (isUnsigned(log, signed)) return signNext(log, stored, signed);
+    // After a crash between the record and the file, the file follows.
+    if (signed !== null) await writeFile(signed);
+    return { signed, contradiction, isNew: false };
+  }
+
+  async function signNext(
+    log: StoredLog,
+    stored: StateRecord | null,
+    signed: SignedRecord | null,
+  ): Promise<Signing> {
+    const next = sign(log, signed);
+    const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
+    // Another process signed first. The next pass reads its checkpoint.
+    if (version === null) return { signed, contradiction: null, isNew: false };
+    await writeFile(next);
+    return { signed: next, contradiction: null, isNew: true };
   }
 
   function sign(log: StoredLog, before: SignedRecord | null): SignedRecord {
@@ -168,7 +180,7 @@ export function makeSigner(deps: {
       stateStore,
       {
         key: contradictionRecord.key,
-        schema: { parse: (value) => contradictionRecord.schema.parse(value) as Contradiction },
+        schema: { parse: (value) => contradictionRecord.schema.parse(value) },
       },
       (before) => {
         // A restart begins another origin, which nothing contradicts yet.
@@ -188,6 +200,10 @@ export function makeSigner(deps: {
     if (changed === null) return last.contradiction;
     return 'kept' in changed ? changed.kept : changed.result;
   }
+}
+
+function isUnsigned(log: StoredLog, signed: SignedRecord | null): boolean {
+  return log.size > 0 && (signed?.origin !== originOf(log) || log.size > signed.size);
 }
 
 /** Returns whether a check has found a first contradiction, or takes back the one that holds. */

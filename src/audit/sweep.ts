@@ -19,12 +19,12 @@ export interface SweepProgress {
 
 export interface Sweep {
   /** Sweeps once a day until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
+  readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sweeps once. Returns the first tile that differs, as a sentence; null when all are right. @throws StoreUnavailable */
-  pass(signal: AbortSignal): Promise<string | null>;
-  progress(): SweepProgress;
+  readonly pass: (signal: AbortSignal) => Promise<string | null>;
+  readonly progress: () => SweepProgress;
   /** Returns what the last pass found, for the signer: see `Signer.pass`. */
-  found(): ReadonlyMap<string, string | null>;
+  readonly found: () => ReadonlyMap<string, string | null>;
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -57,10 +57,11 @@ export function makeSweep({
 
   return {
     run: async (signal) => {
-      for (let waitMs = firstMs; !signal.aborted;) {
+      const isEnding = (): boolean => signal.aborted;
+      for (let waitMs = firstMs; !isEnding();) {
         // An abort ends the loop.
         await clock.sleep(waitMs, signal).catch(() => undefined);
-        if (signal.aborted) return;
+        if (isEnding()) return;
         waitMs = dayMs;
         try {
           await pass(signal);

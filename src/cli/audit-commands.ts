@@ -37,6 +37,21 @@ export function addAuditCommands(program: Command): void {
     .command('export <folder>')
     .description('write the signed log with its tiles into a folder; a second run adds what is new')
     .action((folder: string) => operateWith((ask) => exportInto(folder, ask)));
+  audit
+    .command('verify')
+    .description('verify an export: the program stowage-verify with the same arguments')
+    .argument('[args...]', '<folder or URL> --key <vkey file> [--kept <checkpoint or older export>] …')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action((args: readonly string[]) => verifyWith(args));
+}
+
+/** The verifier reads its options itself, so that both ways of calling it are the same. */
+async function verifyWith(args: readonly string[]): Promise<void> {
+  const { runVerifier } = await import('../audit/verify/verify.js');
+  process.exitCode = await runVerifier(args, (line) => {
+    process.stdout.write(`${line}\n`);
+  });
 }
 
 async function exportInto(folder: string, ask: Ask): Promise<ControlReply> {

@@ -45,9 +45,7 @@ function keptLines({ agreed }: VerifierVerdict, count: number): readonly string[
       'First time: nothing was kept, so an earlier change cannot be seen. Keep this checkpoint for the next time.',
     ];
   }
-  return agreed === null
-    ? []
-    : [`Kept: the log begins with the ${agreed} events of the kept checkpoint.`];
+  return agreed === null ? [] : [`Kept: the log begins with the ${agreed} events of the kept checkpoint.`];
 }
 
 function extraLines({ extras }: VerifierVerdict): readonly string[] {

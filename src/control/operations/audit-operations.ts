@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { originOf, servedNote } from '../../audit/audit-records.js';
+import { originOf, servedNote, summaryOf } from '../../audit/audit-records.js';
 import type { AuditLog } from '../../audit/audit-log.js';
 import type { LogResources } from '../../audit/log-resources.js';
 import type { SweepProgress } from '../../audit/sweep.js';
@@ -38,19 +38,14 @@ export function makeAuditOperations(
   return [
     defineOperation('audit status', nothing, async () => {
       const { log, contradiction, problem, witnesses } = audit.log.status();
-      const signed = await audit.log.readSigned();
-      const { running, finishedAt } = audit.sweep.progress();
       return {
         origin: await origin(),
         size: log?.size ?? null,
-        signed_size: signed?.size ?? 0,
-        signed_at: signed?.signed_at ?? null,
-        root: signed?.root ?? null,
+        ...summaryOf(await audit.log.readSigned()),
         witnesses: witnesses.map(({ name, size, problem: why }) => ({ name, size, problem: why })),
         contradiction: contradiction?.what ?? null,
         problem: problem?.reason ?? null,
-        sweep_done: running?.done ?? null,
-        sweep_finished_at: finishedAt?.toISOString() ?? null,
+        ...sweepOf(audit.sweep.progress()),
       };
     }),
     defineOperation('audit key', nothing, async () => ({ vkeys: [...audit.vkeys(await origin())] })),
@@ -96,4 +91,8 @@ export function makeAuditOperations(
     const signed = await audit.log.readSigned();
     return signed?.origin ?? originOf({ logId: await eventStore.logId(), restart: null });
   }
+}
+
+function sweepOf({ running, finishedAt }: SweepProgress) {
+  return { sweep_done: running?.done ?? null, sweep_finished_at: finishedAt?.toISOString() ?? null };
 }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AuditLog } from '../../audit/audit-log.js';
-import { originOf, servedNote, type SignedRecord } from '../../audit/audit-records.js';
+import type { WitnessStatus } from '../../audit/witnesses.js';
+import {
+  type Contradiction,
+  originOf,
+  servedNote,
+  type SignedRecord,
+  summaryOf,
+} from '../../audit/audit-records.js';
 import type { LogResources } from '../../audit/log-resources.js';
 import type { SweepProgress } from '../../audit/sweep.js';
 import { parseTilePath } from '../../audit/tile-paths.js';
@@ -130,32 +137,16 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
   async function readStatus(): Promise<z.output<typeof auditStatus>> {
     const { log: sequenced, contradiction, problem, witnesses } = log.status();
     const signed = await log.readSigned();
-    const { running, finishedAt, size } = sweep.progress();
     const origin = sequenced === null ? (signed?.origin ?? null) : originOf(sequenced);
-    const isSigned = signed !== null && signed.note !== '';
     return {
       origin,
       size: sequenced?.size ?? 0,
-      signed_size: isSigned ? signed.size : 0,
-      signed_at: isSigned ? signed.signed_at : null,
-      root: isSigned ? signed.root : null,
+      ...summaryOf(signed),
       vkeys: origin === null ? [] : [...vkeys(origin)],
-      witnesses: witnesses.map((witness) => ({
-        name: witness.name,
-        size: signed?.cosignatures[witness.name]?.size ?? witness.size,
-        problem: witness.contradiction ?? witness.problem,
-      })),
-      contradiction:
-        contradiction === null
-          ? null
-          : {
-              found_at: contradiction.found_at,
-              source: contradiction.source,
-              what: contradiction.what,
-              size: contradiction.size,
-            },
+      witnesses: witnesses.map((witness) => witnessOf(witness, signed)),
+      contradiction: contradiction === null ? null : contradictionOf(contradiction),
       problem: problem?.reason ?? null,
-      sweep: { running, finished_at: finishedAt?.toISOString() ?? null, size },
+      sweep: sweepOf(sweep.progress()),
     };
   }
 
@@ -242,6 +233,19 @@ export async function readSignedLog(log: Pick<AuditLog, 'readSigned'>): Promise<
 
 function beyond({ size }: SignedRecord): HttpError {
   return new HttpError('not_found', `the signed log has ${size} events`);
+}
+
+function witnessOf({ name, size, problem, contradiction }: WitnessStatus, signed: SignedRecord | null) {
+  return { name, size: signed?.cosignatures[name]?.size ?? size, problem: contradiction ?? problem };
+}
+
+/** The schema of the reply is closed. */
+function contradictionOf({ found_at, source, what, size }: Contradiction) {
+  return { found_at, source, what, size };
+}
+
+function sweepOf({ running, finishedAt, size }: SweepProgress) {
+  return { running, finished_at: finishedAt?.toISOString() ?? null, size };
 }
 
 function text(body: string) {

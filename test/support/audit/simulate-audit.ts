@@ -1,5 +1,6 @@
 import { parseCheckpointText, parseNote } from '../../../src/audit/note.js';
 import { auditCollection } from '../../../src/audit/tile-store.js';
+import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
@@ -92,6 +93,12 @@ export async function simulateAudit(seed: number): Promise<AuditSimulation> {
     return root?.equals(rootOfEvents(whole)) === true;
   });
   await Promise.all(running.map(({ process }) => process.stop()));
+  const problems = problemsOf(notes, whole);
+  return { problems, kills, events, checkpoints: notes.length };
+}
+
+/** Compares every checkpoint that was ever written with the log. */
+function problemsOf(notes: readonly string[], whole: readonly LogEvent[]): readonly string[] {
   const problems: string[] = [];
   let last = 0;
   for (const note of notes) {
@@ -106,7 +113,7 @@ export async function simulateAudit(seed: number): Promise<AuditSimulation> {
     if (size < last) problems.push(`a checkpoint of ${size} events follows one of ${last}`);
     last = size;
   }
-  return { problems, kills, events, checkpoints: notes.length };
+  return problems;
 }
 
 /** Returns a store whose calls fail when the life of its process is over. A call may apply and then fail. */
@@ -118,7 +125,7 @@ function mortal<Store extends object>(store: Store, life: { calls: number }): St
       return async (...args: unknown[]) => {
         life.calls -= 1;
         if (life.calls < 0) throw new StoreUnavailable('the process is dead');
-        const result = (await (member as (...all: unknown[]) => unknown).apply(target, args)) as unknown;
+        const result: unknown = await (member as (...all: unknown[]) => unknown).apply(target, args);
         if (life.calls === 0) throw new StoreUnavailable('the process died during the call');
         return result;
       };

@@ -1,3 +1,4 @@
+/* eslint-disable complexity -- the order of the checks is that of the specifications */
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
