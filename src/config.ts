@@ -15,7 +15,9 @@ import { changesForDevelopment } from './config/development.js';
 import { readMailDestination } from './config/mail.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
 import { readPasskeys } from './config/passkeys.js';
+import { readWitnesses } from './config/witnesses.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
+import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
 import { defaultLimits } from './security/limits.js';
 import type { PasskeySettings } from './security/webauthn.js';
@@ -89,6 +91,10 @@ export interface Config {
   readonly drainSeconds: number;
   /** Whether `NODE_ENV` is `production`. */
   readonly production: boolean;
+  /** The folder that keeps every signed checkpoint; absolute. */
+  readonly auditCheckpointDirectory: string | undefined;
+  /** The witnesses that cosign checkpoints. */
+  readonly auditWitnesses: readonly Witness[];
   /** `DEBUG`, with which some libraries print the data that they send. */
   readonly debug: string | undefined;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -151,6 +157,8 @@ export const environmentSchema = z.object({
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
+  AUDIT_CHECKPOINT_DIR: z.string().optional(),
+  AUDIT_WITNESSES: z.string().optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
   LOG_LEVEL: z
@@ -179,6 +187,7 @@ export function readConfig(environment: Environment = process.env): Config {
   problems.push(...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
+  const witnesses = collect(problems, () => readWitnesses(set['AUDIT_WITNESSES'])) ?? [];
   problems.push(...paymentProblems(set));
   const mail =
     collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
@@ -218,6 +227,9 @@ export function readConfig(environment: Environment = process.env): Config {
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
     hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
+    auditCheckpointDirectory:
+      values.AUDIT_CHECKPOINT_DIR === undefined ? undefined : resolve(values.AUDIT_CHECKPOINT_DIR),
+    auditWitnesses: witnesses,
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,

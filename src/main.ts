@@ -174,6 +174,9 @@ async function start(deps: {
     await runner?.stop();
   });
 
+  const audit = runAudit(services, signal);
+  closers.push(() => audit);
+
   // 4. The control socket for operators, who may need it when a view does not catch up.
   const run = makeOperationRunner(makeOperations(services), (operation, error) => {
     log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
@@ -266,6 +269,13 @@ async function bringUpProjections(
     }
   }
   return null;
+}
+
+/** Runs the audit log. A failure of it ends no request: it is a line in the log. */
+async function runAudit({ audit, log }: Services, signal: AbortSignal): Promise<void> {
+  await Promise.all([audit.log.run(signal), audit.sweep.run(signal)]).catch((error: unknown) => {
+    log.logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
+  });
 }
 
 async function prune(services: Services): Promise<void> {

@@ -13,6 +13,7 @@ import { makeBillingRoutes } from '../http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
+import { makeAuditLogRoutes } from '../http/routes/audit-log.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
@@ -88,6 +89,7 @@ export function makeHttp(
       ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
+      ...makeAuditLogRoutes(services.audit),
       ...makeNodeRoutes({ ...readers, clock: services.clock }),
     ],
   });

@@ -39,6 +39,7 @@ import type { ThreadPriority } from '../security/thread-priority.js';
 import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from '../commands/index.js';
+import { type Audit, openAudit } from './audit.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './open-keys.js';
 import type { Stores } from './open-stores.js';
 import { openWatchedStores, type StoreOptions, type WatchedStores } from './open-watched-stores.js';
@@ -84,6 +85,7 @@ export interface Services {
   readonly generations: Generations;
   readonly members: Members;
   readonly documentWriter: DocumentWriter;
+  readonly audit: Audit;
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
@@ -126,6 +128,11 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       }),
     });
     await checkKeys(keyCanaries, { sleep: watched.sleepUntilRetry, random, waiting: options.waiting });
+    const { sleepUntilRetry } = watched;
+    const audit = await openAudit({
+      ...{ config, stores, clock, random, log, availability, sleepUntilRetry },
+      keys: keyRings.audit,
+    });
     const accessTokens = makeAccessTokens({
       keys: keyRings.jwt,
       issuer: config.publicUrl,
@@ -245,6 +252,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       generations,
       members: openMembers(options, { config, stateStore, clock, log }),
       documentWriter,
+      audit,
       handler,
       readers,
       commands,

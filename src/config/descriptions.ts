@@ -101,6 +101,17 @@ export const serviceVariables: Readonly<
   REFRESH_KEYS: { default: inKeysJson, meaning: 'keys that make refresh tokens; the same format' },
   CODE_KEYS: { default: inKeysJson, meaning: 'keys that make mailed codes; the same format' },
   PEPPERS: { default: inKeysJson, meaning: 'peppers of password hashes; the same format' },
+  AUDIT_CHECKPOINT_DIR: {
+    default: 'none',
+    meaning:
+      'a folder that keeps every signed checkpoint of the [audit log](audit.md), best on a medium that the service cannot ' +
+      'rewrite',
+  },
+  AUDIT_WITNESSES: {
+    default: 'none',
+    meaning:
+      'a file with one line `<vkey> <url>` for each witness that cosigns checkpoints (C2SP tlog-witness)',
+  },
   AUDIT_SIGNING_KEYS: { default: inKeysJson, meaning: 'keys that sign checkpoints; the same format' },
   INDEX_KEY: {
     default: inKeysJson,

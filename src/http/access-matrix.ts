@@ -1,5 +1,6 @@
 import {
   agentAccess,
+  auditorAccess,
   operatorAccess,
   operatorWithFactor,
   projectAccess,
@@ -155,6 +156,20 @@ const matrix = {
   dismissUnmatchedPayments: operatorWithFactor,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
+
+  // The audit log (docs/design.md#serving-the-log).
+  getAuditStatus: auditorAccess,
+  getAuditProof: auditorAccess,
+  getAuditConsistency: auditorAccess,
+  getAuditCheckpoint: auditorAccess,
+  getAuditTile1: auditorAccess,
+  getAuditEventLines1: auditorAccess,
+  getAuditTile2: auditorAccess,
+  getAuditEventLines2: auditorAccess,
+  getAuditTile3: auditorAccess,
+  getAuditEventLines3: auditorAccess,
+  getAuditTile4: auditorAccess,
+  getAuditEventLines4: auditorAccess,
 
   // Nodes (docs/design.md#peer-nodes).
   listPeers: agentAccess,

@@ -77,12 +77,18 @@ export interface OperatorPolicy {
   readonly twoFactor: 'passed' | 'required';
 }
 
+/** Admits a signed-in user with the platform role `auditor`. */
+export interface AuditorPolicy {
+  readonly kind: 'auditor';
+}
+
 export interface Policies {
   readonly public: PublicPolicy;
   readonly session: SessionPolicy;
   readonly project: ProjectPolicy;
   readonly agent: AgentPolicy;
   readonly operator: OperatorPolicy;
+  readonly auditor: AuditorPolicy;
 }
 export type AccessKind = keyof Policies;
 export type Policy<Kind extends AccessKind = AccessKind> = Policies[Kind] & { readonly kind: Kind };
@@ -93,11 +99,13 @@ export interface Grants {
   readonly project: { readonly caller: SessionCaller | ApiKeyCaller; readonly project: ProjectAccess };
   readonly agent: { readonly caller: AgentCaller };
   readonly operator: { readonly caller: SessionCaller };
+  readonly auditor: { readonly caller: SessionCaller };
 }
 
 export const publicAccess: PublicPolicy = { kind: 'public' };
 export const agentAccess: AgentPolicy = { kind: 'agent' };
 export const operatorAccess: OperatorPolicy = { kind: 'operator', twoFactor: 'passed' };
+export const auditorAccess: AuditorPolicy = { kind: 'auditor' };
 /** For calls of operators that settle payments. */
 export const operatorWithFactor: OperatorPolicy = { kind: 'operator', twoFactor: 'required' };
 /** A fresh second factor goes with a fresh sign-in of users who have none. */

@@ -1,6 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
-import { checkRoutes } from './check-routes.js';
+import { areaOf, checkRoutes } from './check-routes.js';
 import { describeForLog } from './error-reply.js';
 import { HttpError } from './http-error.js';
 import { makeObserve, type ObserveDeps } from './observe.js';
@@ -72,5 +72,5 @@ function notServed(methods: readonly string[]): HttpError {
  */
 function shapeOf(path: string): string {
   const segments = path.split('/');
-  return `${segments.length} ${segments[3] ?? segments[1] ?? ''}`;
+  return `${segments.length} ${areaOf(segments)}`;
 }

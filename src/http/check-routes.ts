@@ -3,7 +3,7 @@ import { accessMatrix } from './access-matrix.js';
 import type { Policy, ProjectPolicy } from './access.js';
 import type { Route } from './route.js';
 
-const kinds = new Set(['public', 'session', 'project', 'agent', 'operator']);
+const kinds = new Set(['public', 'session', 'project', 'agent', 'operator', 'auditor']);
 
 /** Checks facts of a declaration that types cannot express. @throws Error naming every problem */
 export function checkRoutes(routes: readonly Route[]): void {
@@ -38,6 +38,11 @@ export function checkAccessMatrix(
   ]);
 }
 
+/** Returns the area of a path's segments: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
+export function areaOf(segments: readonly string[]): string {
+  return (segments[1] === 'api' ? segments[3] : segments[1]) ?? '';
+}
+
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`routes are incomplete:\n${problems.join('\n')}`);
 }
@@ -65,9 +70,8 @@ function problemsOfRequest({ request, path, method }: Partial<Route>): string[] 
     .filter((part) => !(request?.[part] instanceof z.ZodType))
     .map((part) => `has no schema for its ${part}`);
   if (method === 'GET' && !(request?.body instanceof z.ZodUndefined)) problems.push('takes a body');
-  // The application finds routes by their area: see `shapeOf` in app.ts.
-  const segments = (path ?? '').split('/');
-  if ((segments[3] ?? segments[1] ?? '').startsWith(':')) problems.push('has a parameter for its area');
+  // The application finds routes by their area.
+  if (areaOf((path ?? '').split('/')).startsWith(':')) problems.push('has a parameter for its area');
   const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name ?? '').sort();
   const declared = request?.params instanceof z.ZodObject ? Object.keys(request.params.shape).sort() : [];
   if (inPath.join() !== declared.join()) problems.push('its path and its parameters differ');

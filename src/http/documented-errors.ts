@@ -22,6 +22,15 @@ const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> 
     'insufficient_role',
     'rate_limited',
   ],
+  auditor: [
+    'unauthorized',
+    'invalid_token',
+    'token_expired',
+    'api_key_not_allowed',
+    'two_factor_required',
+    'insufficient_role',
+    'rate_limited',
+  ],
   project: [
     'unauthorized',
     'invalid_token',

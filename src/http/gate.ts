@@ -186,6 +186,17 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       return { grant: { caller: session }, params };
     },
 
+    auditor: async (_policy, request, readPath) => {
+      const { caller } = await authenticate(request, null);
+      const params = readPath();
+      const session = refuseKey(caller);
+      if (!isAuditor(session)) {
+        throw new HttpError('insufficient_role', 'this needs the platform role auditor');
+      }
+      requireAuthenticated({ twoFactor: 'passed', signIn: 'any' }, session, clock.now());
+      return { grant: { caller: session }, params };
+    },
+
     project: async (policy, request, readPath) => {
       const path = readEarly(readPath);
       const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);

@@ -181,6 +181,7 @@ function securityOf(access: Policy): Json[] {
       return access.apiKey === 'refused' ? [{ session: [] }] : [{ session: [] }, { apiKey: [] }];
     case 'session':
     case 'operator':
+    case 'auditor':
       return [{ session: [] }];
   }
 }
@@ -200,6 +201,8 @@ function describeAccess(access: Policy): string {
           ? ' They need two-factor authentication, passed within the last 15 minutes.'
           : '')
       );
+    case 'auditor':
+      return 'Access: signed-in users with the platform role `auditor`.';
     case 'project': {
       const { role, apiKey, auditors, entitlement, twoFactor, signIn } = access;
       const members =

@@ -72,7 +72,8 @@ export interface RouteSpec<
   readonly ifMatch?: boolean;
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
-  readonly cacheControl?: 'no-store' | 'no-cache' | `public, max-age=${number}`;
+  readonly cacheControl?:
+    'no-store' | 'no-cache' | `public, max-age=${number}` | 'private, max-age=31536000, immutable';
   /** Whether the service serves the route even while it is not ready, once the port listens. */
   readonly always?: boolean;
   handler(

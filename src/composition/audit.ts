@@ -1,0 +1,133 @@
+import { makeAuditLog, type AuditLog } from '../audit/audit-log.js';
+import { checkCheckpointFolder, makeCheckpointFolder } from '../audit/checkpoint-folder.js';
+import { type LogResources, makeLogResources } from '../audit/log-resources.js';
+import { makeNoteSigner } from '../audit/note.js';
+import { originOf } from '../audit/audit-records.js';
+import { makeProjectOf } from '../audit/project-of.js';
+import { makeSequencer } from '../audit/sequencer.js';
+import { makeSigner } from '../audit/signer.js';
+import { makeTileStore, type TileStore } from '../audit/tile-store.js';
+import { makeTreeReader, type TreeReader } from '../audit/tree-reader.js';
+import { makeSweep, type Sweep } from '../audit/sweep.js';
+import { makeWitnesses, type PostText } from '../audit/witnesses.js';
+import type { Clock, Random } from '../event-sourcing/ports/clock.js';
+import { makeShortLog } from '../event-sourcing/following/short-log.js';
+import type { Config } from '../config.js';
+import type { Keyring } from '../keys/keyring.js';
+import type { Log } from '../log.js';
+import { projectOfFirstEvent } from '../../projections/audit/project-of-first-event.js';
+import type { Stores } from './open-stores.js';
+import { levelOf } from './store-reports.js';
+import type { WatchedStores } from './open-watched-stores.js';
+import { sentenceOf } from './sentence-of.js';
+
+/** The audit log of a process: docs/design.md#merkle-log. */
+export interface Audit {
+  readonly log: AuditLog;
+  readonly sweep: Sweep;
+  readonly tree: TreeReader;
+  readonly tiles: TileStore;
+  readonly resources: LogResources;
+  /** Returns the public keys of an origin as vkeys, the active one first. */
+  readonly vkeys: (origin: string) => readonly string[];
+}
+
+/** A witness that does not answer within this time is asked again later. */
+const witnessMs = 10_000;
+/** Longer replies of a witness are cut off: a cosignature has some 200 bytes. */
+const replyBytesMax = 64 * 1024;
+
+/** @throws FolderProblem when `AUDIT_CHECKPOINT_DIR` cannot be written */
+export async function openAudit(deps: {
+  readonly config: Pick<Config, 'auditCheckpointDirectory' | 'auditWitnesses'>;
+  readonly stores: Stores;
+  readonly keys: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly availability: WatchedStores['availability'];
+  readonly sleepUntilRetry: Clock['sleep'];
+}): Promise<Audit> {
+  const { config, stores, keys, random } = deps;
+  const { logger } = deps.log;
+  const { eventStore, readModelStore, stateStore } = stores;
+  const { auditCheckpointDirectory: directory, auditWitnesses } = config;
+  if (directory !== undefined) await checkCheckpointFolder(directory);
+  // The loops of the audit log retry, and measure no time limit by a sleep.
+  const clock: Clock = { now: () => deps.clock.now(), sleep: deps.sleepUntilRetry };
+  const onRetry = (error: Error, attempt: number): void => {
+    const level = levelOf(deps.availability, error);
+    logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');
+  };
+  const tiles = makeTileStore(readModelStore);
+  const sequencer = makeSequencer({
+    ...{ eventStore, tiles, clock, random, onRetry },
+    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    onProblem: ({ kind, reason }) => {
+      logger.error({ kind, problem: reason }, 'the audit log is not sequenced any further');
+    },
+  });
+  const tree = makeTreeReader(tiles, sequencer.startOver);
+  const resources = makeLogResources({ eventStore, tree });
+  const signer = makeSigner({
+    ...{ stateStore, tree, clock },
+    stored: sequencer.stored,
+    seeds: () => keys.all().map(({ key }) => key),
+    folder: directory === undefined ? null : makeCheckpointFolder(directory),
+    shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
+  });
+  const sweep = makeSweep({
+    ...{ tiles, resources, clock, onRetry },
+    stored: sequencer.stored,
+    onMissing: sequencer.startOver,
+  });
+  const log = makeAuditLog(
+    {
+      ...{ sequencer, signer, stateStore, clock, random },
+      witnesses: makeWitnesses({ witnesses: auditWitnesses, tree, post: postText, clock }),
+      found: sweep.found,
+    },
+    {
+      onRetry,
+      onContradiction: ({ source, what, size, origin }) => {
+        logger.error(
+          { source, contradiction: what, size, origin },
+          'the audit log contradicts what was signed; no checkpoint is signed',
+        );
+      },
+      onResolved: ({ source }) => {
+        logger.info({ source }, 'the contradiction of the audit log has ended');
+      },
+      onDefect: (error) => {
+        logger.error({ error: sentenceOf(error) }, 'the audit log failed');
+      },
+    },
+  );
+  return {
+    ...{ log, sweep, tree, tiles, resources },
+    vkeys: (origin) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
+  };
+}
+
+/** Returns the origin that the process signs under; null until it has sequenced the first event. */
+export function currentOrigin({ log }: Pick<Audit, 'log'>): string | null {
+  const { log: sequenced } = log.status();
+  return sequenced === null ? null : originOf(sequenced);
+}
+
+/** The operator has chosen the addresses, which may be private. */
+const postText: PostText = async (url, body) => {
+  const response = await fetch(url, {
+    ...{ method: 'POST', body, redirect: 'error' as const },
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    signal: AbortSignal.timeout(witnessMs),
+  });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += (chunk as Uint8Array).length;
+    if (length > replyBytesMax) throw new Error('the reply of a witness is too long');
+    chunks.push(chunk as Uint8Array);
+  }
+  return { status: response.status, body: Buffer.concat(chunks).toString('utf8') };
+};
