@@ -1,7 +1,7 @@
 import type { LogEvent, StoredEvent } from '../event-sourcing/ports/domain-event.js';
-import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { filterTerm, mayContain, type TermKind } from './filter.js';
+import type { LogResources } from './log-resources.js';
 import type { ProjectOf } from './project-of.js';
 import { tileWidth } from './tile-paths.js';
 import type { TilePlace, TileStore } from './tile-store.js';
@@ -65,26 +65,19 @@ const filtersPerRead = 100;
 const foundMax = 4 * 1024 * 1024;
 
 export function makeAuditHistory(deps: {
-  readonly eventStore: Pick<EventStore, 'read' | 'readAll'>;
+  readonly eventStore: Pick<EventStore, 'read'>;
+  readonly resources: Pick<LogResources, 'events'>;
   readonly tree: Pick<TreeReader, 'tiles'>;
   readonly tiles: Pick<TileStore, 'readFilters'>;
   readonly projectOf: ProjectOf;
 }): AuditHistory {
-  const { eventStore, tree, tiles, projectOf } = deps;
+  const { eventStore, resources, tree, tiles, projectOf } = deps;
   return { eventsOfTile, locate, countUntil, indexAt, revisionAt, search };
 
   async function eventsOfTile(tile: number, size: number): Promise<readonly LogEvent[]> {
     const width = Math.min(tileWidth, size - tile * tileWidth);
     if (width <= 0) return [];
-    const events: LogEvent[] = [];
-    for (let { after } = await placeOf(tile); events.length < width;) {
-      const page = await eventStore.readAll({ after, limit: width - events.length });
-      events.push(...page.events);
-      if (page.atHead || page.cursor === after) break;
-      after = page.cursor;
-    }
-    if (events.length >= width) return events.slice(0, width);
-    throw new StoreUnavailable('the log ends before the events of the audit log; try again');
+    return resources.events(tile, width);
   }
 
   async function locate(index: number, size: number): Promise<LogEvent> {
@@ -160,7 +153,10 @@ export function makeAuditHistory(deps: {
       for (const tile of range) {
         const filter = filters.get(tile);
         // The partial tile at the end has no filter.
-        yield { tile, isCandidate: filter === undefined || inFilter.every((term) => mayContain(filter, term)) };
+        yield {
+          tile,
+          isCandidate: filter === undefined || inFilter.every((term) => mayContain(filter, term)),
+        };
       }
     }
   }
