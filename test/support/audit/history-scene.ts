@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { type AuditHistory, makeAuditHistory } from '../../../src/audit/history.js';
 import { makeLogResources } from '../../../src/audit/log-resources.js';
-import { makeProjectOf } from '../../../src/audit/project-of.js';
+import { makeProjectOf, type ProjectOf } from '../../../src/audit/project-of.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { makeSeededRandom } from '../fakes/clock.js';
@@ -23,17 +23,21 @@ export interface HistoryScene {
   readonly events: readonly LogEvent[];
   readonly calls: { filters: number; events: number; streams: number };
   readonly random: () => number;
+  readonly eventStore: MemoryEventStore;
+  readonly projectOf: ProjectOf;
 }
 
 /**
  * Makes a log of `size` events whose recorded times rise, stand still and sometimes fall, and sequences it.
  * @param append writes the events; by default events of 40 streams
+ * @param projectOfFirst by default the rule of the examples
  */
 export async function givenHistory(
   seed: number,
   size: number,
   append: (eventStore: MemoryEventStore, random: () => number) => Promise<void> = (eventStore, chance) =>
     appendAuditEvents(eventStore, chance, size),
+  projectOfFirst: Parameters<typeof makeProjectOf>[0]['projectOfFirst'] = projectOfFirstEvent,
 ): Promise<HistoryScene> {
   const random = makeSeededRandom(seed);
   const clock = makeFastClock(200);
@@ -59,6 +63,7 @@ export async function givenHistory(
   await process.stop();
   const calls = { filters: 0, events: 0, streams: 0 };
   const tiles = makeTileStore(readModelStore);
+  const projectOf = makeProjectOf({ eventStore, projectOfFirst });
   const history = makeAuditHistory({
     eventStore: {
       read: (...call) => {
@@ -79,9 +84,9 @@ export async function givenHistory(
       },
     },
     tree: process.tree,
-    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    projectOf,
   });
-  return { history, events: await readWholeLog(eventStore), calls, random };
+  return { history, events: await readWholeLog(eventStore), calls, random, eventStore, projectOf };
 }
 
 /** Compares the history with plain folds over the events, at random places of random sizes. */
@@ -99,7 +104,7 @@ export async function compareWithFolds(
     const revision = events.slice(0, index + 1).findLast((event) => event.stream === stream)?.revision;
     t.is(await history.revisionAt(stream, index, size), revision ?? null, `${stream} at ${index} of ${size}`);
     t.deepEqual(await history.locate(index, size), there);
-    const time = new Date((chosen(events).recordedAt.getTime() || 0) + Math.floor(random() * 3) - 1);
+    const time = new Date(chosen(events).recordedAt.getTime() + Math.floor(random() * 3) - 1);
     const later = events.slice(0, size).findIndex(({ recordedAt }) => recordedAt > time);
     const count = later < 0 ? size : later;
     t.is(await history.countUntil(time, size), count, `${time.toISOString()} of ${size}`);
