@@ -29,6 +29,9 @@ const only = (name, from, allowed, comment) => ({
   to: { path: ours, pathNot: [from, ...allowed] },
 });
 
+/** The signed log, which routes and operations serve as it is. */
+const auditLog = '^src/audit/(?!verify/)';
+
 /** Only files under `home` (and tests) may import the packages. */
 const driver = (name, packages, home, comment) => ({
   name,
@@ -85,7 +88,7 @@ module.exports = {
     ),
     only(
       'audit-proves-the-log',
-      '^src/audit/(?!verify/)',
+      auditLog,
       [kernel, concurrency, '^src/keys/'],
       'The proof covers events of any type. Code that knew the domain would change the proof with it.',
     ),
@@ -173,6 +176,7 @@ module.exports = {
         readers,
         '^src/security/',
         '^src/observing/',
+        auditLog,
         vocabulary,
         sharedDomain,
         kernel,
@@ -214,7 +218,7 @@ module.exports = {
     only(
       'operations-call-commands-and-readers',
       '^src/control/operations/',
-      ['^src/control/', '^src/commands/', readers, '^src/keys/', '^src/domain/', kernel],
+      ['^src/control/', '^src/commands/', readers, auditLog, '^src/keys/', '^src/domain/', kernel],
       'An operation translates, as a route does. The same use cases serve both.',
     ),
     only('keys-use-ports', '^src/keys/', [kernel, concurrency], 'Keys protect every sealed value alike.'),

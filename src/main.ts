@@ -3,6 +3,7 @@ import { type Health, makeHealth } from './observing/health.js';
 import { makeStoreWatch, type Ping, type StoreLink, type StoreWatch } from './observing/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { listening } from './composition/listening.js';
+import { registerAuditMetrics } from './observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from './observing/metrics.js';
 import { makeOperations } from './control/operations/index.js';
 import { bringUpReactions } from './composition/reactions.js';
@@ -194,6 +195,11 @@ async function start(deps: {
     reactions: () => reactions?.statuses() ?? [],
   });
   registerPaymentMetrics(registry, services.clock, services.readers);
+  const { log: auditLog, sweep } = services.audit;
+  registerAuditMetrics(registry, services.clock, {
+    status: auditLog.status,
+    sweptAt: () => sweep.progress().finishedAt,
+  });
   const late = setTimeout(() => {
     tell(
       'stowage: starting: the views have not caught up with the log yet; the service listens when they have',

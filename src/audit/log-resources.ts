@@ -26,6 +26,9 @@ export function makeLogResources({
   readonly eventStore: Pick<EventStore, 'readAll'>;
   readonly tree: Pick<TreeReader, 'tiles'>;
 }): LogResources {
+  /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
+  let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
+
   return {
     read: async (path, signedSize) => {
       const { kind, level, index, width } = path;
@@ -35,13 +38,19 @@ export function makeLogResources({
         const [tile] = await tree.tiles([{ level, index }]);
         return Buffer.concat((tile?.hashes ?? []).slice(0, width));
       }
-      const found = await events(index, width);
+      const found = await eventsOnce(index, width);
       return kind === 'entries'
         ? Buffer.concat(found.map((event) => bundled(entryOf(event))))
         : Buffer.from(found.map((event, place) => lineOf(index * tileWidth + place, event)).join(''));
     },
     events,
   };
+
+  async function eventsOnce(index: number, width: number): Promise<readonly LogEvent[]> {
+    if (last?.index !== index || last.events.length < width)
+      last = { index, events: await events(index, width) };
+    return last.events.slice(0, width);
+  }
 
   async function events(index: number, width: number): Promise<readonly LogEvent[]> {
     const [tile] = await tree.tiles([{ level: 0, index }]);

@@ -1,5 +1,7 @@
 import { ConfigProblem } from '../config.js';
 import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { FolderProblem } from '../audit/checkpoint-folder.js';
+import { ExportProblem } from '../audit/export.js';
 import { KeyProblem } from '../keys/errors.js';
 
 /** Returns whether the message of the error is a sentence for the operator. */
@@ -7,6 +9,8 @@ export function isExplained(error: unknown): error is Error {
   return (
     error instanceof ConfigProblem ||
     error instanceof KeyProblem ||
+    error instanceof FolderProblem ||
+    error instanceof ExportProblem ||
     error instanceof StoreUnavailable ||
     error instanceof StoreDamaged
   );

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.js';
 import { version } from '../version.js';
+import { addAuditCommands } from './audit-commands.js';
 import { addBackupCommands } from './backup-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
@@ -165,6 +166,7 @@ projection
   .action(() => operate('projection prune', {}));
 
 addBackupCommands(program, printResult);
+addAuditCommands(program);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys

@@ -1,5 +1,6 @@
 import { makeAccountCommands } from './accounts/index.js';
 import { makeAssetCommands } from './assets/index.js';
+import { makeRestartAuditLog } from './audit/restart-audit-log.js';
 import { makeNodeCommands } from './nodes/index.js';
 import { makeOrderCommands } from './orders/index.js';
 import type { CallbackNotices } from './orders/receive-payment-callback.js';
@@ -21,5 +22,6 @@ export function makeCommands(deps: Deps & CallbackNotices) {
     ...makeShareCommands(deps),
     ...makeOrderCommands(deps),
     ...makeNodeCommands(deps),
+    restartAuditLog: makeRestartAuditLog(deps),
   };
 }

@@ -14,6 +14,7 @@ import { setApartStreams } from '../../event-sourcing/views/set-apart.js';
 import { pruneViews } from '../../event-sourcing/views/prune-views.js';
 import { requestRebuild } from '../../event-sourcing/views/rebuild.js';
 import { makeAccountOperations } from './account-operations.js';
+import { makeAuditOperations } from './audit-operations.js';
 import { makeKeyOperations } from './key-operations.js';
 import { makePaymentOperations } from './payment-operations.js';
 import type { Readers } from '../../../projections/readers.js';
@@ -45,7 +46,8 @@ export function makeOperations(services: {
   readonly readers: Readers;
   readonly generations: Generations;
   readonly members: Pick<Members, 'live' | 'refresh'>;
-  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly eventStore: Pick<EventStore, 'head' | 'logId'>;
+  readonly audit: Parameters<typeof makeAuditOperations>[0]['audit'];
   readonly readModelStore: ReadModelStore;
   readonly keyRotation: KeyRotation;
   readonly keysFollowed: { readonly follow: () => Promise<void> };
@@ -119,6 +121,7 @@ export function makeOperations(services: {
     ...makeAccountOperations(services, context),
     ...makePaymentOperations(services, context),
     ...makeKeyOperations(services),
+    ...makeAuditOperations(services, context),
   ];
 
   function byOperator(input: z.output<typeof projectEntitlement>): EntitlementInput {

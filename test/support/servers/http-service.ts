@@ -13,6 +13,7 @@ import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
+import { type AuditSource, makeAuditLogRoutes } from '../../../src/http/routes/audit-log.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
@@ -35,6 +36,7 @@ import type { PaymentProviders } from '../../../src/integrations/payments/paymen
 import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealer.js';
 import { totpCode } from '../fakes/authenticator-app.js';
+import { makeIdleAudit } from '../audit/audit-source.js';
 import { givenCommands, type PasswordOptions } from '../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
 import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
@@ -87,7 +89,7 @@ export async function startTestService(
     ...(callbackSleep && { callbackSleep }),
   });
   const http = await startTestHttp(t, {
-    routes: areaRoutes(commands, mailConfigured),
+    routes: areaRoutes(commands, mailConfigured, makeIdleAudit(stores)),
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
@@ -148,7 +150,8 @@ export async function startTestService(
 /** Returns the routes of all areas. */
 export function areaRoutes(
   commands: ReturnType<typeof givenCommands>,
-  mailConfigured = true,
+  mailConfigured: boolean,
+  audit: AuditSource,
 ): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
@@ -177,6 +180,7 @@ export function areaRoutes(
     ...makeSharePageRoutes({ allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
+    ...makeAuditLogRoutes(audit),
     ...makeNodeRoutes(commands),
   ];
 }

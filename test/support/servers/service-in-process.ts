@@ -79,6 +79,8 @@ export async function startInProcess(options: {
   const reactions = bringUpReactions(services, projections, (error) => {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
   });
+  const auditing = new AbortController();
+  const audit = services.audit.log.run(auditing.signal);
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
   return {
@@ -89,6 +91,8 @@ export async function startInProcess(options: {
     metrics: () => http.registry.metrics(),
     close: async () => {
       await server.close();
+      auditing.abort();
+      await audit;
       await reactions.stop();
       await projections.stop();
       await services.close();

@@ -9,7 +9,8 @@ export interface Rule {
    * `agent`: a caller with the agent secret. `user`: a signed-in user. A role: members of the project from that role
    * on.
    */
-  readonly who: 'everyone' | 'agent' | 'user' | 'operator' | 'viewer' | 'editor' | 'admin' | 'owner';
+  readonly who:
+    'everyone' | 'agent' | 'user' | 'operator' | 'auditor' | 'viewer' | 'editor' | 'admin' | 'owner';
   /** The scope that a key needs. Without one, keys are refused. */
   readonly keys?: string;
   /** Whether platform auditors may GET in every project. */
@@ -34,6 +35,7 @@ const halfSignedIn: Rule = { who: 'user', secondFactor: 'not yet needed' };
 const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes', signIn: 'within 15 minutes' };
 const userSignedInAgain: Rule = { who: 'user', signIn: 'within 15 minutes' };
 const operatorSettles: Rule = { who: 'operator', settlesPayments: true };
+const auditor: Rule = { who: 'auditor' };
 const viewerReads: Rule = { who: 'viewer', auditors: true };
 const editorShares: Rule = { who: 'editor', keys: 'share:write' };
 const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
@@ -153,6 +155,19 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /admin/payments/{}': { who: 'operator' },
   'GET /admin/orders/{}': { who: 'operator' },
 
+  'GET /audit/status': auditor,
+  'GET /audit/proof': auditor,
+  'GET /audit/consistency': auditor,
+  'GET /audit/log/checkpoint': auditor,
+  'GET /audit/log/tile/{}/{}': auditor,
+  'GET /audit/log/events/{}': auditor,
+  'GET /audit/log/tile/{}/{}/{}': auditor,
+  'GET /audit/log/events/{}/{}': auditor,
+  'GET /audit/log/tile/{}/{}/{}/{}': auditor,
+  'GET /audit/log/events/{}/{}/{}': auditor,
+  'GET /audit/log/tile/{}/{}/{}/{}/{}': auditor,
+  'GET /audit/log/events/{}/{}/{}/{}': auditor,
+
   'GET /internal/peer-list': { who: 'agent' },
 };
 
@@ -168,8 +183,9 @@ export function verdictOf(rule: Rule, situation: Situation): Verdict {
   // Authentication.
   const refusal = unauthenticated[credential];
   if (refusal !== undefined) return refusal;
-  // The id in the path.
-  if (place === 'malformed id') return rule.isCreateStorage ? '400 invalid_request' : '404 not_found';
+  // The id in the path. The log of an auditor has paths of any text, which are checked later.
+  if (place === 'malformed id' && rule.who !== 'auditor')
+    return rule.isCreateStorage ? '400 invalid_request' : '404 not_found';
   return credential === 'session' ? sessionVerdict(rule, situation) : keyVerdict(rule, situation);
 }
 
@@ -205,8 +221,8 @@ function keyVerdict(rule: Rule, { credential, place }: Situation): Verdict {
 function sessionVerdict(rule: Rule, situation: Situation): Verdict {
   const { platform, place } = situation;
   if (!isProjectRule(rule)) {
-    const mayOperate = rule.who !== 'operator' || platform === 'operator' || platform === 'both';
-    return mayOperate ? (secondFactorVerdict(rule, situation) ?? 'admitted') : '403 insufficient_role';
+    const hasRole = rule.who === 'user' || platform === rule.who || platform === 'both';
+    return hasRole ? (secondFactorVerdict(rule, situation) ?? 'admitted') : '403 insufficient_role';
   }
   // Membership (an unknown project has no members), then the role, the second factor, and the entitlement.
   if (typeof place !== 'object') return notMember(rule);

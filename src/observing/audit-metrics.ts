@@ -1,0 +1,74 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+
+/** The values of the audit log's metrics: docs/design.md#merkle-log. */
+export interface AuditMetrics {
+  readonly log: { readonly size: number } | null;
+  readonly signed: { readonly size: number; readonly signed_at: string } | null;
+  readonly problem: unknown;
+  readonly contradiction: unknown;
+  readonly witnesses: readonly { readonly name: string; readonly size: number }[];
+}
+
+/** Registers the metrics of the audit log. */
+export function registerAuditMetrics(
+  registry: Registry,
+  clock: Pick<Clock, 'now'>,
+  audit: { readonly status: () => AuditMetrics; readonly sweptAt: () => Date | null },
+): void {
+  const gauge = (name: string, help: string, value: () => number): Gauge =>
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect() {
+        this.set(value());
+      },
+    });
+  const secondsSince = (at: Date): number => (clock.now().getTime() - at.getTime()) / 1_000;
+  gauge(
+    'stowage_audit_size',
+    'Events that this process has sequenced into the audit log.',
+    () => audit.status().log?.size ?? 0,
+  );
+  gauge(
+    'stowage_audit_signed_size',
+    'Events under the last signed checkpoint.',
+    () => audit.status().signed?.size ?? 0,
+  );
+  gauge(
+    'stowage_audit_unsigned_seconds',
+    'Seconds since the last checkpoint while newer events wait for a signature; 0 when none waits.',
+    () => {
+      const { log, signed } = audit.status();
+      if (signed === null || (log?.size ?? 0) <= signed.size) return 0;
+      return secondsSince(new Date(signed.signed_at));
+    },
+  );
+  gauge(
+    'stowage_audit_contradiction',
+    '1 while the log contradicts what was signed, so that no checkpoint is signed; GET /audit/status says why.',
+    () => Number(audit.status().contradiction !== null),
+  );
+  gauge(
+    'stowage_audit_stopped',
+    '1 while an event or a damaged tile stops the sequencing; the log says why.',
+    () => Number(audit.status().problem !== null),
+  );
+  gauge(
+    'stowage_audit_sweep_age_seconds',
+    'Seconds since this process last compared all tiles with the log; -1 before the first time.',
+    () => {
+      const at = audit.sweptAt();
+      return at === null ? -1 : secondsSince(at);
+    },
+  );
+  new Gauge({
+    name: 'stowage_audit_witness_size',
+    help: 'Events under the last cosignature that this process got from a witness.',
+    labelNames: ['witness'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, size } of audit.status().witnesses) this.set({ witness: name }, size);
+    },
+  });
+}

@@ -1,0 +1,243 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+
+import { entryOf } from '../../src/audit/leaf.js';
+import { leafHash, rootFromInclusion, rootOf } from '../../src/audit/merkle.js';
+import { parseCheckpointText, parseNote } from '../../src/audit/note.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { eventually as eventuallyWithin } from '../support/audit/audit-scene.js';
+import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+
+const password = 'Correct-Horse-7';
+
+/** Asks rarely, because the requests of a session are limited. */
+const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
+  eventuallyWithin(what, holds, 250);
+
+/** Starts a service process whose log is signed, with an auditor and a user without the role. */
+async function givenAuditedService(t: ExecutionContext, environment: Readonly<Record<string, string>> = {}) {
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const port = await freePort();
+  const start = async () => {
+    const service = await startService({ directory: data.path, port, environment });
+    t.teardown(() => service.kill());
+    return service;
+  };
+  const service = await start();
+  const client = makeServiceClient(service.url);
+  const { headers: auditor } = await client.register('ada@example.org', password);
+  const { headers: user } = await client.register('eve@example.org', password);
+  const cli = (...args: string[]) => runCli(data.path, args, environment);
+  for (const args of [
+    ['user', 'verify', 'ada@example.org'],
+    ['auditor', 'grant', 'ada@example.org'],
+  ]) {
+    t.is((await cli(...args)).code, 0);
+  }
+  const status = async (): Promise<JsonObject> => {
+    const reply = await client.get('/audit/status', auditor);
+    t.is(reply.status, 200, reply.text);
+    return reply.json();
+  };
+  const signed = async (more = 0): Promise<number> => {
+    await eventually('everything is signed', async () => {
+      const { size, signed_size: signedSize } = await status();
+      return Number(size) > more && size === signedSize;
+    });
+    return Number((await status())['signed_size']);
+  };
+  return { start, service, client, auditor, user, cli, status, signed, directory: data.path };
+}
+
+test('An auditor reads events, entries, tiles and proofs that lead to the signed root', async (t) => {
+  const { client, auditor, signed } = await givenAuditedService(t);
+  const size = await signed();
+  const text = async (path: string): Promise<string> => {
+    const reply = await client.get(path, auditor);
+    t.is(reply.status, 200, reply.text);
+    return reply.text;
+  };
+  // The checkpoint may grow between two reads, so the proof says which one it leads to.
+  const lines = (await text(`/audit/log/events/000.p/${size}`)).trimEnd().split('\n');
+  t.is(lines.length, size);
+  const events = lines.map((line) => JSON.parse(line) as JsonObject & { readonly data: JsonObject });
+  const leaves = events.map((event) =>
+    leafHash(
+      entryOf({
+        ...{ id: textOf(event, 'id'), stream: textOf(event, 'stream'), type: textOf(event, 'type') },
+        ...{ data: event.data, metadata: event['metadata'] as JsonObject },
+        revision: BigInt(Number(event['revision'])),
+        recordedAt: new Date(textOf(event, 'recorded_at')),
+      }),
+    ),
+  );
+  const proof = await text(`/audit/proof?index=${size - 1}`);
+  const [, indexLine, ...hashes] = proof.slice(0, proof.indexOf('\n\n')).split('\n');
+  t.is(indexLine, `index ${size - 1}`);
+  const checkpoint = parseCheckpointText(parseNote(proof.slice(proof.indexOf('\n\n') + 2))?.text ?? '');
+  t.true(checkpoint !== null && checkpoint.size >= size);
+  const root = rootFromInclusion(leaves[size - 1] ?? rootOf([]), {
+    index: size - 1,
+    size: checkpoint?.size ?? 0,
+    proof: hashes.map((hash) => Buffer.from(hash, 'base64')),
+  });
+  t.deepEqual(root, checkpoint?.root);
+  t.is(await text(`/audit/consistency?from=${size}&to=${size}`), '');
+});
+
+test('Bad input and other callers get their errors', async (t) => {
+  const { client, auditor, user, signed } = await givenAuditedService(t);
+  const size = await signed();
+  const expected: readonly (readonly [string, number, string])[] = [
+    ['/audit/proof', 400, 'invalid_request'],
+    ['/audit/proof?index=x', 400, 'invalid_request'],
+    ['/audit/proof?index=01', 400, 'invalid_request'],
+    [`/audit/proof?index=${size + 1_000}`, 404, 'not_found'],
+    ['/audit/consistency?from=2&to=1', 400, 'invalid_request'],
+    [`/audit/consistency?from=0&to=${size + 1_000}`, 404, 'not_found'],
+    ['/audit/log/tile/0/001', 404, 'not_found'],
+    ['/audit/log/tile/3/000', 404, 'not_found'],
+    ['/audit/log/tile/64/000', 400, 'invalid_request'],
+    ['/audit/log/tile/0/000.p/256', 400, 'invalid_request'],
+    ['/audit/log/tile/entries/0', 400, 'invalid_request'],
+    ['/audit/log/events/x000/001', 400, 'invalid_request'],
+    ['/audit/log/events/x001/000', 404, 'not_found'],
+    ['/audit/log/nothing', 404, 'not_found'],
+  ];
+  for (const [path, status, code] of expected) {
+    const reply = await client.get(path, auditor);
+    t.is(reply.status, status, `${path}: ${reply.text}`);
+    t.is(reply.json()['code'], code, path);
+  }
+  for (const path of [
+    '/audit/status',
+    '/audit/log/checkpoint',
+    '/audit/log/tile/0/000.p/1',
+    '/audit/proof?index=0',
+  ]) {
+    t.is((await client.get(path)).status, 401, path);
+    const refused = await client.get(path, user);
+    t.is(refused.status, 403, path);
+    t.is(refused.json()['code'], 'insufficient_role', path);
+    t.is((await client.get(path, auditor)).status, 200, path);
+  }
+});
+
+test('The bytes of a tile may be cached for ever, and those of a checkpoint not', async (t) => {
+  const { client, auditor, signed } = await givenAuditedService(t);
+  await signed();
+  const tile = await client.get('/audit/log/tile/0/000.p/2', auditor);
+  t.is(tile.headers.get('cache-control'), 'private, max-age=31536000, immutable');
+  t.is(tile.headers.get('content-length'), '64');
+  t.is((await client.get('/audit/log/checkpoint', auditor)).headers.get('cache-control'), 'no-cache');
+});
+
+test('An export goes on where an earlier one ended, and a folder of another origin is refused', async (t) => {
+  const { client, cli, signed, directory } = await givenAuditedService(t);
+  const first = await signed();
+  const folder = join(directory, 'export');
+  const made = await cli('--json', 'audit', 'export', folder);
+  t.is(made.code, 0, made.stderr);
+  const { origin } = JSON.parse(made.stdout) as { origin: string };
+  const keys = await cli('audit', 'key');
+  t.is(keys.stdout.trim(), `vkeys: ${readFileSync(join(folder, 'log.vkey'), 'utf8').trim()}`);
+  t.true(readFileSync(join(folder, 'checkpoint'), 'utf8').startsWith(`${origin}\n`));
+  // When the log grows, a second run writes what is new and removes the narrower files
+  await client.register('ben@example.org', password);
+  const second = await signed(first);
+  t.true(second > first);
+  t.is((await cli('audit', 'export', folder)).code, 0);
+  const lines = readFileSync(join(folder, `events/000.p/${second}`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  t.is(lines.length, second);
+  t.throws(() => readFileSync(join(folder, `events/000.p/${first}`)), { code: 'ENOENT' });
+  // and other folders are refused
+  const other = join(directory, 'other');
+  cpSync(folder, other, { recursive: true });
+  rmSync(join(other, 'checkpoint'));
+  writeFileSync(
+    join(other, 'log.vkey'),
+    'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n',
+  );
+  const refused = await cli('audit', 'export', other);
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /holds an export of PeterNeumann/);
+  const full = await cli('audit', 'export', directory);
+  t.is(full.code, 1);
+  t.regex(full.stderr, /is not empty and holds no export/);
+});
+
+test('A log that an older copy has replaced is reported, and is not signed until a restart', async (t) => {
+  // Given a signed log, and a copy of the whole directory from before some events
+  const given = await givenAuditedService(t);
+  const before = await given.signed();
+  await given.service.stop();
+  const kept = await makeDataDirectory();
+  t.teardown(() => kept.remove());
+  for (const file of ['events.db', 'state.db']) cpSync(join(given.directory, file), join(kept.path, file));
+  const between = await given.start();
+  await given.client.register('ben@example.org', password);
+  await given.client.register('cleo@example.org', password);
+  const signedSize = await given.signed(before);
+  await between.stop();
+  // When the older log comes back, and the operator accepts the loss as the refused start says
+  cpSync(join(kept.path, 'events.db'), join(given.directory, 'events.db'));
+  for (const file of [
+    'read-models.db',
+    'read-models.db-wal',
+    'read-models.db-shm',
+    'events.db-wal',
+    'events.db-shm',
+  ]) {
+    rmSync(join(given.directory, file), { force: true });
+  }
+  writeFileSync(join(given.directory, 'events.db.mark'), '');
+  const stale = await given.start();
+  // Then the service serves, reports both sizes and signs nothing
+  await eventually(
+    'the contradiction is reported',
+    async () => (await given.status())['contradiction'] !== null,
+  );
+  t.regex(
+    textOf((await given.status())['contradiction'] as JsonObject, 'what'),
+    new RegExp(`^the log has \\d+ events, but a checkpoint of ${signedSize} events was signed$`),
+  );
+  t.is((await given.status())['signed_size'], signedSize);
+  await eventually('the log names it', () => stale.output().includes('contradicts what was signed'));
+  // and a restart begins another origin, which the log records
+  const restarted = await given.cli('--json', 'audit', 'restart', '--reason', 'the disk was lost');
+  t.is(restarted.code, 0, restarted.stderr);
+  const { origin } = JSON.parse(restarted.stdout) as { origin: string };
+  await eventually('the new origin is signed', async () => {
+    const status = await given.status();
+    return (
+      status['origin'] === origin && status['contradiction'] === null && Number(status['signed_size']) > 0
+    );
+  });
+});
+
+test('A folder that cannot be written and a wrong file of witnesses stop the start with a sentence', async (t) => {
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const file = join(data.path, 'witnesses');
+  writeFileSync(file, '# none\nnot-a-key http://127.0.0.1:1\n');
+  const wrong = await runCli(data.path, ['serve'], { AUDIT_WITNESSES: file });
+  t.is(wrong.code, 1);
+  t.regex(wrong.stderr, /line 2 of AUDIT_WITNESSES is not "<vkey of a witness> <url>"/);
+  const missing = await runCli(data.path, ['serve'], { AUDIT_WITNESSES: join(data.path, 'missing') });
+  t.is(missing.code, 1);
+  t.regex(missing.stderr, /AUDIT_WITNESSES names .*, which cannot be read \(ENOENT\)/);
+  const folder = await runCli(data.path, ['serve'], {
+    AUDIT_CHECKPOINT_DIR: file,
+    PORT: String(await freePort()),
+  });
+  t.is(folder.code, 1);
+  t.regex(
+    folder.stderr,
+    /AUDIT_CHECKPOINT_DIR cannot be used: (ENOTDIR|EEXIST); check the path and its rights/,
+  );
+});

@@ -1,0 +1,53 @@
+import type { AuditSource } from '../../../src/http/routes/audit-log.js';
+import { makeAuditLog } from '../../../src/audit/audit-log.js';
+import { makeLogResources } from '../../../src/audit/log-resources.js';
+import { makeNoteSigner } from '../../../src/audit/note.js';
+import { makeProjectOf } from '../../../src/audit/project-of.js';
+import { makeSequencer } from '../../../src/audit/sequencer.js';
+import { makeSweep } from '../../../src/audit/sweep.js';
+import { makeTileStore } from '../../../src/audit/tile-store.js';
+import { makeTreeReader } from '../../../src/audit/tree-reader.js';
+import { makeWitnesses } from '../../../src/audit/witnesses.js';
+import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
+import { auditSeed } from './audit-scene.js';
+
+const ignore = (): void => undefined;
+
+/** Makes an audit log that reads its stores and does not run: nothing is sequenced or signed. */
+export function makeIdleAudit({
+  eventStore,
+  stateStore,
+  clock,
+}: {
+  readonly eventStore: EventStore;
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+}): AuditSource {
+  const random = Math.random;
+  const tiles = makeTileStore(makeMemoryReadModelStore());
+  const sequencer = makeSequencer({
+    ...{ eventStore, tiles, clock, random },
+    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    onRetry: ignore,
+    onProblem: ignore,
+  });
+  const tree = makeTreeReader(tiles, sequencer.startOver);
+  const resources = makeLogResources({ eventStore, tree });
+  const { stored, startOver: onMissing } = sequencer;
+  const sweep = makeSweep({ tiles, resources, clock, stored, onMissing, onRetry: ignore });
+  const post = () => Promise.reject(new Error('no witness'));
+  const log = makeAuditLog(
+    {
+      ...{ sequencer, stateStore, clock, random },
+      signer: { pass: () => Promise.resolve(null) },
+      witnesses: makeWitnesses({ witnesses: [], tree, post, clock }),
+      found: sweep.found,
+    },
+    { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onDefect: ignore },
+  );
+  return { log, sweep, tree, resources, vkeys: (origin) => [makeNoteSigner(origin, auditSeed).vkey] };
+}
