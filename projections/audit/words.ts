@@ -1,4 +1,5 @@
 import { assetCategory, assetCodec } from '../../src/domain/asset/events.js';
+import { auditLogCategory, auditLogCodec } from '../../src/domain/audit-log/events.js';
 import { emailCategory, emailCodec } from '../../src/domain/email/events.js';
 import { loginCodeCategory, loginCodeCodec } from '../../src/domain/login-code/events.js';
 import { nodeCategory, nodeCodec } from '../../src/domain/node/events.js';
@@ -17,6 +18,7 @@ import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { EventCodec } from '../../src/event-sourcing/ports/event-codec.js';
 import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 import type { Phrases } from './phrases.js';
+import { auditLogWords } from './words-of-audit.js';
 import { nodeWords } from './words-of-nodes.js';
 import { orderWords, paymentCallbackWords, transactionWords } from './words-of-payments.js';
 import { projectWords } from './words-of-projects.js';
@@ -48,6 +50,7 @@ export const categoryWords: readonly CategoryWords[] = [
   entry(paymentCallbackCategory, paymentCallbackCodec, paymentCallbackWords),
   entry(transactionCategory, transactionCodec, transactionWords),
   entry(nodeCategory, nodeCodec, nodeWords),
+  entry(auditLogCategory, auditLogCodec, auditLogWords),
 ];
 
 const byCategory = new Map(categoryWords.map((words) => [words.category, words]));

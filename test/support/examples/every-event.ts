@@ -1,4 +1,5 @@
 import type { AssetEvent } from '../../../src/domain/asset/events.js';
+import type { AuditLogEvent } from '../../../src/domain/audit-log/events.js';
 import type { EmailEvent } from '../../../src/domain/email/events.js';
 import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
 import type { NodeEvent } from '../../../src/domain/node/events.js';
@@ -247,8 +248,12 @@ const transaction: Examples<TransactionEvent> = {
 };
 const node: Examples<NodeEvent> = { NodeRegistered: description, NodeChanged: description, NodeRemoved: {} };
 
+const audit: Examples<AuditLogEvent> = {
+  AuditRestarted: { previous_note: 'a note', reason: 'the disk was lost' },
+};
+
 /** One example of each event type, by stream category. The compiler refuses an event type without one. */
 export const everyEvent = {
-  ...{ user, session, project, storage, asset, share, order, payment, transaction, node },
+  ...{ user, session, project, storage, asset, share, order, payment, transaction, node, audit },
   ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
 } as const;
