@@ -1,12 +1,15 @@
 import { z } from 'zod';
 
-/** Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`. */
-export function pageQueryBy(place: z.ZodType<string>) {
+/**
+ * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`.
+ * @param written how the cursor of a place is written
+ */
+export function pageQueryBy(place: z.ZodType<string>, written = /^[A-Za-z0-9_-]{1,256}$/) {
   return z.object({
     limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'How many at most.' }),
     cursor: z
       .string()
-      .regex(/^[\w-]{1,256}$/)
+      .regex(written)
       .transform((cursor, ctx) => {
         const parsed = place.safeParse(Buffer.from(cursor, 'base64url').toString('latin1'));
         if (parsed.success) return parsed.data;
@@ -18,8 +21,8 @@ export function pageQueryBy(place: z.ZodType<string>) {
   });
 }
 
-/** The query of every list that is ordered by id (docs/design.md#lists-and-times). */
-export const pageQuery = pageQueryBy(z.uuid());
+/** The query of every list that is ordered by id (docs/design.md#lists-and-times). Base64 makes 48 characters of an id. */
+export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/);
 
 /** Makes the reply schema of a list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

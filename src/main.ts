@@ -2,25 +2,25 @@ import { Registry } from 'prom-client';
 import { type Health, makeHealth } from './observing/health.js';
 import { makeStoreWatch, type Ping, type StoreLink, type StoreWatch } from './observing/store-watch.js';
 import { makeHttp } from './composition/http.js';
+import { runAudit } from './composition/audit.js';
 import { listening } from './composition/listening.js';
 import { registerAuditMetrics } from './observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from './observing/metrics.js';
 import { makeOperations } from './control/operations/index.js';
+import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { sentenceOf } from './composition/sentence-of.js';
+import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/store-links.js';
-import { levelOf, makeReportStore } from './composition/store-reports.js';
+import { makeReportStore } from './composition/store-reports.js';
 import { systemClock, systemRandom } from './composition/system.js';
 import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config.js';
 import { startControlServer } from './control/control-server.js';
 import { makeOperationRunner } from './control/operation.js';
 import { controlSocketPath } from './control/protocol.js';
-import { backoff } from './event-sourcing/ports/clock.js';
-import { endsProcess, StoreUnavailable } from './event-sourcing/ports/errors.js';
-import { type ProjectionRunner, startProjections } from './event-sourcing/views/projection-runner.js';
-import { pruneViews } from './event-sourcing/views/prune-views.js';
+import type { ProjectionRunner } from './event-sourcing/views/projection-runner.js';
 import type { ReactionRunner } from './event-sourcing/reacting/reaction-runner.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
@@ -146,6 +146,7 @@ async function start(deps: {
     log.logger.warn({ problem: sentence }, 'a connection should be set in another way');
     tell(`stowage: ${sentence}`);
   };
+  await requireSoleOwner(config);
   const services = await openServices(config, { log, links, onFatal: fail, onWarning, waiting: signal });
   closers.push(services.close);
   signal.throwIfAborted();
@@ -175,7 +176,7 @@ async function start(deps: {
     await runner?.stop();
   });
 
-  const audit = runAudit(services, signal);
+  const audit = runAudit(services.audit, services.log, signal);
   closers.push(() => audit);
 
   // 4. The control socket for operators, who may need it when a view does not catch up.
@@ -228,66 +229,6 @@ async function listenForMetrics(config: Config, registry: Registry, closers: Clo
     `${config.host}:${config.metricsPort} (HOST, METRICS_PORT)`,
   );
   closers.push(() => metrics.close());
-}
-
-/** Starts the projections. Resolves with null if the process ends first. @throws StoreDamaged */
-async function bringUpProjections(
-  services: Services,
-  { signal, fail, tell }: Pick<Parameters<typeof start>[0], 'signal' | 'fail' | 'tell'>,
-): Promise<ProjectionRunner | null> {
-  const { logger } = services.log;
-  // The loops of the views retry, and measure no time limit by a sleep.
-  const clock = { now: () => services.clock.now(), sleep: services.sleepUntilRetry };
-  for (let attempt = 0; !signal.aborted; attempt += 1) {
-    try {
-      await services.generations.start();
-      // This process alone uses an embedded file, so no process of another release needs its views.
-      if (services.config.mongoDbUrl === undefined) await prune(services);
-      return await startProjections(
-        { ...services, clock },
-        {
-          onRetry: (collection, error) => {
-            const level = levelOf(services.availability, error);
-            logger[level]({ collection, error: error.message }, 'a projection waits for its stores');
-          },
-          onStopped: (collection, error) => {
-            const reason = sentenceOf(error);
-            logger.error({ collection, error: reason }, 'a projection stopped');
-            // An event that this version cannot read, and a damaged stream, stop only their view.
-            if (endsProcess(error)) fail(error);
-            else tell(`stowage: not ready: the view ${collection} has stopped: ${reason}`);
-          },
-          onSetApart: (collection, { id, reason }) => {
-            logger.error({ collection, id, error: reason }, 'a view has set a stream apart');
-          },
-          onRebuilt: (collection, differences) => {
-            logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
-          },
-        },
-      );
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      const level = levelOf(services.availability, error);
-      logger[level]({ error: error.message, attempt }, 'waiting for the stores');
-      const waitMs = backoff(attempt, services.random, { first: 250, cap: 5_000 });
-      // An aborted sleep ends the loop.
-      await services.sleepUntilRetry(waitMs, signal).catch(() => undefined);
-    }
-  }
-  return null;
-}
-
-/** Runs the audit log. A failure of it ends no request: it is a line in the log. */
-async function runAudit({ audit, log }: Services, signal: AbortSignal): Promise<void> {
-  await Promise.all([audit.log.run(signal), audit.sweep.run(signal)]).catch((error: unknown) => {
-    log.logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
-  });
-}
-
-async function prune(services: Services): Promise<void> {
-  const { collections, records } = await pruneViews(services);
-  if (collections.length + records.length === 0) return;
-  services.log.logger.info({ collections, records }, 'views that this release does not have were dropped');
 }
 
 /** Returns the function that makes SIGHUP read the keys again, for the services that hold them. */

@@ -3,7 +3,6 @@ import { checkCheckpointFolder, makeCheckpointFolder } from '../audit/checkpoint
 import { makeAuditHistory } from '../audit/history.js';
 import { type LogResources, makeLogResources } from '../audit/log-resources.js';
 import { makeNoteSigner } from '../audit/note.js';
-import { originOf } from '../audit/audit-records.js';
 import { makeProjectOf } from '../audit/project-of.js';
 import { makeSequencer } from '../audit/sequencer.js';
 import { makeSigner } from '../audit/signer.js';
@@ -115,10 +114,11 @@ export async function openAudit(deps: {
   };
 }
 
-/** Returns the origin that the process signs under; null until it has sequenced the first event. */
-export function currentOrigin({ log }: Pick<Audit, 'log'>): string | null {
-  const { log: sequenced } = log.status();
-  return sequenced === null ? null : originOf(sequenced);
+/** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
+export async function runAudit({ log, sweep }: Audit, { logger }: Log, signal: AbortSignal): Promise<void> {
+  await Promise.all([log.run(signal), sweep.run(signal)]).catch((error: unknown) => {
+    logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
+  });
 }
 
 /** The operator has chosen the addresses, which may be private. */

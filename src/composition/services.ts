@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { allViews } from '../../projections/index.js';
 import type { Config } from '../config.js';
 import { makeBackground } from '../concurrency/background.js';
@@ -13,7 +12,8 @@ import { makePaymentProviders, type PaymentProviders } from '../integrations/pay
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
-import { makeMembers, makeSoleMember, type Members } from '../event-sourcing/sharing/members.js';
+import type { Members } from '../event-sourcing/sharing/members.js';
+import { type HeldCollections, makeHeldCollections } from '../event-sourcing/views/held-collections.js';
 import { type Generations, makeGenerations } from '../event-sourcing/views/generations.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
@@ -40,6 +40,7 @@ import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from '../commands/index.js';
 import { type Audit, openAudit } from './audit.js';
+import { openMembers } from './members.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './open-keys.js';
 import type { Stores } from './open-stores.js';
 import { openWatchedStores, type StoreOptions, type WatchedStores } from './open-watched-stores.js';
@@ -83,6 +84,7 @@ export interface Services {
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
+  readonly held: HeldCollections;
   readonly members: Members;
   readonly documentWriter: DocumentWriter;
   readonly audit: Audit;
@@ -169,7 +171,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore }), sealer, {
+    const held = makeHeldCollections();
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
       ...config,
       clock,
     });
@@ -250,7 +253,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       digests,
       accessTokens,
       generations,
-      members: openMembers(options, { config, stateStore, clock, log }),
+      held,
+      members: options.members ?? openMembers({ config, stateStore, clock, log }),
       documentWriter,
       audit,
       handler,
@@ -268,31 +272,6 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     await closeStores();
     throw error;
   }
-}
-
-function openMembers(
-  { members }: ServiceOptions,
-  {
-    config,
-    stateStore,
-    clock,
-    log,
-  }: {
-    readonly config: Config;
-    readonly stateStore: Stores['stateStore'];
-    readonly clock: Clock;
-    readonly log: Log;
-  },
-): Members {
-  if (members !== undefined) return members;
-  // Operators read the id in `stowage projection list`.
-  const id = `${hostname().slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`;
-  // A process owns embedded stores alone.
-  if (config.mongoDbUrl === undefined) return makeSoleMember(id);
-  const onRetry = (error: unknown): void => {
-    log.logger.warn({ error: sentenceOf(error) }, 'the list of the processes could not be kept up');
-  };
-  return makeMembers({ id, stateStore, clock, onRetry });
 }
 
 function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {

@@ -1,30 +1,20 @@
-/** A `low` caller waits while a `normal` one waits. Callers of one priority are served in call order. */
-export type Priority = 'normal' | 'low';
-
-export interface AcquireOptions {
-  /** `normal` when left out. */
-  readonly priority?: Priority;
-  /** Ends the wait. */
-  readonly signal?: AbortSignal;
-}
-
-/** Lets a bounded number of callers work at once. */
+/** Lets a bounded number of callers work at once. Waiting callers are served in call order. */
 export interface Semaphore {
   /** Waits for a permit. @returns the release, to call once @throws the signal's reason when it aborts the wait */
-  acquire(options?: AcquireOptions): Promise<() => void>;
+  acquire(signal?: AbortSignal): Promise<() => void>;
   /** Runs the work with a permit. @throws as `acquire`, and the errors of the work */
-  run<Result>(work: () => Promise<Result>, options?: AcquireOptions): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 /** @param permits callers that work at once */
 export function makeSemaphore(permits: number): Semaphore {
   // A Set iterates in insertion order.
-  const waiting = { normal: new Set<() => void>(), low: new Set<() => void>() };
+  const waiting = new Set<() => void>();
   let taken = 0;
   return {
     acquire,
-    run: async (work, options) => {
-      const release = await acquire(options);
+    run: async (work, signal) => {
+      const release = await acquire(signal);
       try {
         return await work();
       } finally {
@@ -33,23 +23,22 @@ export function makeSemaphore(permits: number): Semaphore {
     },
   };
 
-  async function acquire({ priority = 'normal', signal }: AcquireOptions = {}): Promise<() => void> {
+  async function acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (taken < permits) {
       taken += 1;
       return release;
     }
-    const queue = waiting[priority];
     await new Promise<void>((resolve, reject) => {
       const begin = (): void => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
       const onAbort = (): void => {
-        queue.delete(begin);
+        waiting.delete(begin);
         reject(signal?.reason as Error);
       };
-      queue.add(begin);
+      waiting.add(begin);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
     return release;
@@ -57,13 +46,12 @@ export function makeSemaphore(permits: number): Semaphore {
 
   /** Hands the permit directly to the next waiting caller, so that no later caller takes it. */
   function release(): void {
-    for (const queue of [waiting.normal, waiting.low]) {
-      const [next] = queue;
-      if (next === undefined) continue;
-      queue.delete(next);
-      next();
+    const [next] = waiting;
+    if (next === undefined) {
+      taken -= 1;
       return;
     }
-    taken -= 1;
+    waiting.delete(next);
+    next();
   }
 }

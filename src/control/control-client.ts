@@ -33,6 +33,16 @@ export async function callControl(
   }
 }
 
+/**
+ * Tells whether a process listens on the socket of a data directory. One that is stopped by a signal still listens.
+ * @throws the system's error when the socket may not be opened
+ */
+export async function isServed(path: string): Promise<boolean> {
+  const socket = await connectTo(path);
+  socket?.destroy();
+  return socket !== null;
+}
+
 function connectTo(path: string): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);

@@ -34,6 +34,12 @@ export function refuseKey(caller: SessionCaller | ApiKeyCaller): SessionCaller {
   throw new HttpError('api_key_not_allowed', 'this cannot be done with an API key; sign in');
 }
 
+/** Returns the user and the session that act, for commands that give access. @throws HttpError 403 for an API key */
+export function actingOf(caller: SessionCaller | ApiKeyCaller) {
+  const { userId: actorId, sessionId: id, sessionEpoch: epoch } = refuseKey(caller);
+  return { actorId, session: { id, epoch } };
+}
+
 /** Makes a 401 with the challenge that RFC 6750 requires. */
 export function unauthorized(
   message: string,

@@ -67,7 +67,10 @@ function ofStores({ method }: Route): readonly ErrorCode[] {
 }
 
 function needsFreshSignIn({ access, needsFresh }: Route): boolean {
-  return needsFresh !== undefined || ('signIn' in access && access.signIn === 'fresh');
+  if (needsFresh !== undefined) return true;
+  // Operators who decide on payments have a factor, and a stale passkey is proved again by a reauthentication.
+  if (access.kind === 'operator') return access.twoFactor === 'required';
+  return 'signIn' in access && access.signIn === 'fresh';
 }
 
 function ofShell(route: Route): readonly ErrorCode[] {

@@ -25,11 +25,15 @@ export function matchesNone(field: string | undefined, tag: string): boolean {
 /** Stands for a tag of another service, which the comparison then refuses after the checks of the body. */
 const neverRevision = -1n;
 
+/** The values of `If-Match` that the service takes: one entity tag (RFC 9110, 8.8.3), or `*`. */
+export const ifMatchPattern = /^(?:\*|(W\/)?"([\x21\x23-\x7e\x80-\xff]*)")$/;
+
 /** Returns the revision that `If-Match` demands (RFC 9110, 13.1.1); undefined for none. @throws HttpError 400 */
 export function revisionWanted(field: string | undefined): bigint | undefined {
-  if (field === undefined || field.trim() === '*') return undefined;
-  const tag = /^\s*(?<weak>W\/)?"(?<opaque>[\x21\x23-\x7e\x80-\xff]*)"\s*$/.exec(field)?.groups;
-  if (tag === undefined) throw new HttpError('invalid_request', 'If-Match: one entity tag or * is expected');
-  const revision = /^(\d{1,19})-[\w-]{22}$/.exec(tag['opaque'] ?? '')?.[1];
-  return tag['weak'] !== undefined || revision === undefined ? neverRevision : BigInt(revision);
+  if (field === undefined || field === '*') return undefined;
+  const tag = ifMatchPattern.exec(field);
+  if (tag === null) throw new HttpError('invalid_request', 'If-Match: one entity tag or * is expected');
+  const [, weak, opaque = ''] = tag;
+  const revision = /^(\d{1,19})-[\w-]{22}$/.exec(opaque)?.[1];
+  return weak !== undefined || revision === undefined ? neverRevision : BigInt(revision);
 }

@@ -7,7 +7,7 @@ import { matchesNone, revisionWanted } from './etag.js';
 import { userAgentOf } from './user-agent.js';
 import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
-import type { CommandIdentity, IdempotentRequest } from './idempotency.js';
+import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from './idempotency.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { reservePlaces } from './limits.js';
 import { finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
@@ -80,7 +80,12 @@ export function makeExchange<
       return finishReply(reply, formats(reply.status));
     };
     const answer: Answer = async () => {
-      spec.check?.({ body, time: shell.clock.now() });
+      const time = shell.clock.now();
+      spec.check?.({
+        body,
+        time,
+        earliest: key === undefined ? time : new Date(time.getTime() - idempotencyKeyMs),
+      });
       if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,

@@ -52,7 +52,8 @@ export interface IdempotencyDeps {
   readonly onReplyLost: (error: unknown) => void;
 }
 
-const claimMs = 24 * 60 * 60 * 1000;
+/** The life of a claim of an `Idempotency-Key`, in ms. */
+export const idempotencyKeyMs = 24 * 60 * 60 * 1000;
 /**
  * The time that an attempt has before a repetition in another process runs the same command, because the process of the
  * attempt may be dead. An attempt that lives all the same does no harm (docs/design.md#idempotency-key).
@@ -253,7 +254,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
 }
 
 function claimRecord(claim: Claim) {
-  return { write: claim, expiresAt: new Date(Date.parse(claim.time) + claimMs) };
+  return { write: claim, expiresAt: new Date(Date.parse(claim.time) + idempotencyKeyMs) };
 }
 
 /** Whether an attempt is too old to wait for. The clocks of two processes may differ. */

@@ -1,3 +1,4 @@
+import { ifMatchPattern } from './etag.js';
 import { idempotencyKeyPattern } from './exchange.js';
 
 export const components = {
@@ -52,8 +53,9 @@ export const components = {
       name: 'If-Match',
       in: 'header',
       required: false,
-      description: 'The entity tag that the change is based on; 412 when the resource has changed since.',
-      schema: { type: 'string' },
+      description:
+        'The entity tag that the change is based on; 412 when the resource has changed since. `*` is any state.',
+      schema: { type: 'string', pattern: ifMatchPattern.source },
     },
     'If-None-Match': {
       name: 'If-None-Match',

@@ -28,6 +28,17 @@ export interface RouteRequest<Params, Query, Body> {
   readonly command: CommandContext;
 }
 
+/** A body for a check that reads no store. */
+export interface CheckedBody<Body> {
+  readonly body: Body;
+  readonly time: Date;
+  /**
+   * The earliest time that the command may have: with an `Idempotency-Key`, a repetition has the time of the first attempt.
+   * What was valid at that time is valid.
+   */
+  readonly earliest: Date;
+}
+
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
 export interface RouteSpec<
   Kind extends AccessKind,
@@ -57,9 +68,9 @@ export interface RouteSpec<
   readonly lacks?: () => HttpError | null;
   /**
    * Checks what the schema cannot, and reads no store. It runs under the limits and before an `Idempotency-Key` is
-   * claimed, so that a body that is not valid writes nothing.
+   * claimed, so that a body that is not valid writes nothing. The command checks the same again.
    */
-  readonly check?: (request: { readonly body: Body; readonly time: Date }) => void;
+  readonly check?: (request: CheckedBody<Body>) => void;
   /**
    * Returns whether this request needs a fresh authentication (docs/design.md#fresh-authentication), where the policy does
    * not need one for every request. It runs for well-formed requests of sessions.

@@ -44,7 +44,7 @@ export function makeReleaseFormerAddresses({
   readonly clock: Clock;
 }): Reaction<AddressLeft> {
   return {
-    name: 'release-former-address',
+    name: 'release-left-addresses',
     category: userCategory,
     codec: userCodec,
     types: ['EmailChanged', 'EmailChangeReverted'],

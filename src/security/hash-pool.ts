@@ -1,8 +1,7 @@
 import { Tinypool } from 'tinypool';
 import { Overloaded } from '../concurrency/overloaded.js';
-import type { Priority } from '../concurrency/semaphore.js';
 import { guessing } from './guessing.js';
-import { makeHashQueue } from './hash-queue.js';
+import { makeHashQueue, type Priority } from './hash-queue.js';
 import type { HashReply, HashRequest } from './hash-worker.js';
 import { chooseScrypt, type ScryptInput } from './scrypt.js';
 import type { ThreadPriority } from './thread-priority.js';

@@ -1,5 +1,7 @@
 import { Overloaded } from '../concurrency/overloaded.js';
-import type { Priority } from '../concurrency/semaphore.js';
+
+/** A `low` hash waits while a `normal` one waits. Hashes of one priority are served in call order. */
+export type Priority = 'normal' | 'low';
 
 export interface HashQueue<Input, Output> {
   /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */

@@ -52,6 +52,24 @@ export async function benchCatchUp(): Promise<readonly Comparison[]> {
       ),
     fillMixedLog,
   );
+  const rebuilt = await withLog(
+    mixedEvents,
+    (directory) =>
+      compare(
+        {
+          what: `rebuilding a view on ${mixedEvents.toLocaleString('en')} events of all views`,
+          anchor: 'bare read, parse, upsert',
+          unit: 'events/s',
+          goal: null,
+        },
+        3,
+        {
+          ours: async () => mixedEvents / (await run(directory, 'rebuild')).seconds,
+          anchor: async () => mixedEvents / (await run(directory, 'bare')).seconds,
+        },
+      ),
+    fillMixedLog,
+  );
   const few = await withLog(fewEvents, medianMemory);
   const memory = await withLog(manyEvents, (directory) =>
     compare(
@@ -65,7 +83,7 @@ export async function benchCatchUp(): Promise<readonly Comparison[]> {
       { ours: async () => (await run(directory, 'ours')).rssMiB, anchor: () => Promise.resolve(few) },
     ),
   );
-  return [speed, all, memory];
+  return [speed, all, rebuilt, memory];
 }
 
 async function medianMemory(directory: string): Promise<number> {
@@ -74,7 +92,10 @@ async function medianMemory(directory: string): Promise<number> {
   return median(figures);
 }
 
-async function run(directory: string, mode: 'ours' | 'all' | 'bare'): Promise<z.infer<typeof outcome>> {
+async function run(
+  directory: string,
+  mode: 'ours' | 'all' | 'rebuild' | 'bare',
+): Promise<z.infer<typeof outcome>> {
   const { stdout } = await promisify(execFile)(process.execPath, [child, directory, mode]);
   return outcome.parse(JSON.parse(stdout));
 }

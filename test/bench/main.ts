@@ -1,5 +1,6 @@
 import { benchAppends } from './appends.js';
 import { benchCatchUp } from './catch-up.js';
+import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import type { Comparison } from './measure.js';
@@ -14,6 +15,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   http: benchHttp,
   payments: benchPayments,
   logins: benchLogins,
+  hostile: benchHostile,
   'catch-up': benchCatchUp,
   start: benchStart,
   presigning: benchPresigning,

@@ -45,7 +45,8 @@ async function given() {
   await commands.verifyEmail({ email: 'ada@example.com' }, next());
   await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
   const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
-  const inProject = { projectId: project.id, actorId: owner.userId };
+  const session = { id: owner.sessionId, epoch: 0 };
+  const inProject = { projectId: project.id, actorId: owner.userId, session };
   await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
   const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
   const { resource: issued } = await commands.issueApiKey(

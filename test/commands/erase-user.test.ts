@@ -12,6 +12,7 @@ import { userAggregate } from '../../src/domain/user/user.js';
 import { erased } from '../../src/keys/sealer.js';
 import { digest } from '../support/examples/ids.js';
 import { offerId } from '../support/examples/project.js';
+import { sessionOf } from '../support/given/given-acting.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
@@ -175,7 +176,8 @@ test('An only owner of a project with other members is not erased, and nothing i
   await makeOwner(needed, ada.userId, bob.userId);
   t.is(await outcomeOf(eraseUser({ userId: ada.userId }, context())), 'project_has_members');
   t.is((await projectOf(own)).status, 'existing');
-  await offerBilling({ projectId: needed, actorId: bob.userId, userId: bob.userId }, context());
+  const acting = { actorId: bob.userId, session: sessionOf(bob.userId) };
+  await offerBilling({ projectId: needed, ...acting, userId: bob.userId }, context());
   await eraseUser({ userId: ada.userId }, context());
   const left = await projectOf(needed);
   t.deepEqual(left.status === 'existing' && left.members.map(({ user_id, role }) => [user_id, role]), [

@@ -17,7 +17,7 @@ import { erased } from '../../src/keys/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest, otherUserId, userId } from '../support/examples/ids.js';
 import { memberId, offerId } from '../support/examples/project.js';
-import { register } from '../support/examples/user.js';
+import { givenActing, sessionOf } from '../support/given/given-acting.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { partial } from '../support/fakes/partial.js';
@@ -29,6 +29,7 @@ const password = 'Correct-Horse-7';
 async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId = userId) {
   const stores = await givenStores();
   const commands = givenCommands(stores, options);
+  await givenActing(stores, userId);
   const { resource } = await commands.createProject({ ownerId, name: 'Rivers' }, givenContext(1, at));
   const projectId = resource.id;
   const target = { aggregate: projectAggregate, id: projectId };
@@ -37,7 +38,13 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
     ...commands,
     projectId,
     target,
-    input: { projectId, actorId: userId, email: 'Bob@Example.com', role: 'viewer' } as const,
+    input: {
+      projectId,
+      actorId: userId,
+      session: sessionOf(userId),
+      email: 'Bob@Example.com',
+      role: 'viewer',
+    } as const,
     log: async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events,
     /** Registers bob@example.com. */
     registerBob: async () => {
@@ -61,7 +68,11 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
 }
 
 const payerId = memberId(1);
-const uncounted = { acceptInvitation: () => Promise.resolve(), countNotice: () => Promise.resolve() };
+const uncounted = {
+  acceptInvitation: () => Promise.resolve(),
+  countNotice: () => Promise.resolve(),
+  takeBackIfEnded: () => Promise.resolve(),
+};
 
 type Scene = Awaited<ReturnType<typeof givenProject>>;
 
@@ -135,7 +146,7 @@ test('One of two owners who demote each other at once stays an owner', async (t)
   const demote = (handler: typeof one, actorId: string, memberId: string, n: number) =>
     codeOf(
       makeChangeMemberRole({ handler, members, ...uncounted })(
-        { projectId, actorId, memberId, role: 'viewer' },
+        { projectId, actorId, session: sessionOf(actorId), memberId, role: 'viewer' },
         givenContext(n, at),
       ),
     );
@@ -186,6 +197,7 @@ test('A refused invitation leaves no key, also when it is refused at its append'
     countInvitation: async () => {
       await addMember(input, givenContext(3, at));
     },
+    takeBackIfEnded: () => Promise.resolve(),
   });
   t.is(await codeOf(addLate(input, late)), 'already_member');
   const error = await t.throwsAsync(stores.sealer.seal(scopeOf(late), 'email', 'x'));
@@ -284,9 +296,8 @@ test('A membership ends with the erasure of its account, and not before', async 
 });
 
 test('The digest that the project keeps is that of the issued key', async (t) => {
-  const { issueApiKey, access, apiKeys, projectId, log, codeOf, stores } = await givenProject();
-  await stores.handler.handle({ aggregate: userAggregate, id: userId }, register, givenContext(60, at));
-  const session = { id: userId, epoch: 0 };
+  const { issueApiKey, access, apiKeys, projectId, log, codeOf } = await givenProject();
+  const session = sessionOf(userId);
   const input = { projectId, actorId: userId, session, name: 'Export', scopes: ['storage:read'] as const };
   const context = givenContext(2, at);
   const { key, resource } = await issueApiKey({ ...input, expiresAt: undefined }, context);

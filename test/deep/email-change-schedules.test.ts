@@ -31,7 +31,7 @@ test(`An address belongs to one user through all changes, in ${String(schedules)
     ...['undone', 'lapsed', 'rejected: credentials_refused'],
     ...['change confirmed', 'released', 'erased', 'asked too soon', 'rejected: email_taken'],
     ...['rejected: email_change_code_refused', 'rejected: email_change_not_pending'],
-    ...['reaction finish-email-change', 'reaction release-former-address'],
+    ...['reaction finish-email-change', 'reaction release-left-addresses'],
     ...['lost acknowledgement', 'late write', 'long pause'],
     ...['crash before a read', 'crash before an append', 'crash after an append'],
   ]) {

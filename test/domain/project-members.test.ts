@@ -290,6 +290,26 @@ test('An invitation changes its role, is withdrawn, is mailed once, and is accep
   );
 });
 
+test('A user who joins by an invitation of an owner that was lowered gets a mail about the giver of the role', (t) => {
+  const lowered = (role: Role, by = userId): ProjectEvent => ({
+    type: 'InvitationRoleChanged',
+    data: { invitation_id: invitationId, role, changed_by: by },
+  });
+  const joined = { user_id: otherUserId, role: 'editor' as const, invitation_id: invitationId };
+  const asOwner = [projectCreated, memberInvited('owner')];
+  given(projectAggregate, ...asOwner, lowered('admin'), lowered('editor'))
+    .when(accept)
+    .then(t, { type: 'MemberAdded', data: { ...joined, given_by: userId } });
+  // An invitation that an owner has raised and lowered again asked for no consent in between
+  given(projectAggregate, ...asOwner, lowered('admin'), lowered('owner'))
+    .when(accept)
+    .thenNothing(t);
+  // The mail of an invitation with another role says how to join
+  given(projectAggregate, projectCreated, memberInvited('viewer'), lowered('editor'))
+    .when(accept)
+    .then(t, { type: 'MemberAdded', data: joined });
+});
+
 test('A late repetition makes no invitation again that has ended', (t) => {
   const invited = [projectCreated, memberInvited('viewer')];
   const repetition = { ...invite, invitationId };

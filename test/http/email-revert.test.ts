@@ -1,7 +1,9 @@
 import test from 'ava';
 import { type FreshAccount, givenFreshAccount, minuteMs, statusOf } from '../support/given/fresh-account.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
+import { answered, loginByPasskey, registerPasskey } from '../support/clients/passkey-calls.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
+import { makeSoftwareAuthenticator } from '../support/fakes/software-authenticator.js';
 import { password } from '../support/servers/http-service.js';
 
 const owner = 'ada@example.com';
@@ -68,6 +70,25 @@ test('A second factor, recovery codes and a password from long before the change
     { authorization: again.authorization },
   );
   t.is(verified.status, 200, verified.text);
+});
+
+test('A revert voids the passkeys that a thief may have registered, and keeps those from long before the change', async (t) => {
+  for (const isOld of [false, true]) {
+    const account = await givenFreshAccount(t);
+    const device = makeSoftwareAuthenticator();
+    const first = await account.signIn();
+    t.is((await registerPasskey(account, device, { authorization: first.authorization })).status, 201);
+    if (isOld) account.clock.advance(73 * hourMs);
+    await account.changeAddress(await account.signIn(), thief);
+    t.is((await loginByPasskey(account, device)).status, 200);
+    // When the owner puts the address back
+    t.is((await account.revert(owner, await account.revertCodeFor(owner))).status, 204);
+    // Then only a passkey that is older than any thief signs in
+    t.is((await loginByPasskey(account, device)).status, isOld ? 200 : 401);
+    const { authorization } = await signInByCode(account, owner);
+    const { items } = answered(await account.get('/api/v1/auth/passkeys', { authorization }));
+    t.is((items as readonly unknown[]).length, isOld ? 1 : 0);
+  }
 });
 
 test('The oldest address wins after several changes, and the codes of later ones are void', async (t) => {

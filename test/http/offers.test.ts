@@ -245,6 +245,29 @@ test('The billing moves to another owner by offer and acceptance, or to the owne
   t.is((await offer(owner, stranger)).status, 404);
 });
 
+test('A user who owns 100 projects accepts no offer of ownership or of the billing until one of them is gone', async (t) => {
+  const { owner, victim, add, send, url, answer, commands, clock } = await given(t);
+  const projects: string[] = [];
+  for (let n = 0; n < 100; n += 1) {
+    const create = { ownerId: victim.id, name: `Film ${n}` };
+    projects.push((await commands.createProject(create, givenContext(20_000 + n, clock.now()))).resource.id);
+  }
+  t.is((await add('victim', 'editor')).status, 201);
+  t.is((await send('PATCH', `${url}/members/${victim.id}`, owner, { role: 'owner' })).status, 200);
+  t.deepEqual(codeOf(await answer(victim, 'accept')), [409, 'project_limit_reached']);
+  t.like((await send('GET', url, victim)).json, { role: 'editor' });
+  // When a project ends
+  t.is((await send('DELETE', `/api/v1/projects/${projects[0] ?? ''}`, victim)).status, 204);
+  // Then the offer still holds
+  t.is((await answer(victim, 'accept')).status, 200);
+  t.like((await send('GET', url, victim)).json, { role: 'owner' });
+  // and an invitation as owner is refused at its acceptance too
+  const other = await send('POST', '/api/v1/projects', owner, { name: 'Other' });
+  const members = `/api/v1/projects/${(other.json as { id: string }).id}/members`;
+  t.is((await send('POST', members, owner, { email: 'victim@example.com', role: 'owner' })).status, 201);
+  t.deepEqual(codeOf(await answer(victim, 'accept')), [409, 'project_limit_reached']);
+});
+
 test('Where mail is configured, only a user with a proved address adds or invites, so made-up accounts send no mail', async (t) => {
   const { signUp, makeProject, post, verify, stores } = await given(t);
   const attacker = await signUp('attacker');

@@ -13,6 +13,7 @@ import { makeRemoveErasedMembers } from '../../src/reactions/remove-erased-membe
 import { digest, otherProjectId, projectId, userId } from '../support/examples/ids.js';
 import { invitationId, memberId } from '../support/examples/project.js';
 import { givenCommands } from '../support/given/given-commands.js';
+import { givenActing } from '../support/given/given-acting.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { simulateInvitations } from '../support/simulation/reactions/simulate-invitations.js';
 import { partial } from '../support/fakes/partial.js';
@@ -82,7 +83,7 @@ async function givenBob() {
     projectId: created.resource.id,
     input: {
       projectId: created.resource.id,
-      actorId: userId,
+      ...(await givenActing(stores, userId)),
       email: 'bob@example.com',
       role: 'viewer',
     } as const,
@@ -118,6 +119,7 @@ test('An invitation to an address that is proved at the same time is accepted by
     mailConfigured: true,
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
+    takeBackIfEnded: () => Promise.resolve(),
   });
   const invited = await addMember(input, givenContext(4, at));
   t.is(invited.status, 'invited');

@@ -229,6 +229,38 @@ test('An invitation names project, role and inviter, and a withdrawn one is not 
   });
 });
 
+test('A user who joins by an invitation of an owner that was lowered is mailed who gave the role and how to leave', async (t) => {
+  const { start, settled, registerUser, smtp, stores } = await given(t);
+  const { handler, sealer, digests } = stores;
+  const [actorId, userId] = [
+    await registerUser(1, 'ada@example.org', 'ada'),
+    await registerUser(2, 'bob@example.org', 'bob'),
+  ];
+  const emailDigest = digests.email('bob@example.org');
+  const proof = { type: 'VerifyEmail', emailDigest } as const;
+  await handler.handle({ aggregate: userAggregate, id: userId }, proof, givenContext(3, new Date()));
+  const projectId = derivedId(givenContext(2, new Date(0)), 'project');
+  const target = { aggregate: projectAggregate, id: projectId };
+  const now = new Date();
+  await handler.handle(target, { type: 'Create', name: 'Film', ownerId: actorId }, givenContext(4, now));
+  const invitationId = derivedId(givenContext(5, now), 'invitation');
+  const scope = { kind: 'invitation', projectId, invitationId } as const;
+  const email = await sealer.seal(scope, 'email', 'bob@example.org');
+  const made = { actorId, invitationId, email, emailDigest, now } as const;
+  await handler.handle(target, { type: 'InviteMember', role: 'owner', ...made }, givenContext(5, now));
+  // When the role is lowered, so that the invitation needs no consent
+  const lower = { type: 'ChangeMemberRole', memberId: invitationId, role: 'editor' } as const;
+  await handler.handle(target, { ...lower, actorId, offerId: invitationId, now }, givenContext(6, now));
+  await handler.handle(target, { type: 'AcceptInvitation', invitationId, userId }, givenContext(7, now));
+  await settled(start());
+  // Then
+  const { subject, text } = smtp.mails.at(-1)?.email ?? {};
+  t.is(smtp.mails.length, 1);
+  t.is(subject, 'You have a new role in a project');
+  t.true(text?.includes('ada gave you the role editor in the project "Film"'));
+  t.true(text?.includes(`DELETE /api/v1/projects/${projectId}/members/${userId}`));
+});
+
 test('Roles and offers are mailed once to proved addresses, and those that have ended are not mailed', async (t) => {
   // Given members with and without a proved address, one in a new role, one whose offer was withdrawn
   const { start, settled, registerUser, smtp, stores } = await given(t);

@@ -124,7 +124,7 @@ async function checkNotice(
   const marks = await outcomes(event.id);
   t.is(marks.length, 1);
   t.like(marks[0], { type: 'SecurityNoticeMailed', data: { outcome: 'accepted' } });
-  t.like(marks[0]?.metadata, { actor: 'system:mail-security-notices', causation_id: event.id });
+  t.like(marks[0]?.metadata, { actor: 'system:mail-account-notices', causation_id: event.id });
 }
 
 test('Each change of the credentials leads to one notice to the address that the account had until then', async (t) => {
@@ -269,7 +269,7 @@ test('A notice with a permanent refusal is recorded as refused and not sent agai
   t.is(smtp.connections(), 1);
   const [changed] = await happened('PasswordChanged');
   t.like((await outcomes(changed?.id)).at(-1), { data: { kind: 'password_changed', outcome: 'refused' } });
-  t.deepEqual(refused, ['mail-security-notices: the mail server answered 550 5.1.1 to RCPT TO']);
+  t.deepEqual(refused, ['mail-account-notices: the mail server answered 550 5.1.1 to RCPT TO']);
 });
 
 test('An erased user gets no notice at any moment of the erasure', async (t) => {

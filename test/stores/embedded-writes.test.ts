@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import {
+  isForLackOfRoom,
   OutcomeUnknown,
   StoreUnavailable,
   WrongExpectedRevision,
@@ -33,6 +34,25 @@ test.serial(
     t.is((await eventStore.readAll({ after: null, limit: 1_000 })).events.length, 202);
   },
 );
+
+test.serial('A write without room says so, also where its outcome is unknown', async (t) => {
+  for (const [step, outcome] of [
+    ['statement', StoreUnavailable],
+    ['commit', OutcomeUnknown],
+  ] as const) {
+    const { eventStore } = await givenLog(t, {
+      faults: [
+        { file: 'events', step, n: 1, when: step === 'commit' ? 'after' : 'before', code: 'SQLITE_FULL' },
+      ],
+    });
+    const error = await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
+      instanceOf: outcome,
+    });
+    t.true(isForLackOfRoom(error), step);
+    t.regex(error.message, /the disk of events\.db is full/);
+  }
+  t.false(isForLackOfRoom(new StoreUnavailable('away')));
+});
 
 test.serial('Of concurrent appends, only those whose transaction succeeded are written', async (t) => {
   const { eventStore } = await givenLog(t, {

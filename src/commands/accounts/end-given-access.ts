@@ -30,11 +30,13 @@ export function makeEndGivenAccess({
     if (banned) await end({ userId, until: null, members: 'stay' }, context);
   };
 
-  async function end(ended: Omit<GivenAccessCommand, 'type'>, context: CommandContext): Promise<void> {
-    const command = { type: 'EndGivenAccess', ...ended } as const;
+  async function end(
+    ended: Omit<Extract<GivenAccessCommand, { type: 'EndGivenAccess' }>, 'type'>,
+    context: CommandContext,
+  ): Promise<void> {
     for await (const id of everyId((page) => projectIds(ended.userId, page))) {
       const target = { aggregate: projectAggregate, id };
-      await handler.handle(target, command, context, { revokesAccess: true });
+      await handler.handle(target, { type: 'EndGivenAccess', ...ended }, context, { revokesAccess: true });
     }
   }
 

@@ -25,7 +25,7 @@ export function makeMailSecurityNotices(
 ): Reaction<NoticedEvent, MailOutcome | null> {
   const { handler, sealer, addressRevertCodes, publicUrl } = deps;
   return makeMailReaction<NoticedEvent>(deps, {
-    name: 'mail-security-notices',
+    name: 'mail-account-notices',
     category: userCategory,
     codec: userCodec,
     types,

@@ -32,6 +32,11 @@ export type RegisterPasskey = (
 
 const transportsMax = 8;
 
+/** Checks what needs no store, and returns the trimmed name. @throws CommandRejected invalid_request */
+export function checkNewPasskey({ name }: Pick<RegisterPasskeyInput, 'name'>): string {
+  return checkPasskeyName(name);
+}
+
 export function makeRegisterPasskey({
   handler,
   sealer,
@@ -44,9 +49,10 @@ export function makeRegisterPasskey({
   Deps,
   'handler' | 'sealer' | 'digests' | 'stateStore' | 'users' | 'passkeys' | 'passkeyChallenges'
 >): RegisterPasskey {
-  return async ({ userId, session, response, name: given }, context) => {
+  return async (input, context) => {
+    const { userId, session, response } = input;
     const webauthn = makeWebauthn(requirePasskeys(passkeys));
-    const name = checkPasskeyName(given);
+    const name = checkNewPasskey(input);
     const data = webauthn.clientData(response.response.clientDataJSON);
     if (data === null) return refuse('the response is malformed');
     const use = { purpose: 'register', sessionId: session.id } as const;

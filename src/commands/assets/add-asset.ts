@@ -27,6 +27,11 @@ export interface AddAssetInput extends AssetFacts {
  */
 export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
 
+/** Checks what needs no store. The storage leaves fewer bytes for a key. @throws CommandRejected invalid_request */
+export function checkNewAsset(facts: AssetFacts): AssetFacts {
+  return checkAssetFacts(facts, Math.max(...Object.values(objectKeyBytesMax)));
+}
+
 export function makeAddAsset({
   handler,
   assets,
@@ -34,7 +39,7 @@ export function makeAddAsset({
 }: Pick<Deps, 'handler' | 'assets'> & { readonly capacity: Pick<Capacity, 'adding'> }): AddAsset {
   return async ({ projectId, storageId, ...facts }, context) => {
     // Facts that no storage accepts are rejected before the storage is read.
-    checkAssetFacts(facts, Math.max(...Object.values(objectKeyBytesMax)));
+    checkNewAsset(facts);
     const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
     const { provider, base_path: basePath } = storage.configuration;
     const description = checkAssetFacts(
@@ -48,10 +53,8 @@ export function makeAddAsset({
         { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
         context,
       );
-    // A repetition has nothing to announce: the follower may have counted the asset.
-    const { state } = await handler.load(assetAggregate, assetId);
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
-    const { documents } = await (state.status === 'absent' ? capacity.adding(asset, add) : add());
+    const { documents } = await capacity.adding(asset, add);
     return assets.after(documents);
   };
 

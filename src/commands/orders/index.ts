@@ -6,7 +6,7 @@ import { makeOrderPlaces } from '../shared/place-limits.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
 import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
-import { makePlaceOrder } from './place-order.js';
+import { makeCheckOrder, makePlaceOrder } from './place-order.js';
 
 export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
@@ -16,6 +16,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     resolvePayment,
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
+    checkOrder: makeCheckOrder(deps),
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     fulfilOrder: makeFulfilOrder(deps),
     cancelOrder: makeCancelOrder(deps),

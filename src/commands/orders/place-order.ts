@@ -32,6 +32,27 @@ export type PlaceOrder = (
   context: CommandContext,
 ) => Promise<Versioned<OrderResource>>;
 
+/** Checks what needs no store. @throws CommandRejected plan_not_available, invalid_request */
+export type CheckOrder = (
+  input: Pick<PlaceOrderInput, 'planId' | 'provider' | 'currency' | 'projectId'>,
+) => ReturnType<typeof findOffer> & {
+  readonly currency: string;
+  /** The project that the plan is for; null: it is for the user. */
+  readonly projectId: string | null;
+};
+
+export function makeCheckOrder({ plans }: Pick<Deps, 'plans'>): CheckOrder {
+  return ({ planId, provider, currency = defaultCurrency(provider), projectId }) => {
+    if (!isPayableIn(provider, currency)) invalid('currency', `${provider} pays in CNY alone`);
+    const { plan, amount } = findOffer(plans, { planId, currency });
+    if (isForProject(plan) && projectId === undefined) invalid('project_id', 'the plan is for a project');
+    if (!isForProject(plan) && projectId !== undefined) {
+      invalid('project_id', 'the plan is for a user, not for a project');
+    }
+    return { plan, amount, currency, projectId: projectId ?? null };
+  };
+}
+
 export function makePlaceOrder({
   handler,
   plans,
@@ -42,15 +63,11 @@ export function makePlaceOrder({
 }: Pick<Deps, 'handler' | 'plans' | 'projects' | 'orders' | 'paymentProviders'> & {
   readonly places: Places;
 }): PlaceOrder {
-  return async ({ buyer, planId, provider, currency = defaultCurrency(provider), projectId }, context) => {
-    if (!isPayableIn(provider, currency)) invalid('currency', `${provider} pays in CNY alone`);
-    const { plan, amount } = findOffer(plans, { planId, currency });
-    if (isForProject(plan)) {
-      if (projectId === undefined) invalid('project_id', 'the plan is for a project');
-      await requireAdmin(projectId, buyer);
-    } else if (projectId !== undefined) {
-      invalid('project_id', 'the plan is for a user, not for a project');
-    }
+  const checkOrder = makeCheckOrder({ plans });
+  return async (input, context) => {
+    const { buyer, planId, provider } = input;
+    const { plan, amount, currency, projectId } = checkOrder(input);
+    if (projectId !== null) await requireAdmin(projectId, buyer);
     if (!paymentProviders.has(provider)) {
       rejectUseCase(
         'provider_not_configured',
@@ -64,7 +81,7 @@ export function makePlaceOrder({
       {
         type: 'Place',
         userId: buyer.userId,
-        projectId: projectId ?? null,
+        projectId,
         planId,
         grant: plan.grants,
         provider,

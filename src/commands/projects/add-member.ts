@@ -17,11 +17,13 @@ import { checkAddress } from '../shared/check-address.js';
 import type { CountInvitation } from './invitation-limits.js';
 import { rejectUseCase } from '../shared/rejections.js';
 import type { RequireProved } from './require-proved.js';
+import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
 import type { VerifiedHolder } from './verified-holder.js';
 
 export interface AddMemberInput {
   readonly projectId: string;
   readonly actorId: string;
+  readonly session: ActingSession;
   readonly email: string;
   readonly role: Role;
 }
@@ -31,7 +33,7 @@ export interface AddMemberInput {
  * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
  * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has
- * ended; TooManyAttempts beyond the limits on invitations
+ * ended, session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
  */
 export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
 
@@ -43,13 +45,21 @@ export function makeAddMember({
   members,
   requireProved,
   countInvitation,
+  takeBackIfEnded,
   mailConfigured,
 }: Pick<Deps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
   readonly verifiedHolder: VerifiedHolder;
   readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;
+  readonly takeBackIfEnded: TakeBackIfEnded;
 }): AddMember {
   return async (input, context) => {
+    const member = await addOrInvite(input, context);
+    await takeBackIfEnded(input, context);
+    return member;
+  };
+
+  async function addOrInvite(input: AddMemberInput, context: CommandContext): Promise<MemberResource> {
     const address = checkAddress(input.email);
     const emailDigest = digests.email(address.canonical);
     const project = openAt(await requireRights(input), context.time);
@@ -72,7 +82,7 @@ export function makeAddMember({
       await countInvitation({ projectId, inviterId, emailDigest });
     }
     return invite(input, { invitationId, address, emailDigest }, context);
-  };
+  }
 
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
   async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {

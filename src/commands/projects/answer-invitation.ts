@@ -51,13 +51,13 @@ async function answer(
   const emailDigest = user.email_verified ? user.email_digest : null;
   const found = await invitations.find({ id: userId, emailDigest }, invitationId, context.time);
   if (found === null) return notFound();
-  if (accepts && found.role === 'owner') await places.take(userId, found.projectId);
   const now = context.time;
   const command: ProjectCommand =
     found.kind === 'membership' && emailDigest !== null
       ? { type: 'AnswerInvitation', invitationId, userId, emailDigest, accepts, now }
       : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
-  if (accepts && found.kind !== 'membership') await places.take(userId, found.projectId);
+  const makesOwner = found.kind !== 'membership' || found.role === 'owner';
+  if (accepts && makesOwner) await places.take(userId, found.projectId);
   return handler.handle({ aggregate: projectAggregate, id: found.projectId }, command, context);
 }
 

@@ -1,4 +1,7 @@
-import { projectAggregate, type ProjectCommand } from '../../domain/project/project.js';
+import type { ProjectEvent } from '../../domain/project/events.js';
+import { lowersOwner } from '../../domain/project/lowered-invitations.js';
+import { projectAggregate, type ProjectCommand, type ProjectState } from '../../domain/project/project.js';
+import { invitationOf } from '../../domain/project/status.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { Deps } from '../deps.js';
 import type { CountInvitation } from './invitation-limits.js';
@@ -11,7 +14,12 @@ import { noticeOf } from '../../domain/project/notices.js';
  * @throws CommandRejected email_not_verified; TooManyAttempts; StoreUnavailable; Overloaded
  */
 export type CountNotice = (
-  told: { readonly projectId: string; readonly actorId: string; readonly userId: string },
+  told: {
+    readonly projectId: string;
+    readonly actorId: string;
+    /** The id of a user, or of an invitation. */
+    readonly userId: string;
+  },
   command: ProjectCommand,
 ) => Promise<void>;
 
@@ -26,10 +34,25 @@ export function makeCountNotice({
   return async ({ projectId, actorId, userId }, command) => {
     const { state } = await handler.load(projectAggregate, projectId);
     const events = projectAggregate.decider.decide(command, state);
-    if (!events.some((event) => noticeOf(event) !== null)) return;
+    if (!events.some((event) => causesNotice(event, state))) return;
     await requireProved(actorId);
-    const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered') return;
-    await countInvitation({ projectId, inviterId: actorId, emailDigest: user.email_digest });
+    const emailDigest = await digestOf(userId, state);
+    if (emailDigest !== null) await countInvitation({ projectId, inviterId: actorId, emailDigest });
   };
+
+  /** @param memberId the id of a user, or of an invitation */
+  async function digestOf(memberId: string, project: ProjectState): Promise<string | null> {
+    const invitation = project.status === 'existing' ? invitationOf(project, memberId) : null;
+    if (invitation !== null) return invitation.email_digest;
+    const { state: user } = await handler.load(userAggregate, memberId);
+    return user.status === 'registered' ? user.email_digest : null;
+  }
+}
+
+/** An invitation of an owner that gets another role makes a member, who gets a mail, at once or later. */
+function causesNotice(event: ProjectEvent, project: ProjectState): boolean {
+  if (noticeOf(event) !== null) return true;
+  return (
+    event.type === 'InvitationRoleChanged' && project.status === 'existing' && lowersOwner(event, project)
+  );
 }

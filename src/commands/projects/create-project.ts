@@ -22,6 +22,11 @@ export type CreateProject = (
   context: CommandContext,
 ) => Promise<Versioned<ProjectResource>>;
 
+/** Checks what needs no store. @throws CommandRejected invalid_request */
+export function checkNewProject({ name }: Pick<CreateProjectInput, 'name'>): string {
+  return checkName(name);
+}
+
 export function makeCreateProject({
   handler,
   projects,
@@ -31,7 +36,7 @@ export function makeCreateProject({
 }): CreateProject {
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
-    const command = { type: 'Create', name: checkName(name), ownerId } as const;
+    const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
     await places.take(ownerId, id);
     const { documents } = await handler.handle({ aggregate: projectAggregate, id }, command, context);
     // Null only for a repetition after the creator has left.

@@ -18,6 +18,7 @@ import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
 import { makeRequireProved } from './require-proved.js';
 import { makeRevokeApiKey } from './revoke-api-key.js';
+import { makeTakeBackIfEnded } from './take-back-if-ended.js';
 import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
 
@@ -33,6 +34,7 @@ export function makeProjectCommands(
   const places = makeProjectPlaces(deps);
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
+  const takeBackIfEnded = makeTakeBackIfEnded(deps);
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
   return {
     createProject: makeCreateProject({ ...deps, places }),
@@ -40,17 +42,17 @@ export function makeProjectCommands(
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
     revokeEntitlement: makeRevokeEntitlement(deps),
-    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation }),
-    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice }),
+    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation, takeBackIfEnded }),
+    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice, takeBackIfEnded }),
     removeMember: makeRemoveMember(deps),
     acceptInvitation,
     acceptOffer: makeAcceptOffer({ ...deps, places }),
     declineOffer: makeDeclineOffer({ ...deps, places }),
-    offerBilling: makeOfferBilling({ ...deps, countNotice }),
+    offerBilling: makeOfferBilling({ ...deps, countNotice, takeBackIfEnded }),
     withdrawBillingOffer: makeWithdrawBillingOffer(deps),
     forgetInvitations: makeForgetInvitations(deps),
     removeErasedMember: makeRemoveErasedMember(deps),
-    issueApiKey: makeIssueApiKey(deps),
+    issueApiKey: makeIssueApiKey({ ...deps, takeBackIfEnded }),
     revokeApiKey: makeRevokeApiKey(deps),
   };
 }

@@ -1,24 +1,20 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { derivedId, stepContext } from '../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { apiKeyExpiry } from '../../domain/project/api-keys.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import type { Scope } from '../../domain/scope.js';
-import { sessionHolds } from '../../domain/session-epoch.js';
 import { checkName } from '../../domain/text.js';
 import { makeApiKey } from '../../security/api-keys.js';
-import { rejectUser } from '../../domain/user/rejections.js';
-import { userAggregate } from '../../domain/user/user.js';
-import { isRejection } from '../shared/rejections.js';
 import type { ApiKeyResource } from '../../../projections/api-keys/reader.js';
+import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
 
 export interface IssueApiKeyInput {
   readonly projectId: string;
   readonly actorId: string;
-  /** The session that asks. */
-  readonly session: { readonly id: string; readonly epoch: number };
+  readonly session: ActingSession;
   readonly name: string;
   /** At least one, each once. */
   readonly scopes: readonly Scope[];
@@ -39,22 +35,41 @@ export interface IssuedApiKey {
  */
 export type IssueApiKey = (input: IssueApiKeyInput, context: CommandContext) => Promise<IssuedApiKey>;
 
+/**
+ * Checks what needs no store, and returns it with its defaults.
+ * @param times.earliest the earliest time that the command may have: a repetition may come after `expiresAt`
+ * @throws CommandRejected invalid_request
+ */
+export function checkKeyIssue(
+  { name, scopes, expiresAt }: Pick<IssueApiKeyInput, 'name' | 'scopes' | 'expiresAt'>,
+  { time, earliest }: { readonly time: Date; readonly earliest: Date },
+): { readonly name: string; readonly expiresAt: Date } {
+  if (scopes.length === 0 || new Set(scopes).size < scopes.length) {
+    invalid('scopes', 'must name at least one scope, and each once');
+  }
+  const isOver = expiresAt !== undefined && expiresAt <= time;
+  return { name: checkName(name), expiresAt: apiKeyExpiry(expiresAt, isOver ? earliest : time) };
+}
+
 export function makeIssueApiKey({
   handler,
   apiKeys,
   randomBytes,
-}: Pick<Deps, 'handler' | 'apiKeys' | 'randomBytes'>): IssueApiKey {
-  return async ({ projectId, actorId, session, name, scopes, expiresAt }, context) => {
-    if (scopes.length === 0 || new Set(scopes).size < scopes.length) {
-      invalid('scopes', 'must name at least one scope, and each once');
-    }
+  takeBackIfEnded,
+}: Pick<Deps, 'handler' | 'apiKeys' | 'randomBytes'> & {
+  readonly takeBackIfEnded: TakeBackIfEnded;
+}): IssueApiKey {
+  return async (input, context) => {
+    const { projectId, actorId, session, scopes } = input;
+    const { time } = context;
+    const { name, expiresAt } = checkKeyIssue(input, { time, earliest: time });
     const keyId = derivedId(context, 'api-key');
     const { key, digest, prefix, lastFour } = makeApiKey(randomBytes);
     const issue = {
       type: 'IssueApiKey',
-      ...{ actorId, keyId, name: checkName(name), digest, prefix, lastFour, scopes },
-      expiresAt: apiKeyExpiry(expiresAt, context.time),
-      now: context.time,
+      ...{ actorId, keyId, name, digest, prefix, lastFour, scopes },
+      expiresAt,
+      now: time,
     } as const;
     const target = { aggregate: projectAggregate, id: projectId };
     const { documents, events } = await handler.handle(target, issue, context);
@@ -66,37 +81,9 @@ export function makeIssueApiKey({
         'the key was issued and cannot be shown again; revoke it and issue another with another Idempotency-Key',
       );
     }
-    await revokeIfEnded({ projectId, keyId, actorId, session }, context);
+    await takeBackIfEnded({ projectId, actorId, session }, context);
     return { resource, key };
   };
-
-  /**
-   * Revokes the key where the session has ended meanwhile. Its end may come with the end of all keys that the account
-   * issued (see `EndGivenAccess`), and such a key would outlive it.
-   */
-  async function revokeIfEnded(
-    {
-      projectId,
-      keyId,
-      actorId,
-      session,
-    }: Pick<IssueApiKeyInput, 'projectId' | 'actorId' | 'session'> & {
-      readonly keyId: string;
-    },
-    context: CommandContext,
-  ): Promise<void> {
-    const { state: user } = await handler.load(userAggregate, actorId);
-    if (user.status === 'registered' && sessionHolds(user, session)) return;
-    const target = { aggregate: projectAggregate, id: projectId };
-    const revocation = { type: 'RevokeApiKey', keyId } as const;
-    await handler
-      .handle(target, revocation, stepContext(context, 'revoke-api-key'), { revokesAccess: true })
-      .catch((error: unknown) => {
-        // The end of the session has revoked it already.
-        if (!isRejection(error, 'api_key_not_found') && !isRejection(error, 'project_not_found')) throw error;
-      });
-    rejectUser('session_ended', 'the session has ended');
-  }
 
   /** Whether this attempt issued the key after all: its append may have won although its acknowledgement was lost. */
   async function isDigestOf(projectId: string, keyId: string, digest: string): Promise<boolean> {

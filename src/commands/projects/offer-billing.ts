@@ -6,18 +6,20 @@ import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import type { ProjectResource } from '../../../projections/projects/reader.js';
 import type { CountNotice } from './count-notice.js';
+import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
 
 export interface OfferBillingInput {
   readonly projectId: string;
   readonly actorId: string;
+  readonly session: ActingSession;
   /** An owner. The acting owner takes the billing at once. */
   readonly userId: string;
 }
 
 /**
  * Offers the billing of a project to an owner (docs/design.md#offers). A repetition changes nothing.
- * @throws CommandRejected project_not_found, member_not_found, payer_not_owner, insufficient_role, email_not_verified;
- * TooManyAttempts beyond the limits on invitations
+ * @throws CommandRejected project_not_found, member_not_found, payer_not_owner, insufficient_role, email_not_verified,
+ * session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
  */
 export type OfferBilling = (
   input: OfferBillingInput,
@@ -38,9 +40,14 @@ export function makeOfferBilling({
   handler,
   projects,
   countNotice,
-}: Pick<Deps, 'handler' | 'projects'> & { readonly countNotice: CountNotice }): OfferBilling {
-  return async ({ projectId, actorId, userId }, context) => {
-    const made = { offerId: derivedId(context, 'billing-offer'), now: context.time };
+  takeBackIfEnded,
+}: Pick<Deps, 'handler' | 'projects'> & {
+  readonly countNotice: CountNotice;
+  readonly takeBackIfEnded: TakeBackIfEnded;
+}): OfferBilling {
+  return async ({ projectId, actorId, session, userId }, context) => {
+    const offerId = derivedId(context, 'billing-offer');
+    const made = { offerId, now: context.time };
     const command = { type: 'OfferBilling', actorId, userId, ...made } as const;
     await countNotice({ projectId, actorId, userId }, command);
     const { documents } = await handler.handle(
@@ -48,6 +55,7 @@ export function makeOfferBilling({
       command,
       context,
     );
+    await takeBackIfEnded({ projectId, actorId, session, offerId }, context);
     return (
       (await projects.after(documents, actorId)) ??
       rejectProject('project_not_found', 'there is no such project')

@@ -25,7 +25,7 @@ export interface MeasuredAsset {
  */
 export interface Capacity {
   /**
-   * Announces an asset and appends it.
+   * Announces an asset and appends it. A repetition of an earlier addition announces nothing, and is not judged.
    * @throws CommandRejected capacity_exceeded, when nothing stays announced; the errors of `append`; Overloaded,
    * StoreUnavailable
    */
@@ -50,16 +50,17 @@ export function makeCapacity({
   handler,
   usage,
   clock,
+  randomBytes,
   onFailure,
-}: Pick<Deps, 'handler' | 'usage' | 'clock' | 'onFailure'>): Capacity {
+}: Pick<Deps, 'handler' | 'usage' | 'clock' | 'randomBytes' | 'onFailure'>): Capacity {
   const queued = makeKeyedMutex({ waitingMax });
 
   return {
     adding: async ({ payerId, ...asset }, append) => {
       const entry = entryOf(addingOf(asset.assetId), asset.bytes, { counts: true });
       // Within a process, payers take turns: two commands do not refuse each other the last bytes.
-      await queued(payerId, () => take(payerId, asset.projectId, entry));
-      return withdrawUnlessAppended(asset.projectId, entry, append);
+      const taken = await queued(payerId, () => take(payerId, asset, entry));
+      return taken === 'added-before' ? append() : withdrawUnlessAppended(asset.projectId, entry, append);
     },
     removing: async ({ projectId, assetId, bytes }, append) => {
       const entry = entryOf(removingOf(assetId), -bytes, { counts: false });
@@ -72,16 +73,26 @@ export function makeCapacity({
   };
 
   function entryOf(id: string, bytes: number, { counts }: Pick<PendingEntry, 'counts'>): PendingEntry {
-    return { id, bytes, counts, until: new Date(clock.now().getTime() + announcedMs).toISOString() };
+    const until = new Date(clock.now().getTime() + announcedMs).toISOString();
+    return { id, by: randomBytes(9).toString('base64url'), bytes, counts, until };
   }
 
   /** Announces before it reads: of two commands that race, at least the later one sees the other. */
-  async function take(payerId: string, projectId: string, entry: PendingEntry): Promise<void> {
+  async function take(
+    payerId: string,
+    { projectId, assetId }: MeasuredAsset,
+    entry: PendingEntry,
+  ): Promise<'taken' | 'added-before'> {
     for (let attempt = 1; ; attempt += 1) {
       await announceWithRoom(projectId, entry);
+      // After the announcement: of an event that is in the log before it, the follower may have removed all entries.
+      if ((await handler.load(assetAggregate, assetId)).state.status !== 'absent') {
+        await announceQuietly(projectId, (pending) => without(pending, [entry]));
+        return 'added-before';
+      }
       const verdict = await judge(payerId, projectId, entry);
-      if (verdict === 'fits') return;
-      await usage.announce(projectId, (pending) => without(pending, [entry.id]));
+      if (verdict === 'fits') return 'taken';
+      await usage.announce(projectId, (pending) => without(pending, [entry]));
       if (verdict === 'full' || attempt === tries) {
         rejectAsset(
           'capacity_exceeded',
@@ -116,27 +127,27 @@ export function makeCapacity({
       all.reduce((sum, total) => sum + bytesOf(total, isAlive), 0n) <= BigInt(capacity);
     if (isWithin(() => true)) return 'fits';
     const dead = await removeDead(totals);
-    if (isWithin(({ id }) => !dead.has(id))) return 'fits';
+    if (isWithin((one) => !dead.has(keyOf(one)))) return 'fits';
     return isWithin(({ id, bytes }) => id === entry.id || bytes < 0) ? 'raced' : 'full';
   }
 
-  /** Removes the entries of commands that have ended without an event. Returns their ids. */
+  /** Removes the entries of commands that have ended without an event. Returns their keys. */
   async function removeDead(totals: ReadonlyMap<string, Total>): Promise<ReadonlySet<string>> {
     const nowMs = clock.now().getTime();
     const dead = new Set<string>();
     let lookUps = 0;
     for (const [projectId, { pending }] of totals) {
-      const gone: string[] = [];
-      for (const { id, until } of pending) {
-        if (Date.parse(until) > nowMs || lookUps === lookUpsMax) continue;
+      const gone: PendingEntry[] = [];
+      for (const entry of pending) {
+        if (Date.parse(entry.until) > nowMs || lookUps === lookUpsMax) continue;
         lookUps += 1;
-        const { assetId, before } = announcedBy(id);
+        const { assetId, before } = announcedBy(entry.id);
         const { state } = await handler.load(assetAggregate, assetId);
-        if (state.status === before) gone.push(id);
+        if (state.status === before) gone.push(entry);
       }
       if (gone.length === 0) continue;
       await usage.announce(projectId, (current) => without(current, gone));
-      for (const id of gone) dead.add(id);
+      for (const entry of gone) dead.add(keyOf(entry));
     }
     return dead;
   }
@@ -144,13 +155,13 @@ export function makeCapacity({
   /** Where the append may have happened, the entry stays: the follower, or a later command, removes it. */
   async function withdrawUnlessAppended<Result>(
     projectId: string,
-    { id }: PendingEntry,
+    entry: PendingEntry,
     append: () => Promise<Result>,
   ): Promise<Result> {
     try {
       return await append();
     } catch (error) {
-      if (wroteNothing(error)) await announceQuietly(projectId, (pending) => without(pending, [id]));
+      if (wroteNothing(error)) await announceQuietly(projectId, (pending) => without(pending, [entry]));
       throw error;
     }
   }
@@ -177,16 +188,25 @@ function wroteNothing(error: unknown): boolean {
 }
 
 function withEntry(pending: readonly PendingEntry[], entry: PendingEntry): readonly PendingEntry[] {
-  return [...pending.filter(({ id }) => id !== entry.id), entry];
+  return [...(without(pending, [entry]) ?? pending), entry];
 }
 
-function without(pending: readonly PendingEntry[], ids: readonly string[]): readonly PendingEntry[] | null {
-  const left = pending.filter(({ id }) => !ids.includes(id));
+function without(
+  pending: readonly PendingEntry[],
+  entries: readonly PendingEntry[],
+): readonly PendingEntry[] | null {
+  const keys = new Set(entries.map(keyOf));
+  const left = pending.filter((one) => !keys.has(keyOf(one)));
   return left.length === pending.length ? null : left;
 }
 
 /** Makes the entry count. Null where the follower has counted its event and removed it. */
-function counting(pending: readonly PendingEntry[], { id }: PendingEntry): readonly PendingEntry[] | null {
-  if (!pending.some((one) => one.id === id)) return null;
-  return pending.map((one) => (one.id === id ? { ...one, counts: true } : one));
+function counting(pending: readonly PendingEntry[], entry: PendingEntry): readonly PendingEntry[] | null {
+  if (!pending.some((one) => keyOf(one) === keyOf(entry))) return null;
+  return pending.map((one) => (keyOf(one) === keyOf(entry) ? { ...one, counts: true } : one));
+}
+
+/** Another attempt may announce the same event. An attempt changes only the entry that it made. */
+function keyOf({ id, by = '' }: PendingEntry): string {
+  return `${id}/${by}`;
 }

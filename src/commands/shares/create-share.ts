@@ -34,6 +34,14 @@ export type CreateShare = (
   context: CommandContext,
 ) => Promise<Versioned<ShareResource>>;
 
+/** Checks what needs no store. @throws CommandRejected invalid_request */
+export function checkNewShare(
+  input: Pick<CreateShareInput, 'password' | 'expiresAt'>,
+  now: Date,
+): Pick<CreateShareInput, 'password' | 'expiresAt'> {
+  return { password: checkSharePassword(input.password), expiresAt: checkShareEnd(input.expiresAt, now) };
+}
+
 export function makeCreateShare({
   handler,
   sealer,
@@ -44,8 +52,7 @@ export function makeCreateShare({
 }: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'randomBytes' | 'sharePasswords' | 'shares'>): CreateShare {
   return async (input, context) => {
     const { projectId, assetId, maxUses, allowDownload, createdBy } = input;
-    const password = checkSharePassword(input.password);
-    const expiresAt = checkShareEnd(input.expiresAt, context.time);
+    const { password, expiresAt } = checkNewShare(input, context.time);
     existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
     const shareId = derivedId(context, 'share');
     const place = { projectId, shareId };

@@ -41,6 +41,11 @@ export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => 
 /** The life of a share session (docs/design.md#share-verification). */
 const sessionMs = 12 * 3_600_000;
 
+/** Checks what needs no store, and returns the password. @throws CommandRejected invalid_request */
+export function checkVisit({ password }: Pick<VerifyShareInput, 'password'>): string {
+  return checkTriedPassword(password);
+}
+
 export function makeVerifyShare({
   handler,
   digests,
@@ -59,7 +64,7 @@ export function makeVerifyShare({
   readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
 }): VerifyShare {
   return async ({ token, clientIp, ...input }, context) => {
-    const password = checkTriedPassword(input.password);
+    const password = checkVisit(input);
     const accessId = derivedId(context, 'share-access');
     const found = await find(token, accessId);
     if (found === null) {

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { rejectProject } from '../../domain/project/rejections.js';
-import { checkConfiguration } from '../../domain/storage/configuration.js';
+import { checkConfiguration, type StorageConfiguration } from '../../domain/storage/configuration.js';
 import { checkCredentials } from '../../domain/storage/credentials.js';
 import type { StorageProvider } from '../../domain/storage/provider.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
@@ -35,6 +35,34 @@ export type CreateStorage = (
   context: CommandContext,
 ) => Promise<Versioned<StorageResource>>;
 
+/** Checks what needs no store, and returns it normalised. @throws CommandRejected invalid_request */
+export type CheckNewStorage = (input: Omit<CreateStorageInput, 'projectId'>) => {
+  readonly configuration: StorageConfiguration;
+  readonly clear: ReturnType<typeof checkCredentials>;
+};
+
+export function makeCheckNewStorage({
+  allowsHttp,
+}: {
+  readonly allowsHttp: (address: string) => boolean;
+}): CheckNewStorage {
+  return (input) => ({
+    configuration: checkConfiguration(
+      {
+        name: input.name,
+        provider: input.provider,
+        endpoint: input.endpoint ?? '',
+        bucket: input.bucket,
+        region: input.region ?? '',
+        base_path: input.base_path ?? '',
+        cdn_domain: input.cdn_domain ?? '',
+      },
+      allowsHttp,
+    ),
+    clear: checkCredentials(input.provider, input.credentials),
+  });
+}
+
 export function makeCreateStorage({
   handler,
   sealCredentials,
@@ -48,22 +76,11 @@ export function makeCreateStorage({
   /** See `makeAllowedAddresses`. */
   readonly allowsHttp: (address: string) => boolean;
 }): CreateStorage {
+  const checkNewStorage = makeCheckNewStorage({ allowsHttp });
   return async (input, context) => {
-    const { projectId, provider } = input;
+    const { projectId } = input;
     await requireEntitlement(projectId);
-    const configuration = checkConfiguration(
-      {
-        name: input.name,
-        provider,
-        endpoint: input.endpoint ?? '',
-        bucket: input.bucket,
-        region: input.region ?? '',
-        base_path: input.base_path ?? '',
-        cdn_domain: input.cdn_domain ?? '',
-      },
-      allowsHttp,
-    );
-    const clear = checkCredentials(provider, input.credentials);
+    const { configuration, clear } = checkNewStorage(input);
     const storageId = derivedId(context, 'storage');
     // Before the credentials are sealed: a full project leaves no data key.
     await places.take(projectId, storageId);

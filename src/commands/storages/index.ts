@@ -2,7 +2,7 @@ import type { Deps } from '../deps.js';
 import { makeChangeStorage } from './change-storage.js';
 import { makeChooseDefaultStorage } from './choose-default-storage.js';
 import { makeChooseFirstDefault } from './choose-first-default.js';
-import { makeCreateStorage } from './create-storage.js';
+import { makeCheckNewStorage, makeCreateStorage } from './create-storage.js';
 import { makeDeleteOrphanedStorages } from './delete-orphaned-storages.js';
 import { makeDeleteStorage, makeDestroyCredentials } from './delete-storage.js';
 import { makeOpenStorage } from './open-storage.js';
@@ -23,6 +23,7 @@ export function makeStorageCommands(deps: Deps) {
     destroyCredentials: makeDestroyCredentials(deps),
   };
   return {
+    checkNewStorage: makeCheckNewStorage({ allowsHttp }),
     createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),

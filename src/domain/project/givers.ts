@@ -1,10 +1,13 @@
 import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { ProjectEvent } from './events.js';
 
-/** The giver of a membership, an invitation or an API key; null where no user gave it. `at`: the store's recorded time. */
+/** The giver of a membership, a role, an invitation or an API key; null where no user gave it. */
 export interface GivenAccess {
   readonly by: string | null;
+  /** The store's recorded time. */
   readonly at: Date;
+  /** The command that gave it; null for an offer. */
+  readonly commandId: string | null;
 }
 
 /** By the id of the member, the invitation or the API key. Only those that the project has. */
@@ -12,22 +15,23 @@ export type GivenAccesses = ReadonlyMap<string, GivenAccess>;
 
 /** Returns who has given what after an event. */
 export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
-  const at = event.recordedAt;
+  const now = { at: event.recordedAt, commandId: event.metadata.command_id };
   if (event.type === 'MemberInvited') {
-    return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, at });
+    return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, ...now });
   }
   if (event.type === 'ApiKeyIssued') {
-    return new Map(given).set(event.data.key_id, { by: event.data.issued_by, at });
+    return new Map(given).set(event.data.key_id, { by: event.data.issued_by, ...now });
   }
   if (event.type === 'InvitationRoleChanged') {
     const { invitation_id, changed_by } = event.data;
-    return changed_by === undefined ? given : new Map(given).set(invitation_id, { by: changed_by, at });
+    return changed_by === undefined ? given : new Map(given).set(invitation_id, { by: changed_by, ...now });
   }
   if (event.type === 'MemberAdded') {
-    const { user_id, invitation_id } = event.data;
+    const { user_id, invitation_id, given_by } = event.data;
     const invited = invitation_id === null ? undefined : given.get(invitation_id);
-    const by = invited === undefined ? userOf(event.metadata.actor) : invited.by;
-    return without(given, invitation_id).set(user_id, { by, at: invited?.at ?? at });
+    // Events from before offers do not say who gave the role.
+    const access = invited ?? { by: given_by ?? userOf(event.metadata.actor), ...now };
+    return without(given, invitation_id).set(user_id, access);
   }
   if (event.type === 'MemberRemoved') return without(given, event.data.user_id);
   if (event.type === 'InvitationWithdrawn') return without(given, event.data.invitation_id);
@@ -41,6 +45,6 @@ function without(given: GivenAccesses, id: string | null): Map<string, GivenAcce
 }
 
 /** Returns the user of an actor `user:<id>`; null for any other actor. */
-function userOf(actor: string): string | null {
+export function userOf(actor: string): string | null {
   return actor.startsWith('user:') ? actor.slice('user:'.length) : null;
 }

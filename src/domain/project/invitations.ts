@@ -79,7 +79,9 @@ function accept(
   // Accepted or withdrawn before.
   if (invitation === null) return [];
   if (invitation.role === 'owner' && roleIn(project, userId) === null) return [];
-  return join(invitation, userId, project);
+  // The mail of the invitation said that it waits for consent, so another one says who gave the role, and how to leave.
+  const givenBy = project.lowered.has(invitationId) ? { given_by: invitation.invited_by } : {};
+  return join(invitation, userId, project, givenBy);
 }
 
 function answer(
@@ -103,6 +105,7 @@ function join(
   invitation: InvitationEntry,
   userId: string,
   project: ExistingProject,
+  givenBy: { readonly given_by?: string } = {},
 ): readonly ProjectEvent[] {
   const { id, role, invited_by } = invitation;
   if (roleIn(project, userId) !== null) return [withdrawal(invitation)];
@@ -110,7 +113,7 @@ function join(
   if (!roleAtLeast(roleIn(project, invited_by) ?? 'viewer', role === 'owner' ? 'owner' : 'admin')) {
     return [withdrawal(invitation, 'inviter_lost_right')];
   }
-  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id } }];
+  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id, ...givenBy } }];
 }
 
 type WithdrawalReason = NonNullable<Extract<ProjectEvent, { type: 'InvitationWithdrawn' }>['data']['reason']>;

@@ -2,6 +2,8 @@ import type { Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { Recorded } from '../../event-sourcing/ports/domain-event.js';
 import type { ProjectEvent } from './events.js';
 import { type GivenAccesses, givenAfter } from './givers.js';
+import { loweredAfter } from './lowered-invitations.js';
+import { type RaisedRoles, raisesAfter } from './raises.js';
 import { applyEvent, newProject, type ProjectFields } from './status.js';
 
 export type ProjectState =
@@ -22,6 +24,9 @@ export interface ExistingProject extends ProjectFields {
   /** The revoked keys and the ended invitations, newest last. A late repetition does not make one of them again. */
   readonly endedIds: readonly string[];
   readonly given: GivenAccesses;
+  readonly raises: RaisedRoles;
+  /** The open invitations of an owner that got another role: see `loweredAfter`. */
+  readonly lowered: ReadonlySet<string>;
 }
 
 /** More than a project has at once, so that one command that ends all of them does not push out the others. */
@@ -37,8 +42,12 @@ export interface MemberAddition {
 
 export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): ProjectState {
   if (event.type === 'ProjectCreated') {
-    const nothingYet = { mailed: new Set<string>(), additions: new Map(), endedIds: [], given: new Map() };
-    return { status: 'existing', ...newProject(event), ...nothingYet };
+    return {
+      status: 'existing',
+      ...newProject(event),
+      ...{ mailed: new Set(), additions: new Map(), endedIds: [] },
+      ...{ given: new Map(), raises: new Map(), lowered: new Set() },
+    };
   }
   if (state.status !== 'existing') return state;
   if (event.type === 'ProjectDeleted') {
@@ -51,6 +60,8 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
     additions: additionsAfter(state, event),
     endedIds: endedIdsAfter(state, event),
     given: givenAfter(state.given, event),
+    raises: raisesAfter(state.raises, event, state),
+    lowered: loweredAfter(state.lowered, event, state),
   };
 }
 

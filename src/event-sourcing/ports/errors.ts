@@ -15,9 +15,19 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
+/** A store has no room, so it refuses writes and may still answer reads. */
+export class StoreFull extends StoreUnavailable {
+  override readonly name = 'StoreFull';
+}
+
 /** The write may have happened, may still happen, or may never happen. Repeat it with the same ids, or read. */
 export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = 'OutcomeUnknown';
+}
+
+/** Tells whether a write failed for lack of room, with a known or an unknown outcome. */
+export function isForLackOfRoom(error: Error): boolean {
+  return error instanceof StoreFull || error.cause instanceof StoreFull;
 }
 
 /** The store's data is damaged, or is other data than expected. A retry cannot help; the message says what to do. */

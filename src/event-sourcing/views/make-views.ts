@@ -1,7 +1,8 @@
 import type { JsonObject } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
-import { foldWholeStream } from './fold-documents.js';
+import { foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { Generations } from './generations.js';
+import type { HeldCollections } from './held-collections.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { AnyProjection } from './projection.js';
 import { makeTotals } from './totals.js';
@@ -12,8 +13,9 @@ export function makeViews(deps: {
   readonly generations: Generations;
   readonly readModelStore: ReadModelStore;
   readonly eventStore: EventStore;
+  readonly held?: HeldCollections;
 }): Views {
-  const { generations, readModelStore, eventStore } = deps;
+  const { generations, readModelStore, eventStore, held } = deps;
   return {
     of: <Document extends JsonObject>(projection: AnyProjection) => ({
       get: async (id: string) => {
@@ -30,9 +32,13 @@ export function makeViews(deps: {
         return documents.filter((document) => document !== null);
       },
       find: async (query) =>
-        toViewDocuments<Document>(await readModelStore.find(generations.liveCollection(projection), query)),
+        listed<Document>(
+          projection,
+          await readModelStore.find(generations.liveCollection(projection), query),
+        ),
       findInOrder: async (query) =>
-        toViewDocuments<Document>(
+        listed<Document>(
+          projection,
           await readModelStore.findInOrder(generations.liveCollection(projection), query),
         ),
       ids: (query) => readModelStore.ids(generations.liveCollection(projection), query),
@@ -67,7 +73,26 @@ export function makeViews(deps: {
     id: string,
     stored: StoredDocument | null,
   ): Promise<ViewDocument<Document> | null> {
-    return toViewDocument<Document>(stored ?? (await foldWholeStream(eventStore, projection, id)));
+    if (stored === null) return toViewDocument<Document>(await foldWholeStream(eventStore, projection, id));
+    return toViewDocument<Document>(isHeld(projection) ? await foldedOn(projection, stored) : stored);
+  }
+
+  /** Returns the documents of a list. A held collection lacks events of them, and documents that it has not seen. */
+  async function listed<Document extends JsonObject>(
+    projection: AnyProjection,
+    found: readonly StoredDocument[],
+  ): Promise<readonly ViewDocument<Document>[]> {
+    if (!isHeld(projection)) return toViewDocuments<Document>(found);
+    const folded = await Promise.all(found.map((document) => foldedOn(projection, document)));
+    return toViewDocuments<Document>(folded.filter((document) => document !== null));
+  }
+
+  function isHeld(projection: AnyProjection): boolean {
+    return held?.has(generations.liveCollection(projection)) === true;
+  }
+
+  function foldedOn(projection: AnyProjection, stored: StoredDocument): Promise<StoredDocument | null> {
+    return foldOnwards(eventStore, projection, stored.id, stored);
   }
 }
 

@@ -1,6 +1,7 @@
-import { reasonOf } from '../ports/errors.js';
+import { isForLackOfRoom, reasonOf } from '../ports/errors.js';
 import type { Position } from '../ports/domain-event.js';
 import type { Task } from '../sharing/tasks.js';
+import { heldEventsMax } from './held-collections.js';
 import type { AnyView } from './projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
 import type { SetApartStream } from './set-apart.js';
@@ -43,6 +44,7 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
   const onProgress = (progress: ProjectorProgress): void => {
     const isLive = status.state === 'live' || isReached(progress.position, startHead);
     status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
+    if (progress.atHead) deps.held?.release(collection);
   };
   const onSaver = (saver: typeof save): void => {
     save = saver;
@@ -50,14 +52,15 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
   const done = runProjector(
     deps,
     { projection, collection },
-    { signal: controller.signal, onProgress, onRetry, onSaver, onSetApart },
+    { signal: controller.signal, onProgress, onRetry: retry, onSaver, onSetApart },
   ).catch((error: unknown) => {
     status = { ...status, state: 'stopped', reason: reasonOf(error) };
     onStopped(error);
   });
+  const ended = done.finally(() => deps.held?.release(collection));
 
   return {
-    done,
+    done: ended,
     end: () => {
       controller.abort();
     },
@@ -72,4 +75,19 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
       });
     },
   };
+
+  function retry(error: Error, attempt: number): void {
+    onRetry(error, attempt);
+    if (!isForLackOfRoom(error)) return;
+    // A failed look has the reason of a failed attempt, and follows the next attempt again.
+    void holdIfClose().catch(() => undefined);
+  }
+
+  /** Holds a collection that was fed before and lacks only the newest events. Readers cannot make up for more. */
+  async function holdIfClose(): Promise<void> {
+    const { position } = status;
+    if (position === null) return;
+    const { atHead } = await deps.eventStore.readAll({ after: position, limit: heldEventsMax });
+    if (atHead && status.position === position) deps.held?.hold(collection);
+  }
 }

@@ -1,6 +1,7 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DocumentWriter } from './document-writer.js';
+import type { HeldCollections } from './held-collections.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
@@ -17,6 +18,8 @@ export interface ProjectorDeps {
   readonly random: Random;
   /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
   readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
+  /** Receives the collections that lack events because their store has no room. */
+  readonly held?: HeldCollections;
 }
 
 export interface ProjectorProgress {

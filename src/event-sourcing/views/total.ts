@@ -16,7 +16,10 @@ export type Total = {
  * in the write that counts the event, so the change is in the total at every moment, and only once.
  */
 export type PendingEntry = {
+  /** Of the event. Several attempts may announce it, and it counts once. */
   readonly id: string;
+  /** The attempt that announced the entry, and that alone changes it. Entries from before do not have it. */
+  readonly by?: string;
   readonly bytes: number;
   /** Whether the change is part of the total. A removal counts only when its event is in the log. */
   readonly counts: boolean;
@@ -63,7 +66,8 @@ export function totalWith(total: Total, changes: readonly PlacedChange[]): Total
  * @param isAlive returns whether an entry may still get its event; an entry without one counts no more
  */
 export function bytesOf(total: Total, isAlive: (entry: PendingEntry) => boolean): bigint {
-  return total.pending
-    .filter((entry) => entry.counts && isAlive(entry))
-    .reduce((sum, entry) => sum + BigInt(entry.bytes), BigInt(total.bytes));
+  const counting = new Map(
+    total.pending.filter((entry) => entry.counts && isAlive(entry)).map(({ id, bytes }) => [id, bytes]),
+  );
+  return [...counting.values()].reduce((sum, bytes) => sum + BigInt(bytes), BigInt(total.bytes));
 }

@@ -7,6 +7,7 @@ import { makeElapsed } from '../sharing/elapsed.js';
 import { makeHeadHistory } from '../sharing/head-history.js';
 import type { Members } from '../sharing/members.js';
 import { makeStandstill, type StandingPart } from '../sharing/standstill.js';
+import type { HeldCollections } from './held-collections.js';
 import type { Generations } from './generations.js';
 import { type AnyView, viewVersion } from './projection.js';
 import { isReached } from './projector.js';
@@ -37,6 +38,7 @@ export function makeViewWatch(deps: {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly startHead: Position | null;
+  readonly held?: HeldCollections;
   /** Returns the projector of the live collection in this process. */
   readonly taskOf: (projection: AnyView) => ProjectorTask | null;
 }): ViewWatch {
@@ -132,7 +134,8 @@ export function makeViewWatch(deps: {
       const isThere = isElsewhere(projection)
         ? isReached(stored.of(collection), startHead)
         : taskOf(projection)?.status().state === 'live';
-      if (isThere) ready.add(projection);
+      // Readers fold what a held collection lacks.
+      if (isThere || deps.held?.has(collection) === true) ready.add(projection);
     }
   }
 

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { noContent } from '../reply.js';
 import { meOf } from '../../../projections/users/reader.js';
 import { meResource } from '../../../projections/users/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
 const profileChange = z
   .strictObject({
-    nickname: z.string().max(200).meta({ minLength: 1, maxLength: 50 }).optional(),
+    nickname: z.string().max(200).meta({ minLength: 1, maxLength: 50, pattern: namePattern }).optional(),
   })
   .meta({ id: 'ProfileChange', description: 'What is left out stays.' });
 

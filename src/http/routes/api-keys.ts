@@ -1,11 +1,13 @@
 import type { Commands } from '../../commands/index.js';
+import { checkKeyIssue } from '../../commands/projects/issue-api-key.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { scope, scopes } from '../../domain/scope.js';
-import { refuseKey } from '../credentials.js';
+import { actingOf } from '../credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { apiKeyResource } from '../../../projections/api-keys/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
@@ -15,7 +17,7 @@ const apiKeyIssue = z
     name: z
       .string()
       .max(256)
-      .meta({ minLength: 1, maxLength: 64, examples: ['Nightly export'] }),
+      .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
     scopes: z.array(scope).min(1).max(scopes.length).meta({ uniqueItems: true }),
     expires_at: z.iso
       .datetime({ offset: true })
@@ -67,12 +69,12 @@ export function makeApiKeyRoutes({
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
       errors: ['conflict'],
       idempotent: true,
+      check: ({ body, ...times }) => {
+        checkKeyIssue({ ...body, expiresAt: dateOf(body.expires_at) }, times);
+      },
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
-        const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-        const { userId: actorId, sessionId, sessionEpoch } = refuseKey(caller);
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const issue = { projectId, actorId, session, ...body, expiresAt };
+        const issue = { projectId, ...actingOf(caller), ...body, expiresAt: dateOf(expires_at) };
         const { resource, key } = await issueApiKey(issue, command);
         return { status: 201, body: { ...resource, key } };
       },
@@ -91,4 +93,8 @@ export function makeApiKeyRoutes({
       },
     }),
   ];
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
 }

@@ -1,26 +1,30 @@
 import type { Commands } from '../../commands/index.js';
+import { checkNewAsset } from '../../commands/assets/add-asset.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { assetResource } from '../../../projections/assets/resource.js';
+import { namePattern, segmentsPattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const text = z.string().max(2048);
-const name = text.meta({ minLength: 1, maxLength: 255, examples: ['Rhine at dawn'] });
+const name = text.meta({ minLength: 1, maxLength: 255, pattern: namePattern, examples: ['Rhine at dawn'] });
 const objectKey = text.meta({
   minLength: 1,
   maxLength: 1024,
-  pattern: '^[^/]+(/[^/]+)*$',
+  pattern: segmentsPattern,
   description: "Below the storage's base_path, without empty segments, . and ..",
   examples: ['2026/rhine.mp4'],
 });
+const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
+const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const mediaType = text.meta({
   maxLength: 255,
-  pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}([ \\t]*;.*)?$',
+  pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
   description: 'RFC 6838, with parameters or without.',
   examples: ['video/mp4'],
 });
@@ -77,6 +81,9 @@ export function makeAssetRoutes({
       replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded'],
       idempotent: true,
+      check: ({ body: { storage_id: _, renditions = [], ...facts } }) => {
+        checkNewAsset({ ...facts, renditions });
+      },
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, renditions = [], ...facts } = body;

@@ -3,6 +3,7 @@ import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { meOf } from '../../../projections/users/reader.js';
 import { meResource, userResource } from '../../../projections/users/resource.js';
+import { optionalNamePattern } from '../../domain/text.js';
 import { tokens, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -15,7 +16,11 @@ const registration = z
     nickname: z
       .string()
       .max(200)
-      .meta({ maxLength: 50, description: "Left out or blank: the address's local part." })
+      .meta({
+        maxLength: 50,
+        pattern: optionalNamePattern,
+        description: "Left out or blank: the address's local part.",
+      })
       .optional(),
   })
   .meta({ id: 'Registration' });

@@ -1,7 +1,7 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
 import { projectResource } from '../../../projections/projects/resource.js';
-import { refuseKey } from '../credentials.js';
+import { actingOf } from '../credentials.js';
 import { noContent } from '../reply.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -36,8 +36,8 @@ export function makeBillingRoutes({
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       entityTag: true,
       handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) => {
-        const { userId: actorId } = refuseKey(caller);
-        const { resource, revision } = await offerBilling({ projectId, actorId, userId }, command);
+        const offer = { projectId, ...actingOf(caller), userId };
+        const { resource, revision } = await offerBilling(offer, command);
         return { status: 200, body: resource, revision };
       },
     }),

@@ -1,8 +1,9 @@
 import type { Commands } from '../../commands/index.js';
+import { checkAddress } from '../../commands/shared/check-address.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../../domain/role.js';
-import { refuseKey } from '../credentials.js';
+import { actingOf, refuseKey } from '../credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { memberResource } from '../../../projections/members/resource.js';
@@ -62,10 +63,12 @@ export function makeMemberRoutes({
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
+      check: ({ body }) => {
+        checkAddress(body.email);
+      },
       needsFresh: ({ body }) => body.role === 'owner',
       handler: async ({ params: { projectId }, body, caller, command }) => {
-        const { userId: actorId } = refuseKey(caller);
-        return { status: 201, body: await addMember({ projectId, actorId, ...body }, command) };
+        return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
       },
     }),
     defineRoute({
@@ -82,8 +85,8 @@ export function makeMemberRoutes({
       needsFresh: ({ params: { memberId }, body, project }) =>
         body.role === 'owner' || project.roleOf(memberId) === 'owner',
       handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
-        const { userId: actorId } = refuseKey(caller);
-        const changed = await changeMemberRole({ projectId, actorId, memberId, ...body }, command);
+        const change = { projectId, ...actingOf(caller), memberId, ...body };
+        const changed = await changeMemberRole(change, command);
         return { status: 200, body: changed };
       },
     }),

@@ -41,10 +41,11 @@ const noFields = z.strictObject({});
 /** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
 export function makeOrderRoutes({
   plans,
+  checkOrder,
   placeOrder,
   cancelOrder,
   orders,
-}: Pick<Commands, 'placeOrder' | 'cancelOrder'> &
+}: Pick<Commands, 'checkOrder' | 'placeOrder' | 'cancelOrder'> &
   Pick<Readers, 'orders'> & {
     readonly plans: readonly z.output<typeof plan>[];
   }): readonly Route[] {
@@ -73,17 +74,12 @@ export function makeOrderRoutes({
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
+      check: ({ body }) => {
+        checkOrder(orderedIn(body));
+      },
       handler: async ({ body, caller, command }) => {
-        const { resource, revision } = await placeOrder(
-          {
-            buyer: { userId: caller.userId, twoFactorEnabled: caller.meetsTwoFactor },
-            planId: body.plan_id,
-            provider: body.provider,
-            currency: body.currency,
-            projectId: body.project_id,
-          },
-          command,
-        );
+        const buyer = { userId: caller.userId, twoFactorEnabled: caller.meetsTwoFactor };
+        const { resource, revision } = await placeOrder({ buyer, ...orderedIn(body) }, command);
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
@@ -152,4 +148,9 @@ export function makeOrderRoutes({
 
 function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {
   return resource;
+}
+
+function orderedIn(body: z.output<typeof orderRequest>) {
+  const { plan_id: planId, provider, currency, project_id: projectId } = body;
+  return { planId, provider, currency, projectId };
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
+import { checkNewPasskey } from '../../commands/accounts/register-passkey.js';
 import type { Readers } from '../../../projections/readers.js';
 import { passkeyResource } from '../../../projections/users/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
@@ -13,7 +15,7 @@ const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 const name = z
   .string()
   .max(256)
-  .meta({ minLength: 1, maxLength: 64, examples: ['Laptop'] });
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
 
 const newPasskey = z
   .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
@@ -59,6 +61,9 @@ export function makePasskeyRoutes({
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
       idempotent: true,
+      check: ({ body }) => {
+        checkNewPasskey(body);
+      },
       limit: { name: 'two_factor', counts: 'all' },
       cacheControl: 'no-store',
       handler: async ({ body: { credential, name: given }, caller, command }) => {

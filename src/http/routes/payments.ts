@@ -20,6 +20,7 @@ import {
 import { paymentResolution } from '../order-resources.js';
 import { pageOf, pageQueryBy, readPage } from '../../../projections/paging.js';
 import { paymentAction, paymentId } from '../../domain/payment.js';
+import { textPattern } from '../../domain/text.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
@@ -30,7 +31,7 @@ const resolutionRequest = z
     order_id: z.uuid().toLowerCase().optional().meta({
       description: 'The order that a whole callback is applied to. What is in review is its order’s.',
     }),
-    note: z.string().min(1).max(1_000).meta({ description: 'Why. It is kept sealed.' }),
+    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
   })
   .meta({ id: 'PaymentResolutionRequest' });
 

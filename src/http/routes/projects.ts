@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkNewProject } from '../../commands/projects/create-project.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { isAuditor } from '../access.js';
@@ -7,6 +8,7 @@ import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { projectResource } from '../../../projections/projects/resource.js';
+import { namePattern } from '../../domain/text.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
@@ -16,7 +18,7 @@ const path = '/api/v1/projects';
 const name = z
   .string()
   .max(256)
-  .meta({ minLength: 1, maxLength: 64, examples: ['Summer campaign'] });
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
 const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
 const projectChange = z
   .strictObject({
@@ -50,6 +52,9 @@ export function makeProjectRoutes({
       replies: { 201: { description: 'The project.', schema: projectResource } },
       errors: ['project_limit_reached'],
       idempotent: true,
+      check: ({ body }) => {
+        checkNewProject(body);
+      },
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
         const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);

@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkVisit } from '../../commands/shares/verify-share.js';
 import { z } from 'zod';
 import type { OpenedShare } from '../../commands/shares/verify-share.js';
 import { mediaLink, wrap, wrapped } from '../resources.js';
@@ -73,6 +74,9 @@ export function makePublicShareRoutes({
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',
+      check: ({ body }) => {
+        checkVisit(body);
+      },
       handler: async ({ params: { token }, body: { password }, client, command }) => {
         const opened = await verifyShare({ token, password, clientIp: client }, command);
         return { status: 200, body: wrap(present(opened)) };

@@ -1,4 +1,5 @@
 import type { Commands } from '../../commands/index.js';
+import { checkNewShare } from '../../commands/shares/create-share.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
@@ -69,6 +70,10 @@ export function makeShareRoutes({
       replies: { 201: { description: 'The share, with the URL to pass on.', schema: shareResource } },
       errors: ['not_found', 'too_many_attempts'],
       idempotent: true,
+      check: ({ body, earliest }) => {
+        const expiresAt = dateOrNull(body.expires_at ?? null);
+        checkNewShare({ password: body.password, expiresAt }, earliest);
+      },
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const input = {

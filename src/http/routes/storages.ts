@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { storageResource } from '../../../projections/storage-configs/resource.js';
+import { folderPattern, namePattern, trimmedPattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const text = z.string().max(2048);
-const credential = z.string().max(1024).meta({ minLength: 1, writeOnly: true });
+const credential = z.string().max(1024).meta({ minLength: 1, pattern: trimmedPattern, writeOnly: true });
 
 /** Credentials with each provider's names (docs/api.md#22-storage-creation-request). */
 const keyPair = z.strictObject({ access_key: credential, secret_key: credential });
@@ -21,11 +22,13 @@ export const storageCredentials = {
 
 /** The fields of all providers. The domain checks the rules beyond their shape. */
 export const storageFields = {
-  name: text.meta({ minLength: 1, maxLength: 64, examples: ['Originals'] }),
+  name: text.meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] }),
   bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
   endpoint: text.meta({ description: 'An origin, such as https://s3.eu-west-1.amazonaws.com.' }).optional(),
   region: text.meta({ description: 'For cos, a region or a full endpoint is needed.' }).optional(),
-  base_path: text.meta({ description: 'The folder that all keys begin with.' }).optional(),
+  base_path: text
+    .meta({ pattern: folderPattern, description: 'The folder that all keys begin with.' })
+    .optional(),
   cdn_domain: text.meta({ description: 'A host.' }).optional(),
 };
 
@@ -58,9 +61,10 @@ export const storagesPath = '/api/v1/projects/:projectId/storages';
  * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
  */
 export function makeStorageRoutes({
+  checkNewStorage,
   createStorage,
   storages,
-}: Pick<Commands, 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
+}: Pick<Commands, 'checkNewStorage' | 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -75,6 +79,9 @@ export function makeStorageRoutes({
       errors: ['conflict'],
       entityTag: true,
       idempotent: true,
+      check: ({ body }) => {
+        checkNewStorage(body);
+      },
       handler: async ({ params: { projectId }, body, command }) => {
         const { resource, revision } = await createStorage({ ...body, projectId }, command);
         const location = `/api/v1/projects/${projectId}/storages/${resource.id}`;

@@ -1,4 +1,9 @@
-import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import {
+  OutcomeUnknown,
+  StoreDamaged,
+  StoreFull,
+  StoreUnavailable,
+} from '../../event-sourcing/ports/errors.js';
 import type { FileFormat } from './formats.js';
 
 /**
@@ -8,6 +13,8 @@ import type { FileFormat } from './formats.js';
 export interface FileFailure {
   readonly kind: 'unavailable' | 'unknown' | 'io' | 'damaged';
   readonly message: string;
+  /** Whether the disk has no room. A commit without room may still be found after a crash, so it is `unknown`. */
+  readonly isFull?: true;
 }
 
 /** Turns an error of SQLite or of a store into a failure; null for any other error, which is a bug. */
@@ -26,7 +33,8 @@ export function failureOf(error: unknown, format: FileFormat): FileFailure | nul
     return { kind: 'damaged', message: damage(format, what).message };
   }
   if (code === 'SQLITE_FULL') {
-    return { kind: 'unavailable', message: `the disk of ${format.fileName} is full; make room on it` };
+    const message = `the disk of ${format.fileName} is full; make room on it`;
+    return { kind: 'unavailable', message, isFull: true };
   }
   return { kind: 'unavailable', message: `${format.fileName} cannot be used now (${what})` };
 }
@@ -36,10 +44,13 @@ export function errorOf(failure: FileFailure): Error {
     case 'damaged':
       return new StoreDamaged(failure.message);
     case 'unavailable':
-      return new StoreUnavailable(failure.message);
+      return failure.isFull ? new StoreFull(failure.message) : new StoreUnavailable(failure.message);
     case 'unknown':
     case 'io':
-      return new OutcomeUnknown(failure.message);
+      return new OutcomeUnknown(
+        failure.message,
+        failure.isFull ? { cause: new StoreFull(failure.message) } : {},
+      );
   }
 }
 

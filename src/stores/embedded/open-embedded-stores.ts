@@ -7,7 +7,7 @@ import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './context.js';
 import { openConnection } from './database.js';
-import { lockDirectory, unfinishedRestore } from './directory-lock.js';
+import { lockDirectory, unfinishedRestore, watchLock } from './directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './event-store.js';
 import type { Fault } from './faults.js';
 import { openReadModelStore } from './read-model-store.js';
@@ -138,6 +138,7 @@ async function openOwned<Stores>(
       reported = true;
     },
   };
+  const unwatch = watchLock(directory, context.onFatal);
   const files: Promise<Closable>[] = [];
   const owned: Owned = {
     context,
@@ -150,6 +151,7 @@ async function openOwned<Stores>(
     for (const file of await Promise.allSettled(files)) {
       if (file.status === 'fulfilled') await file.value.close();
     }
+    unwatch();
     unlock();
   };
   let closed: Promise<void> | undefined;

@@ -84,6 +84,18 @@ export function markClosed(connection: Connection, format: FileFormat): void {
   }
 }
 
+/**
+ * Copies the write-ahead log into the file and empties it. Prepared statements keep the files open after `close`, so only a
+ * checkpoint does. A full disk leaves the log as it is, and the next start reads it.
+ */
+export function emptyLog(connection: Connection): void {
+  try {
+    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    if (sqliteCode(error) === null) throw error;
+  }
+}
+
 /** Tells whether a file notes that its newest data may be in a write-ahead log. */
 export function isMarkedOpen(connection: Connection, { openFlagOf }: FileFormat): boolean {
   if (openFlagOf === null) return false;

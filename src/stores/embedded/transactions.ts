@@ -1,5 +1,5 @@
 import type { Connection, Statement } from './database.js';
-import { type FileFailure, failureOf } from './failures.js';
+import { type FileFailure, failureOf, sqliteCode } from './failures.js';
 import type { Intercept } from './faults.js';
 import type { FileFormat } from './formats.js';
 import type { HighWaterMark } from './high-water-mark.js';
@@ -44,6 +44,7 @@ export function makeTransactions<Request, Reply>(
   const begin = connection.statement('BEGIN IMMEDIATE');
   const commit = connection.statement('COMMIT');
   const rollback = connection.statement('ROLLBACK');
+  const selectSchema = connection.query('SELECT 1 FROM sqlite_schema LIMIT 1');
   const writer = makeFileWriter(connection, (sql) => {
     const run = connection.statement(sql);
     return (...parameters) => intercept('statement', () => run(...parameters));
@@ -66,11 +67,26 @@ export function makeTransactions<Request, Reply>(
       committing = true;
       intercept('commit', commit);
       mark?.raise(endOf());
+      noteReadMark();
       return { kind: 'committed', count: taken.length, replies };
     } catch (error) {
       return { kind: 'failed', count: taken.length, failure: undo(error, committing) };
     }
   };
+
+  /**
+   * Reads, so that this thread notes the new end of the write-ahead log as a read mark in its index. The index is a mapped
+   * file, and the first reader after a commit writes the mark (SQLite, "WAL-mode File Format", section 2). On the main thread this
+   * write would wait for a frozen file system, and no request would be answered.
+   */
+  function noteReadMark(): void {
+    try {
+      selectSchema.get();
+    } catch (error) {
+      // The commit is durable. The next read reports a failure of the file.
+      if (sqliteCode(error) === null) throw error;
+    }
+  }
 
   /** Rolls a failed transaction back where possible, and returns the failure to report. */
   function undo(error: unknown, committing: boolean): FileFailure {

@@ -5,7 +5,7 @@ import { type FileFailure, failureOf } from './failures.js';
 import { makeIntercept } from './faults.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from './formats.js';
 import { type HighWaterMark, openHighWaterMark } from './high-water-mark.js';
-import { markClosed, markOpen, openWriter } from './prepare-file.js';
+import { emptyLog, markClosed, markOpen, openWriter } from './prepare-file.js';
 import { makeReadModelWriter } from './read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
 import { makeTransactions, type TransactionOutcome } from './transactions.js';
@@ -58,8 +58,7 @@ function serve(format: FileFormat): void {
 
   function close(): void {
     markClosed(connection, format);
-    // Prepared statements keep the files open after `close`, so only a checkpoint empties the write-ahead log.
-    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    emptyLog(connection);
     connection.close();
     mark?.close();
     port.close();

@@ -94,7 +94,7 @@ export async function startTestService(
     ...(callbackSleep && { callbackSleep }),
   });
   const http = await startTestHttp(t, {
-    routes: areaRoutes(commands, mailConfigured, makeAudit(stores)),
+    routes: areaRoutes(commands, stores, mailConfigured, makeAudit(stores)),
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
@@ -155,8 +155,9 @@ export async function startTestService(
 /** Returns the routes of all areas. */
 export function areaRoutes(
   commands: ReturnType<typeof givenCommands>,
-  mailConfigured: boolean,
-  audit: TestAudit,
+  stores: Pick<GivenStores, 'eventStore' | 'stateStore' | 'clock'>,
+  mailConfigured = true,
+  audit: TestAudit = makeIdleAudit(stores),
 ): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),

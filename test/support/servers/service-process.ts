@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -152,4 +152,31 @@ function baseEnvironment(): Environment {
 async function exitOf(child: ChildProcess): Promise<number | null> {
   const [code] = (await once(child, 'close')) as [number | null];
   return code;
+}
+
+/** The program that runs a command at a pseudo terminal: script of util-linux; null where the system has none. */
+export const terminalProgram =
+  process.platform === 'linux' && spawnSync('script', ['--version']).status === 0 ? 'script' : null;
+
+/** Runs one command of the CLI at a pseudo terminal. When the output matches `asks`, it types the answer and return. */
+export async function runCliAtTerminal(
+  directory: string,
+  args: readonly string[],
+  { asks, answer }: { readonly asks: RegExp; readonly answer: string },
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  if (terminalProgram === null) throw new Error('the system has no program for a pseudo terminal');
+  const command = [process.execPath, cli, ...args].map((part) => `'${part}'`).join(' ');
+  const child = spawn(terminalProgram, ['--quiet', '--return', '--command', command, '/dev/null'], {
+    env: { ...baseEnvironment(), DATA_DIR: directory },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [output, answered] = ['', false];
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+    if (answered || !asks.test(output)) return;
+    answered = true;
+    child.stdin.write(`${answer}\r`);
+  });
+  const code = await exitOf(child);
+  return { code, output };
 }

@@ -23,6 +23,7 @@ import {
 import { makeForgetInvitationsReaction } from '../../../../src/commands/projects/forget-invitations-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenCommands } from '../../given/given-commands.js';
+import { sessionOf } from '../../given/given-acting.js';
 import { givenContext, givenStores } from '../../given/given-stores.js';
 import { problemOf } from './invitation-invariants.js';
 import { partial } from '../../fakes/partial.js';
@@ -95,6 +96,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     mailConfigured: true,
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
+    takeBackIfEnded: () => Promise.resolve(),
   });
   const removeMember = makeRemoveMember(deps);
   const acceptInvitation = makeAcceptInvitation(deps);
@@ -187,7 +189,8 @@ export async function simulateInvitations(seed: number): Promise<Told> {
 
   async function invite(): Promise<void> {
     const [projectId = '', email = ''] = [pick(projectIds), pick(usedAddresses)];
-    await addMember({ projectId, actorId: ownerId, email, role: 'viewer' }, next());
+    const acting = { actorId: ownerId, session: sessionOf(ownerId) };
+    await addMember({ projectId, ...acting, email, role: 'viewer' }, next());
   }
 
   async function withdraw(): Promise<void> {

@@ -1,0 +1,71 @@
+import { backoff } from '../event-sourcing/ports/clock.js';
+import { endsProcess, StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { type ProjectionRunner, startProjections } from '../event-sourcing/views/projection-runner.js';
+import { pruneViews } from '../event-sourcing/views/prune-views.js';
+import { sentenceOf } from './sentence-of.js';
+import type { Services } from './services.js';
+import { levelOf } from './store-reports.js';
+import type { Tell } from './terminal.js';
+
+/** Starts the projections. Resolves with null if the process ends first. @throws StoreDamaged */
+export async function bringUpProjections(
+  services: Services,
+  {
+    signal,
+    fail,
+    tell,
+  }: {
+    /** Aborts when the process ends. */
+    readonly signal: AbortSignal;
+    /** Receives the error of a store that is damaged or belongs to another service; the process should end. */
+    readonly fail: (error: unknown) => void;
+    readonly tell: Tell;
+  },
+): Promise<ProjectionRunner | null> {
+  const { logger } = services.log;
+  // The loops of the views retry, and measure no time limit by a sleep.
+  const clock = { now: () => services.clock.now(), sleep: services.sleepUntilRetry };
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    try {
+      await services.generations.start();
+      // This process alone uses an embedded file, so no process of another release needs its views.
+      if (services.config.mongoDbUrl === undefined) await prune(services);
+      return await startProjections(
+        { ...services, clock },
+        {
+          onRetry: (collection, error) => {
+            const level = levelOf(services.availability, error);
+            logger[level]({ collection, error: error.message }, 'a projection waits for its stores');
+          },
+          onStopped: (collection, error) => {
+            const reason = sentenceOf(error);
+            logger.error({ collection, error: reason }, 'a projection stopped');
+            // An event that this version cannot read, and a damaged stream, stop only their view.
+            if (endsProcess(error)) fail(error);
+            else tell(`stowage: not ready: the view ${collection} has stopped: ${reason}`);
+          },
+          onSetApart: (collection, { id, reason }) => {
+            logger.error({ collection, id, error: reason }, 'a view has set a stream apart');
+          },
+          onRebuilt: (collection, differences) => {
+            logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
+          },
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      const level = levelOf(services.availability, error);
+      logger[level]({ error: error.message, attempt }, 'waiting for the stores');
+      const waitMs = backoff(attempt, services.random, { first: 250, cap: 5_000 });
+      // An aborted sleep ends the loop.
+      await services.sleepUntilRetry(waitMs, signal).catch(() => undefined);
+    }
+  }
+  return null;
+}
+
+async function prune(services: Services): Promise<void> {
+  const { collections, records } = await pruneViews(services);
+  if (collections.length + records.length === 0) return;
+  services.log.logger.info({ collections, records }, 'views that this release does not have were dropped');
+}

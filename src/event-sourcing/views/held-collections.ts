@@ -1,0 +1,25 @@
+/**
+ * The collections that lack the newest events because their store has no room. While a collection is held, a view folds the
+ * missing events of each document that it reads: docs/design.md#a-full-disk.
+ */
+export interface HeldCollections {
+  readonly has: (collection: string) => boolean;
+  readonly hold: (collection: string) => void;
+  readonly release: (collection: string) => void;
+}
+
+/** The most events that a held collection may lack. Lists lack the documents that these events would add. */
+export const heldEventsMax = 1_000;
+
+export function makeHeldCollections(): HeldCollections {
+  const held = new Set<string>();
+  return {
+    has: (collection) => held.has(collection),
+    hold: (collection) => {
+      held.add(collection);
+    },
+    release: (collection) => {
+      held.delete(collection);
+    },
+  };
+}

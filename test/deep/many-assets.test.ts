@@ -1,0 +1,164 @@
+import test, { type ExecutionContext } from 'ava';
+import { v4, v5 } from 'uuid';
+import { assetCodec } from '../../src/domain/asset/events.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { assetDescription } from '../support/examples/asset.js';
+import { realClock } from '../support/fakes/clock.js';
+import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
+import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+
+const few = 10;
+const many = 100_000;
+const appendsAtOnce = 500;
+const repetitions = 5;
+/** The totals have more digits with more assets. */
+const bytesMore = 100;
+const password = 'Correct-Horse-9';
+const namespace = '019b7d00-0000-5000-8000-000000000000';
+
+/** The calls of requests. The process itself reads records and checkpoints, which are not among them. */
+const counted: ReadonlySet<string> = new Set<keyof ReadModelStore | keyof EventStore>([
+  ...(['get', 'getEach', 'getMany', 'find', 'findInOrder', 'ids', 'scan', 'read'] as const),
+]);
+
+interface Cost {
+  readonly calls: number;
+  /** Documents, events and ids that the calls return. */
+  readonly returned: number;
+  /** Their size as JSON. */
+  readonly bytes: number;
+}
+
+test('GET auth/me, sign-in and upload-url cost the same with 10 and with 100,000 assets (F1)', async (t) => {
+  t.timeout(1_200_000);
+  // Given a project with a storage, 10 assets and another one to upload
+  const { service, costOf, append } = await start(t);
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', password);
+  const { headers } = owner;
+  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const path = `/api/v1/projects/${project}`;
+  const { grantEntitlement } = service.services.commands;
+  await grantEntitlement(
+    { projectId: project, entitlement: 'allow_s3', source: 'operator' },
+    { commandId: v4(), causationId: v4(), correlationId: v4(), actor: 'operator', time: new Date() },
+  );
+  const bucket = { name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' };
+  const credentials = { access_key: 'AK', secret_key: 'SK' };
+  const bound = await client.post(`${path}/storages`, { ...bucket, credentials }, headers);
+  const storageId = textOf(bound.json(), 'id');
+  const facts = { name: 'a', object_key: 'a', media_type: 'video/mp4', size: 1, storage_id: storageId };
+  const asset = textOf((await client.post(`${path}/assets`, facts, headers)).json(), 'id');
+  const costs = async (): Promise<Readonly<Record<string, Cost>>> => ({
+    me: await costOf(() => client.get('/api/v1/auth/me', headers)),
+    upload: await costOf(() => client.post(`${path}/assets/${asset}/upload-url`, {}, headers)),
+    // A sign-in reads the sessions of the account, so each one is ended again.
+    login: await costOf(
+      () => client.post('/api/v1/auth/login', { email: 'ada@example.org', password }),
+      async (reply) => {
+        const session = signedIn(reply.json());
+        await client.post('/api/v1/auth/logout', {}, session.headers);
+      },
+    ),
+  });
+  const usedBytes = async (): Promise<unknown> => (await client.get(path, headers)).json()['used_bytes'];
+  await append({ from: 0, to: few, project, storageId });
+  t.is(await usedBytes(), few + 1);
+  // The first requests also fill caches.
+  await costs();
+  const before = await costs();
+  // When it has 100,000
+  await append({ from: few, to: many, project, storageId });
+  t.is(await usedBytes(), many + 1);
+  // Then the same calls return as many documents, of the same size
+  const after = await costs();
+  t.log(JSON.stringify(before), JSON.stringify(after));
+  for (const [request, { calls, returned, bytes }] of Object.entries(before)) {
+    t.like(after[request], { calls, returned }, request);
+    t.true((after[request]?.bytes ?? Infinity) <= bytes + bytesMore, request);
+  }
+});
+
+async function start(t: ExecutionContext) {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  const opened = await openStores(directory);
+  t.teardown(() => opened.close());
+  let [calls, returned, bytes] = [0, 0, 0];
+  const counting = <Store extends object>(store: Store): Store =>
+    new Proxy<Store>(
+      { ...store },
+      {
+        get(target, key) {
+          const member: unknown = Reflect.get(target, key);
+          if (typeof member !== 'function' || !counted.has(String(key))) return member;
+          return async (...given: unknown[]): Promise<unknown> => {
+            const result: unknown = await Reflect.apply(member, target, given);
+            calls += 1;
+            returned += Array.isArray(result) ? result.length : 1;
+            bytes += JSON.stringify(result, (_, value: unknown) =>
+              typeof value === 'bigint' ? String(value) : value,
+            ).length;
+            return result;
+          };
+        },
+      },
+    );
+  const stores = {
+    ...opened,
+    eventStore: counting(opened.eventStore),
+    readModelStore: counting(opened.readModelStore),
+    allEmbedded: true,
+  };
+  const service = await startInProcess({ directory, stores });
+  t.teardown(() => service.close());
+
+  /** Returns the least cost of several repetitions, because a projector may read at the same moment. */
+  const costOf = async (
+    request: () => Promise<ServiceReply>,
+    undo: (reply: ServiceReply) => Promise<void> = () => Promise.resolve(),
+  ): Promise<Cost> => {
+    const costs: Cost[] = [];
+    for (let n = 0; n < repetitions; n += 1) {
+      const before = { calls, returned, bytes };
+      const reply = await request();
+      t.true(reply.status < 300, reply.text);
+      const cost = { calls: calls - before.calls, returned: returned - before.returned };
+      costs.push({ ...cost, bytes: bytes - before.bytes });
+      await undo(reply);
+    }
+    return costs.reduce((one, other) => (one.bytes <= other.bytes ? one : other));
+  };
+
+  /** Appends one event for each asset, and waits for the views. */
+  const append = async (assets: {
+    readonly from: number;
+    readonly to: number;
+    readonly project: string;
+    readonly storageId: string;
+  }): Promise<void> => {
+    const { from, to, project, storageId } = assets;
+    const facts = { project_id: project, storage_id: storageId, size: 1, renditions: [] };
+    const data = { ...assetDescription, ...facts };
+    const { data: encoded, type } = assetCodec.encode({ type: 'AssetAdded', data });
+    const time = '2026-01-02T03:04:05.000Z';
+    const metadata = { command_id: namespace, causation_id: namespace, correlation_id: namespace };
+    const write = (n: number): Promise<unknown> => {
+      const id = v5(String(n), namespace);
+      const event = { id, type, data: encoded, metadata: { ...metadata, actor: 'operator', time } };
+      return opened.eventStore.append(`asset-${id}`, 'no-stream', [event]);
+    };
+    for (let at = from; at < to; at += appendsAtOnce) {
+      const numbers = Array.from({ length: Math.min(appendsAtOnce, to - at) }, (_, n) => at + n);
+      await Promise.all(numbers.map(write));
+    }
+    const head = await opened.eventStore.head();
+    const { projections } = service;
+    const isThere = (): boolean =>
+      projections.live().statuses.every(({ position }) => position !== null && position >= (head ?? ''));
+    while (!isThere()) await realClock.sleep(50);
+  };
+  return { service, costOf, append };
+}

@@ -1,0 +1,93 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Fault } from '../../src/stores/embedded/faults.js';
+import { makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
+import { openStores } from '../support/servers/embedded-directory.js';
+import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { realClock } from '../support/fakes/clock.js';
+
+const password = 'Correct-Horse-7';
+
+/** A disk without room for documents. The log still has room in its file. */
+const noRoom: readonly Fault[] = Array.from({ length: 5_000 }, (_, index) => ({
+  file: 'read-models',
+  step: 'statement',
+  n: index + 1,
+  when: 'before',
+  code: 'SQLITE_FULL',
+}));
+
+test('A start on a full disk serves reads that show every acknowledged write, and revocations', async (t) => {
+  // Given a service whose disk has no room for the documents of its last events
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const before = await start(t, directory.path);
+  const client = makeServiceClient(before.service.url);
+  const owner = await client.register('ada@example.org', password);
+  const other = await client.login('ada@example.org', password);
+  const project = textOf(
+    (await client.post('/api/v1/projects', { name: 'Old' }, owner.headers)).json(),
+    'id',
+  );
+  await before.close();
+  const full = await start(t, directory.path, noRoom);
+  const writer = makeServiceClient(full.service.url);
+  const renaming = { method: 'PATCH', headers: { 'content-type': 'application/json', ...owner.headers } };
+  const renamed = await writer.send(`/api/v1/projects/${project}`, { ...renaming, body: '{"name":"New"}' });
+  t.is(renamed.status, 503, renamed.text);
+  const created = await writer.post('/api/v1/projects', { name: 'Second' }, owner.headers);
+  t.is(created.status, 201, created.text);
+  const second = textOf(created.json(), 'id');
+  t.is((await writer.post('/api/v1/auth/logout', {}, other.headers)).status, 503);
+  await full.close();
+  // When it starts again and there is still no room
+  const again = await start(t, directory.path, noRoom);
+  // Then the views count as reached, so that the service listens
+  await eventually(() => again.service.projections.live().reached);
+  t.false(again.service.projections.live().statuses.every(({ state }) => state === 'live'));
+  // and reads show what the log holds, and no ended session passes
+  await assertShown(t, again.service, { owner, project, name: 'New' });
+  const reader = makeServiceClient(again.service.url);
+  t.like((await reader.get(`/api/v1/projects/${second}`, owner.headers)).json(), { name: 'Second' });
+  t.is((await reader.get(`/api/v1/projects/${project}`, other.headers)).status, 401);
+  await again.close();
+  // When there is room, then the views hold everything
+  const after = await start(t, directory.path);
+  await eventually(() => after.service.projections.live().statuses.every(({ atHead }) => atHead));
+  const { generations, held } = after.service.services;
+  t.false(generations.projections.some((view) => held.has(generations.liveCollection(view))));
+  await assertShown(t, after.service, { owner, project, name: 'New' });
+  await assertShown(t, after.service, { owner, project: second, name: 'Second' });
+});
+
+async function start(t: ExecutionContext, directory: string, faults: readonly Fault[] = []) {
+  const stores = { ...(await openStores(directory, { faults })), allEmbedded: true };
+  const service = await startInProcess({ directory, stores });
+  const close = async (): Promise<void> => {
+    await service.close();
+    await stores.close();
+  };
+  t.teardown(close);
+  return { service, close };
+}
+
+async function eventually(holds: () => boolean): Promise<void> {
+  while (!holds()) await realClock.sleep(20);
+}
+
+async function assertShown(
+  t: ExecutionContext,
+  service: ServiceInProcess,
+  expected: { readonly owner: SignedIn; readonly project: string; readonly name: string },
+): Promise<void> {
+  const { owner, project, name } = expected;
+  const reader = makeServiceClient(service.url);
+  t.like((await reader.get(`/api/v1/projects/${project}`, owner.headers)).json(), { name });
+  const { items } = (await reader.get('/api/v1/projects', owner.headers)).json() as {
+    items: readonly object[];
+  };
+  t.like(
+    items.find((item) => 'id' in item && item.id === project),
+    { name },
+  );
+}

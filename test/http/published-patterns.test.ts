@@ -1,0 +1,82 @@
+import test from 'ava';
+import { checkAssetFacts } from '../../src/domain/asset/description.js';
+import { checkBasePath } from '../../src/domain/storage/base-path.js';
+import { checkCredentials } from '../../src/domain/storage/credentials.js';
+import { checkName, checkText } from '../../src/domain/text.js';
+import { revisionWanted } from '../../src/http/etag.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
+import { startTestService } from '../support/servers/http-service.js';
+
+const asset = { name: 'Rhine', object_key: 'a', media_type: 'video/mp4', size: 1, renditions: [] };
+
+/** The rule behind each pattern of the document, and the path to the pattern. */
+const rules: Readonly<Record<string, (text: string) => unknown>> = {
+  'schemas.ProjectCreation.properties.name': (text) => checkName(text),
+  'schemas.AssetCreation.properties.name': (text) => checkName(text, 'name', 255),
+  'schemas.ProfileChange.properties.nickname': (text) => checkName(text, 'nickname', 50),
+  'schemas.Registration.properties.nickname': (text) => text.trim() === '' || checkName(text),
+  'schemas.PaymentResolutionRequest.properties.note': (text) => checkText(text, 'note', 1_000),
+  'schemas.AssetCreation.properties.object_key': (text) =>
+    checkAssetFacts({ ...asset, object_key: text }, 1_024),
+  'schemas.AssetCreation.properties.media_type': (text) =>
+    checkAssetFacts({ ...asset, media_type: text }, 1_024),
+  'schemas.StorageCreation.oneOf.2.properties.base_path': checkBasePath,
+  'schemas.StorageCreation.oneOf.2.properties.credentials.properties.secret_key': (text) =>
+    checkCredentials('s3', { access_key: 'a', secret_key: text }),
+  'parameters.If-Match.schema': revisionWanted,
+};
+
+/** Every character below U+3100 and the edges of the other ranges, alone and at each place of a text; and texts of each kind. */
+const texts = [
+  ...Array.from({ length: 0x31_00 }, (_, code) => String.fromCharCode(code)),
+  ...['\ud800', '\udfff', '\ufeff', '\ufffd', '\u{1f600}', ' \u{1f600} '],
+].flatMap((one) => [one, `${one}x`, `x${one}`, `x${one}x`, `x/${one}/x`]);
+const others = [
+  ...['', '.', '..', './x', 'x/..', 'x/../y', '...', '.x', 'x//y', '/x', 'x/', 'x/.y', 'x y'],
+  ...['video/mp4', 'video/mp4; a=b', 'video/mp4;a="b c"', 'video/', 'video/mp4;', 'video/mp4; a'],
+  ...['*', '""', '"1"', 'W/"1"', 'w/"1"', '"1", "2"', '"\u00ff"', '"\u0100"', ' *', '"1" ', '"1'],
+];
+
+test('Each published pattern accepts the texts that its rule accepts, and no others', async (t) => {
+  const { get } = await startTestService(t);
+  const { components } = asObject((await get('/openapi.json')).json) as never as {
+    components: Readonly<Record<string, unknown>>;
+  };
+  for (const [path, rule] of Object.entries(rules)) {
+    let found: unknown = components;
+    for (const step of path.split('.')) found = (found as Readonly<Record<string, unknown>>)[step];
+    const published = new RegExp(textOf(asObject(found), 'pattern'), 'u');
+    const wrong = [...texts, ...others].filter((text) => published.test(text) !== accepts(rule, text));
+    t.deepEqual(
+      wrong.slice(0, 5).map((text) => JSON.stringify(text)),
+      [],
+      path,
+    );
+  }
+});
+
+test('The cursor of a list of ids has the published form', async (t) => {
+  const { get, post, signUp } = await startTestService(t);
+  const ada = await signUp('ada');
+  for (const name of ['One', 'Two']) await post('/api/v1/projects', { name }, ada);
+  const page = asObject((await get('/api/v1/projects?limit=1', ada)).json);
+  const document = (await get('/openapi.json')).json as never as {
+    paths: Readonly<
+      Record<string, { get: { parameters: readonly { name?: string; schema: { pattern: string } }[] } }>
+    >;
+  };
+  const cursor = document.paths['/api/v1/projects']?.get.parameters.find(({ name }) => name === 'cursor');
+  const pattern = new RegExp(cursor?.schema.pattern ?? '', 'u');
+  t.is(pattern.source, '^[A-Za-z0-9_-]{48}$');
+  t.regex(textOf(page, 'next_cursor'), pattern);
+  t.is((await get('/api/v1/projects?cursor=abc', ada)).status, 400);
+});
+
+function accepts(rule: (text: string) => unknown, text: string): boolean {
+  try {
+    rule(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,21 @@
+import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
+import { userAggregate } from '../../../src/domain/user/user.js';
+import { register } from '../examples/user.js';
+import { givenContext, type GivenStores } from './given-stores.js';
+
+/** Registers the user with the id and proves the address. Returns the user and a session, which act in commands. */
+export async function givenActing(
+  { handler, clock }: Pick<GivenStores, 'handler' | 'clock'>,
+  actorId: string,
+  contextOf: (n: number) => CommandContext = (n) => givenContext(9_000 + n, clock.now()),
+) {
+  const target = { aggregate: userAggregate, id: actorId };
+  await handler.handle(target, register, contextOf(1));
+  await handler.handle(target, { type: 'VerifyEmail', emailDigest: register.emailDigest }, contextOf(2));
+  return { actorId, session: sessionOf(actorId) };
+}
+
+/** Returns a session that began before any session of the user was ended. */
+export function sessionOf(userId: string) {
+  return { id: userId, epoch: 0 };
+}
