@@ -64,8 +64,10 @@ test('A session that was never strengthened reaches only the routes that signing
   const project = await service.makeProject(ada);
   const userId = await service.verify('ada');
   const platform = { aggregate: userAggregate, id: userId };
-  const granted = { type: 'PlatformRoleGranted', data: { role: 'operator' } } as const;
-  await appendEvents(service.stores.handler, platform, [granted], service.clock.now());
+  const granted = (['operator', 'auditor'] as const).map(
+    (role) => ({ type: 'PlatformRoleGranted', data: { role } }) as const,
+  );
+  await appendEvents(service.stores.handler, platform, granted, service.clock.now());
   const { code } = await turnOn(t, service, ada);
   const weak = await signInAgain(service, ada);
   const open = new Set(['GET /api/v1/auth/me', 'POST /api/v1/auth/2fa/verify', 'POST /api/v1/auth/logout']);
