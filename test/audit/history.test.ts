@@ -84,7 +84,7 @@ test('A rare actor is found in a long log by filters, and few events are read', 
     { terms: { actor: 'user:rare' }, from: 0, before: 10_200, limit: 50 },
     10_200,
   );
-  // Then it is on the first page: the reads are those of the last, partial tile and of its own tile
+  // Then it is on the first page: the reads are those of the last, partial tile and of the tile that holds it
   t.deepEqual(
     page.events.map(({ index }) => index),
     [299],

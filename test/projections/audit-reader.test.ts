@@ -97,7 +97,7 @@ test('Sealed values of a stream as of a moment are the sealed values of its even
   t.regex(email, /^v1\./);
 });
 
-test('The events of a project are those of its own streams, each with words, raw event and project', async (t) => {
+test('The events of a project are those of the project’s streams, each with words, raw event and project', async (t) => {
   const { reader, events } = await givenEveryEvent(14, 2);
   const ofProject = [...events.entries()].filter(
     ([, { stream }]) =>
