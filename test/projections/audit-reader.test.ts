@@ -61,10 +61,10 @@ test('A stream as of a random place is the plain fold of its events up to there,
       continue;
     }
     const views = projections.filter(({ category }) => stream.startsWith(`${category}-`));
-    const expected = views.map(({ name, codec, evolve }) => {
+    const expected = views.map((view) => {
       let document: JsonObject | null = null;
-      for (const event of before) document = evolve(document, codec.decode(event));
-      return [name, document] as const;
+      for (const event of before) document = view.evolve(document, view.codec.decode(event));
+      return [view.name, document] as const;
     });
     const revision = before.length - 1;
     t.deepEqual(found, { stream, index, revision, views: Object.fromEntries(expected) });
