@@ -98,6 +98,21 @@ test('A rare actor is found in a long log by filters, and few events are read', 
   t.true(scene.calls.events <= 3, `${scene.calls.events} tiles were read`);
 });
 
+test('A stream exists from its first event on, also where that is the first or the last event of a tile', async (t) => {
+  // Given 700 streams of one event each
+  const { history, events } = await givenHistory(8, 700, async (eventStore, random) => {
+    for (let number = 0; number < 700; number += 1) {
+      await eventStore.append(`asset-${number}`, 'no-stream', [makeAuditEvent(random, number)]);
+    }
+  });
+  for (const first of [0, 255, 256, 511, 512, 699]) {
+    const { stream } = events[first] ?? { stream: '' };
+    t.is(await history.revisionAt(stream, first, 700), 0n);
+    t.is(await history.revisionAt(stream, 699, 700), 0n);
+    if (first > 0) t.is(await history.revisionAt(stream, first - 1, 700), null);
+  }
+});
+
 test('A search without a match reads at most 20 tiles and continues where it ended', async (t) => {
   // Given a log whose every tile has the type and the actor, but never together
   const revisions = new Map<string, bigint>();
