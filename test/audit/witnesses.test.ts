@@ -1,0 +1,125 @@
+import test, { type ExecutionContext } from 'ava';
+
+import { servedNote } from '../../src/audit/audit-records.js';
+import { leafHash } from '../../src/audit/merkle.js';
+import { isSignedBy, makeNoteSigner, parseNote, parseVkey } from '../../src/audit/note.js';
+import { parseWitnesses, type PostText } from '../../src/audit/witnesses.js';
+import {
+  appendAuditEvents,
+  auditSeed,
+  type AuditProcess,
+  eventually,
+  makeFastClock,
+  startAuditProcess,
+} from '../support/audit/audit-scene.js';
+import { startTestWitness } from '../support/audit/test-witness.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
+
+const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+
+const post: PostText = async (url, body) => {
+  const reply = await fetch(url, { method: 'POST', body });
+  return { status: reply.status, body: await reply.text() };
+};
+
+/** A log whose checkpoints a witness cosigns, over real HTTP. */
+async function given(t: ExecutionContext, seed: number) {
+  const clock = makeFastClock(100);
+  const random = makeSeededRandom(seed);
+  const eventStore = makeMemoryEventStore({ clock, random });
+  const readModelStore = makeMemoryReadModelStore();
+  const stateStore = makeMemoryStateStore({ clock });
+  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
+  t.teardown(() => witness.close());
+  const witnesses = parseWitnesses(`# one witness\n${witness.vkey} ${witness.url}/\n`);
+  const revisions = new Map<string, bigint>();
+  const stores = { clock, random, eventStore, readModelStore, stateStore };
+  const start = (more: Partial<typeof stores> = {}): AuditProcess => {
+    const process = startAuditProcess({ ...stores, ...more, witnesses, post });
+    t.teardown(() => process.stop());
+    return process;
+  };
+  const append = (count: number) => appendAuditEvents(eventStore, random, count, revisions);
+  return { ...stores, witness, start, append };
+}
+
+test('A witness cosigns each checkpoint of a growing log, and the served note holds its line', async (t) => {
+  const { append, start, witness } = await given(t, 1);
+  const process = start();
+  for (const size of [40, 300, 301]) {
+    await append(size - witness.sizeOf(origin));
+    await eventually('the witness has the size', async () => {
+      const record = await process.audit.readSigned();
+      return record?.size === size && Object.values(record.cosignatures)[0]?.size === size;
+    });
+  }
+  const record = await process.audit.readSigned();
+  const note = parseNote(record === null ? '' : (servedNote(record) ?? ''));
+  const verifier = parseVkey(witness.vkey);
+  t.is(note?.signatures.length, 2);
+  t.true(note?.signatures.some((line) => verifier !== null && isSignedBy(verifier, note.text, line)));
+  t.like(process.audit.status().witnesses[0], { size: 301, problem: null, contradiction: null });
+});
+
+test('A witness that holds another size than the service thinks gets a proof from its own size', async (t) => {
+  const { append, start, witness, stateStore, clock } = await given(t, 2);
+  await append(100);
+  const first = start();
+  await eventually('it is cosigned', () => witness.sizeOf(origin) === 100);
+  await first.stop();
+  // When the state is lost, the service begins at no size
+  await append(50);
+  t.not(await stateStore.get('audit/checkpoint'), null);
+  const second = start({
+    stateStore: makeMemoryStateStore({ clock }),
+    readModelStore: makeMemoryReadModelStore(),
+  });
+  await eventually('it is cosigned again', () => witness.sizeOf(origin) === 150);
+  t.true(witness.statuses.includes(409));
+  t.is(second.audit.status().contradiction, null);
+});
+
+test('A fork that the witness refuses is a contradiction', async (t) => {
+  const { append, start, witness } = await given(t, 3);
+  await append(60);
+  witness.set(origin, { size: 30, root: leafHash('another history') });
+  const process = start();
+  await eventually('a contradiction', () => process.audit.status().contradiction !== null);
+  t.like(process.audit.status().contradiction, { source: 'witness witness.example/w1' });
+  t.regex(process.audit.status().contradiction?.what ?? '', /has seen another history: .* to 60 events/);
+  t.is(witness.statuses.at(-1), 422);
+  // and nothing more is signed
+  await append(40);
+  await eventually('the new events are sequenced', () => process.sequencer.stored()?.size === 100);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  t.is((await process.audit.readSigned())?.size, 60);
+  // When the witness has the true history again, the service goes on
+  witness.set(origin, null);
+  await eventually('the log is signed again', async () => (await process.audit.readSigned())?.size === 100);
+});
+
+test('A log and a state that were rolled back are a contradiction, when the witness has seen more for 20 s', async (t) => {
+  const { append, start, witness, eventStore, clock } = await given(t, 4);
+  await append(90);
+  const first = start();
+  await eventually('it is cosigned', () => witness.sizeOf(origin) === 90);
+  await first.stop();
+  eventStore.restore(70);
+  const process = start({
+    stateStore: makeMemoryStateStore({ clock }),
+    readModelStore: makeMemoryReadModelStore(),
+  });
+  await eventually('a contradiction', () => process.audit.status().contradiction !== null);
+  t.regex(process.audit.status().contradiction?.what ?? '', /has cosigned 90 events, and the log has 70/);
+});
+
+test('A line that is no witness is named by its number', (t) => {
+  const vkey = makeNoteSigner('log', auditSeed).vkey;
+  for (const line of ['junk', `${vkey} https://witness.example`, 'x y z']) {
+    t.throws(() => parseWitnesses(`# comment\n\n${line}\n`), { message: /^line 3 of AUDIT_WITNESSES/ });
+  }
+  t.deepEqual(parseWitnesses('# none\n'), []);
+});
