@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { AuditEventResource } from '../../projections/audit/resource.js';
+import type { AuditStatus } from '../../src/audit/audit-log.js';
 import { entryOf } from '../../src/audit/leaf.js';
 import { leafHash, rootFromInclusion } from '../../src/audit/merkle.js';
 import {
@@ -22,8 +23,13 @@ type Page = { readonly items: readonly AuditEventResource[]; readonly next_curso
 /** Starts a service with an auditor, two projects of one owner, and a log that `sign` signs. */
 async function givenAudit(t: ExecutionContext) {
   let audit: ReturnType<typeof makeAuditOnDemand> | null = null;
+  let lost: Partial<AuditStatus> = {};
   const service = await startTestService(t, {
-    makeAudit: (stores) => (audit = makeAuditOnDemand(stores)),
+    makeAudit: (stores) => {
+      const made = makeAuditOnDemand(stores);
+      audit = made;
+      return { ...made, log: { ...made.log, status: () => ({ ...made.log.status(), ...lost }) } };
+    },
     rates: { session: { limit: 10_000, seconds: 1 }, user: { limit: 10_000, seconds: 1 } },
   });
   const { stores, commands, signUp, verify, makeProject, post, get } = service;
@@ -49,7 +55,19 @@ async function givenAudit(t: ExecutionContext) {
   const sign = async (): Promise<number> =>
     (await (audit as ReturnType<typeof makeAuditOnDemand>).sign()).size;
   const events = () => readWholeLog(stores.eventStore);
-  return { ...service, auditor, owner, ownerId, project, other, keyFor, page, sign, events };
+  /** Makes the log one that has lost events. */
+  const lose = (size: number): void => {
+    const found = {
+      origin: 'o',
+      found_at: '2026-01-02T03:04:05.000Z',
+      source: 'record',
+      what: 'shorter',
+      size,
+    };
+    const log = { logId: 'l', atHead: true, size, root: Buffer.alloc(32), restart: null, time: null };
+    lost = { contradiction: found, log };
+  };
+  return { ...service, auditor, owner, ownerId, project, other, keyFor, page, sign, events, lose };
 }
 
 function codeOf({ status, json }: Answer): readonly [number, unknown] {
@@ -206,6 +224,18 @@ test('While nothing is signed, every call of the history is 503 with Retry-After
     t.deepEqual(codeOf(answer), [503, 'nothing_signed'], path);
     t.is(answer.headers.get('retry-after'), '10');
   }
+});
+
+test('A log that is shorter than what was signed shows the events that it still has', async (t) => {
+  // Given a contradiction: the process has sequenced less than was signed
+  const { sign, page, auditor, get, project, lose } = await givenAudit(t);
+  const size = await sign();
+  lose(size - 3);
+  // Then the remaining events are listed, and a lost index is 404
+  t.is((await page('/audit/events?limit=1')).items[0]?.index, size - 4);
+  const stream = `/audit/streams/project-${project}`;
+  t.deepEqual(codeOf(await get(`${stream}?as_of=${size - 3}`, auditor)), [404, 'not_found']);
+  t.like((await get(stream, auditor)).json, { index: size - 4 });
 });
 
 test("A project's admins, its keys with audit:read and auditors read the project's own events only", async (t) => {

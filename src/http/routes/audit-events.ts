@@ -11,7 +11,7 @@ import { readSignedLog } from './audit-log.js';
 
 /** What the routes of the history need. */
 export interface AuditHistorySource {
-  readonly log: Pick<AuditLog, 'readSigned'>;
+  readonly log: Pick<AuditLog, 'readSigned' | 'status'>;
   readonly reader: AuditReader;
 }
 
@@ -38,7 +38,7 @@ export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): reado
       handler: async ({ query: { project, ...query } }) => {
         const search = searchOf(query);
         const terms = { ...search.terms, ...(project === undefined ? {} : { project }) };
-        const { size } = await readSignedLog(log);
+        const size = await readShownSize(log);
         return { status: 200, body: pageOfEvents(await reader.events({ ...search, terms }, size)) };
       },
     }),
@@ -58,7 +58,7 @@ export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): reado
       replies: { 200: { description: 'The documents.', schema: auditStreamResource } },
       errors: ['nothing_signed'],
       handler: async ({ params: { stream }, query: { as_of: asOf } }) => {
-        const { size } = await readSignedLog(log);
+        const size = await readShownSize(log);
         const at = asOf ?? { index: size - 1 };
         if ('index' in at && at.index >= size) throw beyondSigned(size);
         const body = await reader.streamAsOf(stream, at, size);
@@ -69,6 +69,16 @@ export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): reado
   ];
 }
 
+/**
+ * Returns the number of events that may be shown: the signed ones. While the log contradicts what was signed, it may be
+ * shorter; then those that it still has. @throws HttpError 503 while nothing is signed
+ */
+export async function readShownSize(log: AuditHistorySource['log']): Promise<number> {
+  const { size } = await readSignedLog(log);
+  const { contradiction, log: sequenced } = log.status();
+  return contradiction === null || sequenced === null ? size : Math.min(size, sequenced.size);
+}
+
 function beyondSigned(size: number): HttpError {
-  return new HttpError('not_found', `the signed log has ${size} events`);
+  return new HttpError('not_found', `the index must be below ${size}`);
 }

@@ -6,8 +6,8 @@ import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { noBody } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
-import type { AuditHistorySource } from './audit-events.js';
-import { auditProof, type AuditSource, readSignedLog } from './audit-log.js';
+import { type AuditHistorySource, readShownSize } from './audit-events.js';
+import { auditProof, type AuditSource } from './audit-log.js';
 import { projectParams } from './projects.js';
 
 const tag = 'Audit log';
@@ -34,7 +34,7 @@ export function makeProjectAuditRoutes({
       handler: async ({ params: { projectId: project }, query }) => {
         const search = searchOf(query);
         const terms = { ...search.terms, project };
-        const { size } = await readSignedLog(log);
+        const size = await readShownSize(log);
         return { status: 200, body: pageOfEvents(await reader.events({ ...search, terms }, size)) };
       },
     }),
@@ -56,7 +56,7 @@ export function makeProjectAuditRoutes({
       replies: { 200: { description: 'The proof.', schema: z.string(), mediaType: 'text/plain' } },
       errors: ['nothing_signed'],
       handler: async ({ params: { projectId }, query: { index } }) => {
-        const { size } = await readSignedLog(log);
+        const size = await readShownSize(log);
         const project = index < size ? await reader.projectAt(index, size) : null;
         // One reply for both, so that the indexes of other projects stay unknown.
         if (project !== projectId) {
