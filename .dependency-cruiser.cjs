@@ -96,6 +96,14 @@ module.exports = {
       'The proof covers events of any type. Code that knew the domain would change the proof with it.',
     ),
     {
+      name: 'verifier-imports-node-only',
+      comment:
+        'The verifier is a second implementation. Code that it shared with the log would hide a mistake in both.',
+      severity: 'error',
+      from: { path: '^src/audit/verify/' },
+      to: { pathNot: '^src/audit/verify/', dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'domain-imports-kernel-only',
       comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
       severity: 'error',

@@ -89,6 +89,8 @@ export function makeSequencer(deps: {
     problem: () => problem,
     hasComparedAll: () => comparedAll,
     startOver: () => {
+      // Reads miss tiles until the rebuild has written them. Each would begin it again.
+      if (fromStart) return;
       fromStart = true;
       running?.abort();
     },
@@ -134,7 +136,6 @@ export function makeSequencer(deps: {
     const { logId, checkpoint } = await loadOwnCheckpoint();
     await tiles.ensure();
     const accumulator = makeLogAccumulator(logId, checkpoint === null ? null : await readEnd());
-    fromStart = false;
     let atHead = false;
     let isDirty = false;
     if (accumulator.position() !== null) pass({ ...accumulator.log(), logId, atHead });
@@ -194,7 +195,7 @@ export function makeSequencer(deps: {
       if (changed.length > 0) await tiles.writeTiles(changed);
       if (changed.length > 0 && head !== null) await tiles.writeHead(head);
       pass({ ...log, logId, atHead: isAtHead });
-      comparedAll ||= checkpoint === null && isAtHead;
+      if (checkpoint === null && isAtHead) [comparedAll, fromStart] = [true, false];
       attempt = 0;
     }
   }

@@ -1,0 +1,223 @@
+import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { entryOf } from '../../../src/audit/leaf.js';
+import { leafHash, rootOf } from '../../../src/audit/merkle.js';
+import { checkpointText, makeNoteSigner, noteOf, type NoteSigner } from '../../../src/audit/note.js';
+import { tilePath, tileWidth } from '../../../src/audit/tile-paths.js';
+import type { VerifierSource } from '../../../src/audit/verify/sources.js';
+import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
+
+/** An event as a line of an export has it. */
+export interface ExportedEvent {
+  readonly id: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly recorded_at: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+/** The files of an export by their paths. */
+export type ExportFiles = ReadonlyMap<string, Buffer>;
+
+export const auditOrigin = 'stowage/2f1c9a4e';
+
+/** The key of a log, the same in each run. */
+export function givenLogKey(name = auditOrigin, seed = 1): NoteSigner {
+  return makeNoteSigner(name, Buffer.alloc(32, seed));
+}
+
+/** Texts that two implementations of JSON could treat differently. */
+const texts = [
+  'Rhine at dawn',
+  'Zürich — 東京',
+  '"quoted" \\ /',
+  '\u0000\u001f\u007f\u2028',
+  '😀 𝔘',
+  '\uffff\ufffd',
+  '',
+];
+const numbers = [0, -1, 1.5, 1e21, 1e-7, 123456789012345680000, 5e-324, 0.1, 2 ** 53];
+
+/** Makes events of some streams, each without a gap. The times do not decrease. */
+export function givenAuditEvents(random: () => number, count: number): ExportedEvent[] {
+  const revisions: number[] = [];
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const started = Date.UTC(2026, 0, 1);
+  return Array.from({ length: count }, (_, index) => {
+    const at = Math.floor(random() * Math.min(revisions.length + 1, 50));
+    const revision = (revisions[at] ??= 0);
+    revisions[at] = revision + 1;
+    return {
+      id: `${index.toString(16).padStart(8, '0')}-0000-7000-8000-${Math.floor(random() * 2 ** 40)
+        .toString(16)
+        .padStart(12, '0')}`,
+      stream: `${pick(['project', 'share', 'storage'])}-${at}`.replace(
+        /^\w+/,
+        ['project', 'share', 'storage'][at % 3] ?? '',
+      ),
+      revision,
+      type: pick(['ProjectCreated', 'ShareOpened', 'StorageBound', 'Umgezogen→']),
+      recorded_at: new Date(started + index * 1000 + Math.floor(random() * 900)).toISOString(),
+      data: {
+        name: pick(texts),
+        amount: pick(numbers),
+        nested: {
+          list: [pick(texts), null, true, pick(numbers)],
+          é: {},
+          e: [],
+          [pick(texts)]: pick(numbers),
+        },
+      },
+      metadata: { actor: `user-${Math.floor(random() * 9)}`, correlation_id: pick(texts) },
+    };
+  });
+}
+
+/** Returns the line of an event, without its line break. */
+export function exportedLine(index: number, event: ExportedEvent): string {
+  const { id, stream, revision, type, recorded_at, data, metadata } = event;
+  return JSON.stringify({ index, id, stream, revision, type, recorded_at, data, metadata });
+}
+
+/** Writes an entry with another program's form of RFC 8785. */
+function entryBy(canonical: (value: unknown) => string, event: ExportedEvent): string {
+  const { id, stream, revision, type, recorded_at, data, metadata } = event;
+  const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+  return canonical({
+    v: 1,
+    id,
+    stream,
+    revision,
+    type,
+    recorded_at,
+    data: digest(data),
+    metadata: digest(metadata),
+  });
+}
+
+function entryOfExported(event: ExportedEvent): string {
+  return entryOf({ ...event, revision: BigInt(event.revision), recordedAt: new Date(event.recorded_at) });
+}
+
+const inTiles = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / tileWidth) }, (_, n) =>
+    items.slice(n * tileWidth, (n + 1) * tileWidth),
+  );
+
+function bundleOf(entries: readonly string[]): Buffer {
+  return Buffer.concat(
+    entries.flatMap((entry) => {
+      const bytes = Buffer.from(entry);
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}
+
+/** Writes the tiles of all levels over leaf hashes. */
+export function tilesOf(leaves: readonly Buffer[]): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  let hashes = leaves;
+  for (let level = 0; hashes.length > 0; level += 1) {
+    const tiles = inTiles(hashes);
+    tiles.forEach((tile, index) => {
+      files.set(tilePath({ kind: 'tile', level, index, width: tile.length }), Buffer.concat(tile));
+    });
+    hashes = tiles.filter((tile) => tile.length === tileWidth).map(rootOf);
+  }
+  return files;
+}
+
+/** What differs from the log of most tests. */
+export interface ExportChoices {
+  readonly origin?: string;
+  /** The witnesses that add their cosignatures. */
+  readonly witnesses?: readonly Witness[];
+  /** Another program that writes RFC 8785, in place of the log's own code. */
+  readonly canonical?: (value: unknown) => string;
+}
+
+/** Signs the checkpoint of a tree. */
+export function signedCheckpoint(
+  leaves: readonly Buffer[],
+  signers: readonly NoteSigner[] = [givenLogKey()],
+  { origin = auditOrigin, witnesses = [] }: ExportChoices = {},
+): Buffer {
+  const text = checkpointText({ origin, size: leaves.length, root: rootOf(leaves) });
+  const cosignatures = witnesses.map((witness) => witness.cosign(text));
+  return Buffer.from(noteOf(text, [...signers.map((signer) => signer.sign(text)), ...cosignatures]));
+}
+
+/** Makes the files of an export as the log does, by the parts of the log. */
+export function exportFilesOf(
+  events: readonly ExportedEvent[],
+  signers?: readonly NoteSigner[],
+  choices: ExportChoices = {},
+): Map<string, Buffer> {
+  const { canonical } = choices;
+  const entries = events.map(
+    canonical === undefined ? entryOfExported : (event) => entryBy(canonical, event),
+  );
+  const leaves = entries.map(leafHash);
+  const files = tilesOf(leaves);
+  inTiles(entries).forEach((tile, index) => {
+    files.set(tilePath({ kind: 'entries', level: 0, index, width: tile.length }), bundleOf(tile));
+  });
+  inTiles(events).forEach((tile, index) => {
+    const lines = tile.map((event, at) => `${exportedLine(index * tileWidth + at, event)}\n`);
+    files.set(tilePath({ kind: 'events', level: 0, index, width: tile.length }), Buffer.from(lines.join('')));
+  });
+  return files.set('checkpoint', signedCheckpoint(leaves, signers, choices));
+}
+
+export function writeExport(folder: string, files: ExportFiles): void {
+  for (const [path, bytes] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  }
+}
+
+/** Serves an export from memory to the verifier. */
+export function memorySource(files: ExportFiles): VerifierSource {
+  return {
+    read: (path) => Promise.resolve(files.get(path) ?? null),
+    // eslint-disable-next-line @typescript-eslint/require-await -- a source lists its files asynchronously
+    list: async function* () {
+      yield* files.keys();
+    },
+  };
+}
+
+/** A witness of C2SP tlog-cosignature, version 1. */
+export interface Witness {
+  readonly vkey: string;
+  /** Returns the line of its cosignature. */
+  readonly cosign: (text: string) => string;
+}
+
+export function givenWitness(name: string, seed: number, seconds = 1_767_225_600): Witness {
+  const header = Buffer.from('302e020100300506032b657004220420', 'hex');
+  const key = createPrivateKey({
+    key: Buffer.concat([header, Buffer.alloc(32, seed)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const typed = Buffer.concat([
+    Buffer.of(4),
+    createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(12),
+  ]);
+  const id = createHash('sha256').update(`${name}\n`).update(typed).digest().subarray(0, 4);
+  return {
+    vkey: `${name}+${id.toString('hex')}+${typed.toString('base64')}`,
+    cosign: (text) => {
+      const time = Buffer.alloc(8);
+      time.writeBigUInt64BE(BigInt(seconds));
+      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${text}`), key);
+      return `— ${name} ${Buffer.concat([id, time, signature]).toString('base64')}`;
+    },
+  };
+}
