@@ -32,6 +32,9 @@ const only = (name, from, allowed, comment) => ({
 /** The signed log, which routes and operations serve as it is. */
 const auditLog = '^src/audit/(?!verify/)';
 
+/** The events behind the leaves, to which a reader adds words and views. */
+const auditHistory = '^src/audit/(history|project-of)\\.ts$';
+
 /** Only files under `home` (and tests) may import the packages. */
 const driver = (name, packages, home, comment) => ({
   name,
@@ -135,9 +138,16 @@ module.exports = {
     only(
       'projections-read-events-only',
       '^projections/',
-      [eventTypes, sharedFolds, sharedDomain, kernel, '^src/keys/'],
+      [eventTypes, sharedFolds, sharedDomain, kernel, auditHistory, '^src/keys/'],
       'A view folds stored events. With decisions in reach it would decide again when it replays.',
     ),
+    {
+      name: 'only-readers-read-the-audit-history',
+      comment: 'A fold that read other places of the log would not be the fold of its stream.',
+      severity: 'error',
+      from: { path: '^projections/', pathNot: readers },
+      to: { path: '^src/audit/' },
+    },
     {
       name: 'only-readers-open-sealed-values',
       comment: 'Sealed values pass through folds untouched, so that a destroyed key changes no document.',

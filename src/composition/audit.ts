@@ -1,5 +1,6 @@
 import { makeAuditLog, type AuditLog } from '../audit/audit-log.js';
 import { checkCheckpointFolder, makeCheckpointFolder } from '../audit/checkpoint-folder.js';
+import { makeAuditHistory } from '../audit/history.js';
 import { type LogResources, makeLogResources } from '../audit/log-resources.js';
 import { makeNoteSigner } from '../audit/note.js';
 import { makeProjectOf } from '../audit/project-of.js';
@@ -15,6 +16,8 @@ import type { Config } from '../config.js';
 import type { Keyring } from '../keys/keyring.js';
 import type { Log } from '../log.js';
 import { projectOfFirstEvent } from '../../projections/audit/project-of-first-event.js';
+import { type AuditReader, makeAuditReader } from '../../projections/audit/reader.js';
+import { projections } from '../../projections/index.js';
 import type { Stores } from './open-stores.js';
 import { levelOf } from './store-reports.js';
 import type { WatchedStores } from './open-watched-stores.js';
@@ -27,6 +30,7 @@ export interface Audit {
   readonly tree: TreeReader;
   readonly tiles: TileStore;
   readonly resources: LogResources;
+  readonly reader: AuditReader;
   /** Returns the public keys of an origin as vkeys, the active one first. */
   readonly vkeys: (origin: string) => readonly string[];
 }
@@ -59,15 +63,16 @@ export async function openAudit(deps: {
     logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');
   };
   const tiles = makeTileStore(readModelStore);
+  const projectOf = makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent });
   const sequencer = makeSequencer({
-    ...{ eventStore, tiles, clock, random, onRetry },
-    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    ...{ eventStore, tiles, projectOf, clock, random, onRetry },
     onProblem: ({ kind, reason }) => {
       logger.error({ kind, problem: reason }, 'the audit log is not sequenced any further');
     },
   });
   const tree = makeTreeReader(tiles, sequencer.startOver);
   const resources = makeLogResources({ eventStore, tree });
+  const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const signer = makeSigner({
     ...{ stateStore, tree, clock },
     stored: sequencer.stored,
@@ -104,6 +109,7 @@ export async function openAudit(deps: {
   );
   return {
     ...{ log, sweep, tree, tiles, resources },
+    reader: makeAuditReader({ history, eventStore, projectOf, views: projections }),
     vkeys: (origin) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
   };
 }

@@ -13,6 +13,7 @@ import { makeBillingRoutes } from '../http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
+import { makeAuditEventRoutes } from '../http/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../http/routes/audit-log.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
@@ -26,6 +27,7 @@ import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makePasskeyLoginRoutes } from '../http/routes/passkey-login.js';
 import { makePasskeyRoutes } from '../http/routes/passkeys.js';
+import { makeProjectAuditRoutes } from '../http/routes/project-audit.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../http/routes/share-page.js';
@@ -90,6 +92,8 @@ export function makeHttp(
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
       ...makeAuditLogRoutes(services.audit),
+      ...makeAuditEventRoutes(services.audit),
+      ...makeProjectAuditRoutes(services.audit),
       ...makeNodeRoutes({ ...readers, clock: services.clock }),
     ],
   });

@@ -11,6 +11,8 @@ import {
 
 /** Reading in a project: members by their role, and platform auditors. */
 const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as const;
+/** Reading a project's part of the audit log: its admins, its keys, and platform auditors. */
+const readsAudit = { role: 'admin', apiKey: 'audit:read', auditors: 'admitted' } as const;
 /** Changing a project's members. It needs a fresh second factor, and that of owners a fresh sign-in without one. */
 const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
 /** Changing a project's storages. It needs a fresh second factor (docs/design.md#second-factor). */
@@ -162,6 +164,10 @@ const matrix = {
   getAuditProof: auditorAccess,
   getAuditConsistency: auditorAccess,
   getAuditCheckpoint: auditorAccess,
+  listAuditEvents: auditorAccess,
+  getAuditStream: auditorAccess,
+  listProjectAuditEvents: projectAccess(readsAudit),
+  getProjectAuditProof: projectAccess(readsAudit),
   getAuditTile1: auditorAccess,
   getAuditEventLines1: auditorAccess,
   getAuditTile2: auditorAccess,

@@ -1,5 +1,7 @@
+import type { AuditHistorySource } from '../../../src/http/routes/audit-events.js';
 import type { AuditSource } from '../../../src/http/routes/audit-log.js';
 import { makeAuditLog } from '../../../src/audit/audit-log.js';
+import { makeAuditHistory } from '../../../src/audit/history.js';
 import { makeLogResources } from '../../../src/audit/log-resources.js';
 import { makeNoteSigner } from '../../../src/audit/note.js';
 import { makeProjectOf } from '../../../src/audit/project-of.js';
@@ -12,10 +14,15 @@ import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { makeAuditReader } from '../../../projections/audit/reader.js';
+import { projections } from '../../../projections/index.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { auditSeed } from './audit-scene.js';
 
 const ignore = (): void => undefined;
+
+/** What all routes of the audit log need. */
+export type TestAudit = AuditSource & AuditHistorySource;
 
 /** Makes an audit log that reads its stores and does not run: nothing is sequenced or signed. */
 export function makeIdleAudit({
@@ -26,12 +33,12 @@ export function makeIdleAudit({
   readonly eventStore: EventStore;
   readonly stateStore: StateStore;
   readonly clock: Clock;
-}): AuditSource {
+}): TestAudit {
   const random = Math.random;
   const tiles = makeTileStore(makeMemoryReadModelStore());
+  const projectOf = makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent });
   const sequencer = makeSequencer({
-    ...{ eventStore, tiles, clock, random },
-    projectOf: makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent }),
+    ...{ eventStore, tiles, projectOf, clock, random },
     onRetry: ignore,
     onProblem: ignore,
   });
@@ -49,5 +56,7 @@ export function makeIdleAudit({
     },
     { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onDefect: ignore },
   );
-  return { log, sweep, tree, resources, vkeys: (origin) => [makeNoteSigner(origin, auditSeed).vkey] };
+  const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
+  const reader = makeAuditReader({ history, eventStore, projectOf, views: projections });
+  return { log, sweep, tree, resources, reader, vkeys: (origin) => [makeNoteSigner(origin, auditSeed).vkey] };
 }

@@ -13,6 +13,7 @@ import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
+import { makeAuditEventRoutes } from '../../../src/http/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../../../src/http/routes/audit-log.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
@@ -26,6 +27,7 @@ import { makePaymentWebhookRoutes } from '../../../src/http/routes/payment-webho
 import { makeNodeRoutes } from '../../../src/http/routes/nodes.js';
 import { makePasskeyLoginRoutes } from '../../../src/http/routes/passkey-login.js';
 import { makePasskeyRoutes } from '../../../src/http/routes/passkeys.js';
+import { makeProjectAuditRoutes } from '../../../src/http/routes/project-audit.js';
 import { makeProjectRoutes } from '../../../src/http/routes/projects.js';
 import { makePublicShareRoutes } from '../../../src/http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../../../src/http/routes/share-page.js';
@@ -36,7 +38,7 @@ import type { PaymentProviders } from '../../../src/integrations/payments/paymen
 import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealer.js';
 import { totpCode } from '../fakes/authenticator-app.js';
-import { makeIdleAudit } from '../audit/audit-source.js';
+import { makeIdleAudit, type TestAudit } from '../audit/audit-source.js';
 import { givenCommands, type PasswordOptions } from '../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
 import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
@@ -70,6 +72,8 @@ export async function startTestService(
     /** Default: all providers, with a scheme for tests. */
     readonly paymentProviders?: PaymentProviders;
     readonly callbackSleep?: Clock['sleep'];
+    /** Default: an audit log that signs nothing. */
+    readonly makeAudit?: (stores: GivenStores) => TestAudit;
     readonly storeOptions?: Parameters<typeof givenStores>[0];
   } = {},
 ): Promise<TestService> {
@@ -78,6 +82,7 @@ export async function startTestService(
     mailConfigured = true,
     paymentProviders,
     callbackSleep,
+    makeAudit = makeIdleAudit,
     storeOptions,
     ...shell
   } = overrides;
@@ -89,7 +94,7 @@ export async function startTestService(
     ...(callbackSleep && { callbackSleep }),
   });
   const http = await startTestHttp(t, {
-    routes: areaRoutes(commands, stores, mailConfigured),
+    routes: areaRoutes(commands, stores, mailConfigured, makeAudit(stores)),
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
@@ -152,6 +157,7 @@ export function areaRoutes(
   commands: ReturnType<typeof givenCommands>,
   stores: Pick<GivenStores, 'eventStore' | 'stateStore' | 'clock'>,
   mailConfigured = true,
+  audit: TestAudit = makeIdleAudit(stores),
 ): readonly Route[] {
   return [
     ...makeAuthRoutes(commands),
@@ -180,7 +186,9 @@ export function areaRoutes(
     ...makeSharePageRoutes({ allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
-    ...makeAuditLogRoutes(makeIdleAudit(stores)),
+    ...makeAuditLogRoutes(audit),
+    ...makeAuditEventRoutes(audit),
+    ...makeProjectAuditRoutes(audit),
     ...makeNodeRoutes(commands),
   ];
 }

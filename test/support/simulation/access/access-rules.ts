@@ -36,6 +36,7 @@ const userAgain: Rule = { who: 'user', secondFactor: 'within 15 minutes', signIn
 const userSignedInAgain: Rule = { who: 'user', signIn: 'within 15 minutes' };
 const operatorSettles: Rule = { who: 'operator', settlesPayments: true };
 const auditor: Rule = { who: 'auditor' };
+const projectAudit: Rule = { who: 'admin', auditors: true, keys: 'audit:read' };
 const viewerReads: Rule = { who: 'viewer', auditors: true };
 const editorShares: Rule = { who: 'editor', keys: 'share:write' };
 const adminAgain: Rule = { who: 'admin', secondFactor: 'within 15 minutes' };
@@ -158,6 +159,10 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /audit/status': auditor,
   'GET /audit/proof': auditor,
   'GET /audit/consistency': auditor,
+  'GET /audit/events': auditor,
+  'GET /audit/streams/{}': auditor,
+  'GET /projects/{}/audit/events': projectAudit,
+  'GET /projects/{}/audit/proof': projectAudit,
   'GET /audit/log/checkpoint': auditor,
   'GET /audit/log/tile/{}/{}': auditor,
   'GET /audit/log/events/{}': auditor,

@@ -8,7 +8,11 @@ import type { FuzzRequest } from './requests.js';
 const errorBody = z.strictObject({ code: z.string(), message: z.string().min(1).max(300) });
 
 /** The 5xx that a healthy service may reply: for missing parts of the configuration. */
-const specified5xx = ['mail_not_configured', 'agent_secret_not_configured', 'provider_not_configured'];
+const specified5xx = [
+  ...['mail_not_configured', 'agent_secret_not_configured', 'provider_not_configured'],
+  // Before the first checkpoint.
+  'nothing_signed',
+];
 
 /** Judges replies by the declarations of the routes. */
 export interface ReplyChecker {

@@ -1,0 +1,122 @@
+import type { AuditHistory, EventTerms, IndexedEvent } from '../../src/audit/history.js';
+import type { ProjectOf } from '../../src/audit/project-of.js';
+import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
+import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
+import { evolveDocument } from '../../src/event-sourcing/views/fold-documents.js';
+import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import type { AuditEventResource, AuditStreamResource } from './resource.js';
+import { wordsOf } from './words.js';
+
+/** A place in the log: the index of an event, or a time, which stands for the last event recorded until then. */
+export type Moment = { readonly index: number } | { readonly time: Date };
+
+/** A search as auditors ask for it. `from` and `to` are included. */
+export interface AuditSearch {
+  readonly terms: EventTerms;
+  readonly from?: Moment | undefined;
+  readonly to?: Moment | undefined;
+  /** `next` of the page before. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** Reads the audit log for people. `size` is the signed size; no later event shows. @throws StoreUnavailable */
+export interface AuditReader {
+  events(
+    search: AuditSearch,
+    size: number,
+  ): Promise<{ readonly items: readonly AuditEventResource[]; readonly next: number | null }>;
+  /**
+   * Folds a stream's events up to a moment through each view of its category. Totals over many streams are no such view.
+   * Returns null if the stream did not exist then.
+   * @param at an index must be below `size`
+   * @throws UndecodableEvent
+   */
+  streamAsOf(stream: string, at: Moment, size: number): Promise<AuditStreamResource | null>;
+  /** Returns the project of an event's stream; null for none. @param index below `size` */
+  projectAt(index: number, size: number): Promise<string | null>;
+}
+
+const streamPage = 500;
+
+/** Makes the reader. It cannot open sealed values: it has no sealer. */
+export function makeAuditReader({
+  history,
+  eventStore,
+  projectOf,
+  views,
+}: {
+  readonly history: AuditHistory;
+  readonly eventStore: Pick<EventStore, 'read'>;
+  readonly projectOf: ProjectOf;
+  readonly views: readonly AnyProjection[];
+}): AuditReader {
+  return {
+    events: async ({ terms, from, to, before = Infinity, limit }, size) => {
+      const [first, end] = await Promise.all([firstOf(from, size), endOf(to, size)]);
+      const search = { terms, from: first, before: Math.min(before, end), limit };
+      const { events, next } = await history.search(search, size);
+      const items: AuditEventResource[] = [];
+      for (const event of events) items.push(await resourceOfEvent(event));
+      return { items, next };
+    },
+    streamAsOf: async (stream, at, size) => {
+      const index = 'index' in at ? at.index : await history.indexAt(at.time, size);
+      const revision = index === null ? null : await history.revisionAt(stream, index, size);
+      if (index === null || revision === null) return null;
+      const folded = views.filter(({ category }) => category === parseStreamName(stream)?.category);
+      const events = await readUpTo(stream, revision);
+      return {
+        ...{ stream, index, revision: Number(revision) },
+        views: Object.fromEntries(folded.map((view) => [view.name, documentOf(view, events)])),
+      };
+    },
+    projectAt: async (index, size) => projectOf(await history.locate(index, size)),
+  };
+
+  async function firstOf(from: Moment | undefined, size: number): Promise<number> {
+    if (from === undefined) return 0;
+    if ('index' in from) return from.index;
+    // Times have milliseconds. Events up to the millisecond before do not show.
+    return history.countUntil(new Date(from.time.getTime() - 1), size);
+  }
+
+  /** Returns one more than the highest index. */
+  async function endOf(to: Moment | undefined, size: number): Promise<number> {
+    if (to === undefined) return size;
+    return 'index' in to ? to.index + 1 : history.countUntil(to.time, size);
+  }
+
+  async function resourceOfEvent({ index, event }: IndexedEvent): Promise<AuditEventResource> {
+    const { id, stream, revision, type, recordedAt, data, metadata } = event;
+    return {
+      index,
+      words: wordsOf(event),
+      project_id: await projectOf(event),
+      event: {
+        ...{ id, stream, revision: Number(revision), type, recorded_at: recordedAt.toISOString() },
+        ...{ data: { ...data }, metadata: { ...metadata } },
+      },
+    };
+  }
+
+  async function readUpTo(stream: string, revision: bigint): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    for (let left = Number(revision) + 1; left > 0;) {
+      const limit = Math.min(streamPage, left);
+      const page = await eventStore.read(stream, { from: BigInt(events.length), limit });
+      if (page.length === 0) break;
+      events.push(...page);
+      left -= page.length;
+    }
+    return events;
+  }
+}
+
+function documentOf(view: AnyProjection, events: readonly StoredEvent[]): StoredDocument['body'] {
+  let document: StoredDocument | null = null;
+  for (const event of events) document = evolveDocument(view, document, event);
+  return document?.body ?? null;
+}

@@ -1,0 +1,72 @@
+import type { OrderEvent, OrderGrant } from '../../src/domain/order/events.js';
+import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
+import type { TransactionEvent } from '../../src/domain/transaction/events.js';
+import { factInWords, inQuotes, listInWords, moneyInWords, type Phrases } from './phrases.js';
+
+function grantInWords(grant: OrderGrant): string {
+  return 'entitlement' in grant
+    ? `the entitlement ${grant.entitlement}`
+    : `a capacity of ${grant.capacity_bytes} bytes`;
+}
+
+function transactionInWords(transaction: string | null): string {
+  return transaction === null ? 'no transaction' : `transaction ${inQuotes(transaction)}`;
+}
+
+const decisions = { apply: 'to apply', dismiss: 'to dismiss' } as const;
+
+/** The events of an order. */
+export const orderWords: Phrases<OrderEvent> = {
+  OrderPlaced: ({ user_id, project_id, plan_id, grant, provider, amount, currency, expires_at }, id) =>
+    `placed order ${id} for user ${user_id}${project_id === null ? '' : ` and project ${project_id}`}: ` +
+    `plan ${inQuotes(plan_id)}, ${grantInWords(grant)} for ${moneyInWords(amount, currency)} by ${provider}, ` +
+    `to be paid until ${expires_at}`,
+  PaymentPending: ({ callback, transaction_id, at }, id) =>
+    `recorded that the payment of order ${id} waits at the platform (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  PaymentCaptured: ({ callback, transaction_id, amount, currency, at }, id) =>
+    `recorded that order ${id} was paid with ${moneyInWords(amount, currency)} ` +
+    `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  PaymentFailed: ({ callback, reason, transaction_id, at }, id) =>
+    `recorded that the payment of order ${id} is ${reason} (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  OrderExpired: (_, id) => `ended order ${id}, because no payment came in time`,
+  OrderCanceled: (_, id) => `canceled order ${id}`,
+  RefundReported: ({ callback, transaction_id, refund, amount, currency, at }, id) =>
+    `recorded ${
+      refund === 'in-total' ? 'refunds' : `refund ${inQuotes(refund.refund_id)} (${refund.status})`
+    } of ${moneyInWords(amount, currency)}${refund === 'in-total' ? ' in total' : ''} for order ${id} ` +
+    `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  DisputeOpened: ({ callback, transaction_id, dispute_id, at }, id) =>
+    `recorded that dispute ${inQuotes(dispute_id)} about order ${id} began ` +
+    `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  DisputeClosed: ({ callback, transaction_id, dispute_id, outcome, at }, id) =>
+    `recorded that dispute ${inQuotes(dispute_id)} about order ${id} was ${outcome} ` +
+    `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  PaymentMismatchFound: ({ callback, provider, reason, transaction_id, fact, at }, id) =>
+    `found that a report of ${provider} differs from order ${id} (${reason}): ${factInWords(fact)} ` +
+    `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+  ReviewResolved: ({ callback, action }, id) =>
+    `decided ${decisions[action]} report ${callback} of order ${id}; the note is sealed`,
+  OrderFulfilled: (_, id) => `gave the buyer the grant of order ${id}`,
+  FulfilmentRevoked: (_, id) => `took back the grant of order ${id}`,
+};
+
+/** The events of a callback of a payment platform. */
+export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
+  PaymentCallbackReceived: ({ provider, is_ours, notifications, received_at }, id) =>
+    `accepted callback ${id} of ${provider}, received at ${received_at}${is_ours ? '' : ', for another account'}: ` +
+    listInWords(notifications.map(({ fact }) => factInWords(fact))),
+  PaymentCallbackHeld: ({ reason }, id) => `held callback ${id} (${reason})`,
+  PaymentCallbackResolved: ({ action, order_id }, id) =>
+    `decided ${decisions[action]} callback ${id}${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
+  PaymentCallbackSettled: ({ disposition, order_id }, id) =>
+    `settled callback ${id}${order_id === null ? '' : ` for order ${order_id}`} (${disposition})`,
+  PaymentCallbackConflicted: (_, id) => `refused callback ${id}, which came again with other content`,
+};
+
+/** The events of a transaction at a payment platform. */
+export const transactionWords: Phrases<TransactionEvent> = {
+  TransactionLinked: ({ order_id }, id) => `linked transaction ${id} to order ${order_id}`,
+  CallbackParked: ({ callback }, id) => `parked callback ${callback} until transaction ${id} has an order`,
+  CallbackUnparked: ({ callback }, id) =>
+    `took callback ${callback} from transaction ${id} after a decision of an operator`,
+};

@@ -1,0 +1,259 @@
+import type { AssetEvent } from '../../../src/domain/asset/events.js';
+import type { AuditLogEvent } from '../../../src/domain/audit-log/events.js';
+import type { EmailEvent } from '../../../src/domain/email/events.js';
+import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
+import type { NodeEvent } from '../../../src/domain/node/events.js';
+import type { OrderEvent } from '../../../src/domain/order/events.js';
+import type { PaymentCallbackEvent } from '../../../src/domain/payment-callback/events.js';
+import type { ProjectEvent } from '../../../src/domain/project/events.js';
+import type { SecurityNoticeEvent } from '../../../src/domain/security-notice/events.js';
+import type { SessionEvent } from '../../../src/domain/session/events.js';
+import type { ShareAccessEvent } from '../../../src/domain/share-access/events.js';
+import type { ShareEvent } from '../../../src/domain/share/events.js';
+import type { StorageEvent } from '../../../src/domain/storage/events.js';
+import type { TransactionEvent } from '../../../src/domain/transaction/events.js';
+import type { UserEvent } from '../../../src/domain/user/events.js';
+import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import {
+  accessId,
+  assetId,
+  changeId,
+  digest,
+  orderId,
+  otherDigest,
+  otherTestId,
+  otherUserId,
+  projectId,
+  sessionId,
+  shareId,
+  storageId,
+  testId,
+  userId,
+} from './ids.js';
+import { description } from './node.js';
+import { sealedExample } from './sealed.js';
+
+type Examples<Event extends DomainEvent> = {
+  readonly [Type in Event['type']]: Extract<Event, { type: Type }>['data'];
+};
+
+const email = sealedExample('canary@example.com');
+const secret = sealedExample('canary secret');
+const until = '2026-03-01T00:00:00.000Z';
+const at = '2026-01-05T00:00:00.000Z';
+const outcome = 'accepted';
+const expiring = { code_key_id: 'c1', expires_at: until };
+
+const user: Examples<UserEvent> = {
+  UserRegistered: { email, email_digest: digest, nickname: secret, password_hash: secret },
+  RegistrationAbandoned: {},
+  CapacityGranted: { source: 'registration', bytes: 5 },
+  CapacityRevoked: { source: orderId },
+  PlatformRoleGranted: { role: 'auditor' },
+  PlatformRoleRevoked: { role: 'auditor' },
+  ProfileChanged: { nickname: secret },
+  EmailVerified: { email_digest: digest },
+  EmailVerificationRequested: { verification_id: changeId, email_digest: digest, ...expiring },
+  EmailVerificationMailed: { verification_id: changeId, outcome },
+  EmailVerificationAttempted: { verification_id: changeId },
+  CredentialsVoided: { given_access: 'ends' },
+  EmailChangeRequested: { change_id: changeId, email, email_digest: digest, ...expiring },
+  EmailChangeMailed: { change_id: changeId, outcome: 'refused' },
+  EmailChangeAttempted: { change_id: changeId },
+  EmailChanged: {
+    ...{ change_id: changeId, email, email_digest: digest, previous_email_digest: otherDigest },
+    revert: { code_key_id: 'c1', until },
+  },
+  EmailChangeReverted: {
+    ...{ change_id: changeId, email, email_digest: digest, previous_email_digest: otherDigest },
+    ...{ email_verified: true, voided: ['password', 'totp'] },
+  },
+  FormerAddressLapsed: { change_id: changeId },
+  PasswordChanged: { password_hash: secret, kept_session_id: sessionId },
+  PasswordRehashed: { password_hash: secret },
+  SessionsRevoked: {},
+  TotpEnrolled: { enrolment_id: testId, secret },
+  TotpConfirmed: { enrolment_id: testId, step: 7 },
+  TotpStepUsed: { step: 8 },
+  TotpRemoved: {},
+  RecoveryCodesIssued: { digests: [digest, otherDigest] },
+  RecoveryCodeUsed: { digest },
+  UserBanned: {},
+  UserUnbanned: {},
+  GuessingLimitReached: { secret: 'mailed_code' },
+  PasskeyRegistered: {
+    ...{ passkey_id: testId, credential_digest: digest, credential: secret, counter: 1, transports: ['usb'] },
+    ...{ synced: true, backed_up: false, aaguid: '00000000-0000-0000-0000-000000000000', name: secret },
+  },
+  PasskeyUsed: { passkey_id: testId, counter: 2, backed_up: false },
+  PasskeyCounterRegressed: { passkey_id: testId, counter: 1 },
+  PasskeyRenamed: { passkey_id: testId, name: secret },
+  PasskeyRemoved: { passkey_id: testId },
+  UserErased: {},
+};
+
+const refresh = {
+  refresh_generation: 2,
+  refresh_key_id: 'r1',
+  refresh_token_digest: digest,
+  idle_expires_at: until,
+};
+const session: Examples<SessionEvent> = {
+  SessionStarted: {
+    ...{ user_id: userId, epoch: 0, amr: ['pwd', 'otp'], auth_time: at, expires_at: until },
+    ...{ client_ip_digest: digest, user_agent: secret },
+    ...refresh,
+  },
+  RefreshTokenRotated: refresh,
+  SessionStrengthened: { method: 'otp', refresh: null },
+  SessionReauthenticated: { method: 'passkey', auth_time: at },
+  RefreshTokenReuseDetected: { refresh_generation: 1 },
+  SessionRevoked: { reason: 'session_limit' },
+};
+
+const loginCode: Examples<LoginCodeEvent> = {
+  LoginCodeIssued: { issue_id: testId, user_id: userId, email, requester: 'known', ...expiring },
+  LoginCodeWithheld: { requester: 'unknown' },
+  LoginCodeMailed: { issue_id: testId, outcome },
+  LoginCodeAttemptFailed: { issue_id: testId, requester: 'unknown' },
+  LoginCodeUsed: { issue_id: testId },
+};
+
+const offer = { offer_id: testId, user_id: userId, offered_by: otherUserId, expires_at: until };
+const invitation = { invitation_id: testId };
+const project: Examples<ProjectEvent> = {
+  ProjectCreated: { name: 'Launch', owner_id: userId },
+  ProjectRenamed: { name: 'Line\nbreak' },
+  TwoFactorRequirementChanged: { require_2fa: true },
+  ProjectDeleted: {},
+  MemberInvited: { ...invitation, email, email_digest: digest, role: 'admin', invited_by: userId },
+  InvitationMailed: { ...invitation, outcome },
+  InvitationRoleChanged: { ...invitation, role: 'viewer', changed_by: userId },
+  InvitationWithdrawn: { ...invitation, reason: 'declined' },
+  MemberAdded: { user_id: otherUserId, role: 'editor', invitation_id: testId, given_by: userId },
+  MemberRoleChanged: { user_id: otherUserId, role: 'owner' },
+  MemberRemoved: { user_id: otherUserId, erased: true },
+  OwnershipOffered: offer,
+  BillingOffered: offer,
+  OfferEnded: { offer_id: testId, reason: 'expired' },
+  BillingChanged: { user_id: userId },
+  EntitlementGranted: { entitlement: 'allow_s3', source: 'operator' },
+  EntitlementRevoked: { entitlement: 'allow_s3', source: 'operator' },
+  ApiKeyIssued: {
+    ...{ key_id: testId, name: 'CI', digest, prefix: 'sk_1', last_four: 'abcd', scopes: ['audit:read'] },
+    ...{ expires_at: until, issued_by: userId },
+  },
+  ApiKeyRevoked: { key_id: testId },
+  DefaultStorageChanged: { storage_id: storageId },
+};
+
+const connection = { endpoint: '', bucket: 'media', region: 'eu-west-1' };
+const configuration = { name: 'Originals', ...connection, base_path: '', cdn_domain: '' };
+const credentials = { version: 2, sealed: { secret_key: secret } };
+const storage: Examples<StorageEvent> = {
+  StorageCreated: {
+    ...{ project_id: projectId, provider: 's3', ...configuration },
+    ...{ credentials_version: 1, credentials: { secret_key: secret } },
+  },
+  StorageChanged: configuration,
+  StorageCredentialsReplaced: { credentials },
+  StorageDeliveryChanged: { mode: 'public' },
+  StorageTestStarted: { test_id: testId, candidate: { ...connection, credentials } },
+  StorageTestSucceeded: { test_id: testId },
+  StorageTestFailed: { test_id: otherTestId, code: 'write_denied', hint: null },
+  StorageDisabled: {},
+  StorageEnabled: {},
+  StorageDeleted: {},
+};
+
+const asset: Examples<AssetEvent> = {
+  AssetAdded: {
+    ...{ project_id: projectId, storage_id: storageId, name: 'Clip', object_key: 'clip.mp4' },
+    ...{ media_type: 'video/mp4', size: 4, renditions: [] },
+  },
+  AssetRenamed: { name: 'Film' },
+  AssetRemoved: { project_id: projectId, bytes: 4 },
+};
+
+const terms = { expires_at: until, max_uses: 2, allow_download: true };
+const share: Examples<ShareEvent> = {
+  ShareCreated: {
+    ...{ project_id: projectId, asset_id: assetId, token: secret, token_digest: digest },
+    ...{ password_hash: secret, password_class: 'long', ...terms, created_by: userId },
+  },
+  ShareChanged: { ...terms, expires_at: null, max_uses: null },
+  SharePasswordChanged: { password_hash: secret, password_class: 'long' },
+  ShareUsed: { access_id: accessId },
+  ShareVerificationThrottled: { failures: 20 },
+  ShareGuessingLimitReached: {},
+  ShareRevoked: {},
+};
+
+const money = { amount: 1_999, currency: 'USD' };
+const report = { callback: `stripe-${digest}.0`, transaction_id: 'tx-1', at };
+const note = { note: secret, note_of: userId, note_digest: digest };
+const order: Examples<OrderEvent> = {
+  OrderPlaced: {
+    ...{ user_id: userId, project_id: projectId, plan_id: 'plus', grant: { entitlement: 'allow_s3' } },
+    ...{ provider: 'stripe', ...money, expires_at: until },
+  },
+  PaymentPending: { ...report, transaction_id: null },
+  PaymentCaptured: { ...report, ...money },
+  PaymentFailed: { ...report, reason: 'canceled' },
+  OrderExpired: {},
+  OrderCanceled: {},
+  RefundReported: { ...report, refund: { refund_id: 're-1', status: 'succeeded' }, ...money },
+  DisputeOpened: { ...report, dispute_id: 'dp-1' },
+  DisputeClosed: { ...report, dispute_id: 'dp-1', outcome: 'won' },
+  PaymentMismatchFound: { ...report, provider: 'paypal', reason: 'amount', fact: { kind: 'paid', ...money } },
+  ReviewResolved: { callback: report.callback, action: 'apply', ...note },
+  OrderFulfilled: {},
+  FulfilmentRevoked: {},
+};
+
+const facts = [
+  { kind: 'pending' },
+  { kind: 'nothing' },
+  { kind: 'paid', ...money },
+  { kind: 'refunded-in-total', ...money },
+  { kind: 'refund', refund_id: 're-1', status: 'failed', ...money },
+  { kind: 'dispute', dispute_id: 'dp-1', status: 'open' },
+  { kind: 'unreadable', field: 'amount' },
+] as const;
+const payment: Examples<PaymentCallbackEvent> = {
+  PaymentCallbackReceived: {
+    ...{ provider: 'stripe', fields_digest: otherDigest, is_ours: true, received_at: at },
+    notifications: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
+  },
+  PaymentCallbackHeld: { reason: 'unknown_order' },
+  PaymentCallbackResolved: { action: 'dismiss', order_id: null, ...note },
+  PaymentCallbackSettled: { disposition: 'applied', order_id: orderId },
+  PaymentCallbackConflicted: { fields_digest: otherDigest },
+};
+
+const email_: Examples<EmailEvent> = {
+  EmailReserved: { user_id: userId, change_id: changeId },
+  EmailReleased: { user_id: userId },
+};
+const securityNotice: Examples<SecurityNoticeEvent> = {
+  SecurityNoticeMailed: { user_id: userId, kind: 'passkey_added', outcome },
+};
+const shareAccess: Examples<ShareAccessEvent> = {
+  ShareVerified: { share_id: shareId, project_id: projectId, client_ip_digest: digest },
+};
+const transaction: Examples<TransactionEvent> = {
+  TransactionLinked: { order_id: orderId },
+  CallbackParked: { callback: report.callback },
+  CallbackUnparked: { callback: report.callback },
+};
+const node: Examples<NodeEvent> = { NodeRegistered: description, NodeChanged: description, NodeRemoved: {} };
+
+const audit: Examples<AuditLogEvent> = {
+  AuditRestarted: { previous_note: 'a note', reason: 'the disk was lost' },
+};
+
+/** One example of each event type, by stream category. The compiler refuses an event type without one. */
+export const everyEvent = {
+  ...{ user, session, project, storage, asset, share, order, payment, transaction, node, audit },
+  ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
+} as const;
