@@ -89,7 +89,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
       request: { params: noParams, query: z.object({ index }), body: noBody },
       replies: {
-        200: { description: 'The proof.', schema: z.string(), mediaType: 'text/plain; charset=utf-8' },
+        200: { description: 'The proof.', schema: z.string(), mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed'],
       cacheControl: 'no-cache',
@@ -105,7 +105,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
       request: { params: noParams, query: z.object({ from: index, to: index }), body: noBody },
       replies: {
-        200: { description: 'The hashes.', schema: z.string(), mediaType: 'text/plain; charset=utf-8' },
+        200: { description: 'The hashes.', schema: z.string(), mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       cacheControl: 'no-cache',
@@ -125,7 +125,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
       request: { params: noParams, query: noQuery, body: noBody },
       replies: {
-        200: { description: 'A signed note.', schema: z.string(), mediaType: 'text/plain; charset=utf-8' },
+        200: { description: 'A signed note.', schema: z.string(), mediaType: 'text/plain' },
       },
       errors: ['nothing_signed'],
       cacheControl: 'no-cache',

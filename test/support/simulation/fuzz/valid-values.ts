@@ -62,8 +62,20 @@ function lettersOf(dice: Dice, length: number): string {
 const samples = new Map<string, readonly string[]>();
 
 function matching(pattern: string, dice: Dice): string {
-  const known =
-    samples.get(pattern) ?? fc.sample(fc.stringMatching(new RegExp(pattern)), { seed: 1, numRuns: 30 });
+  const known = samples.get(pattern) ?? samplesOf(pattern);
   samples.set(pattern, known);
   return dice.pick(known);
+}
+
+/** Paths, which patterns with a lookahead describe: fast-check cannot make texts of such a pattern. */
+const paths = ['media', 'media/2026/launch', 'a-b_c.d', 'x y', '.hidden/...', 'ünï/\u{1f600}'] as const;
+
+function samplesOf(pattern: string): readonly string[] {
+  const expression = new RegExp(pattern, 'u');
+  if (!pattern.includes('(?!')) {
+    return fc.sample(fc.stringMatching(new RegExp(pattern)), { seed: 1, numRuns: 30 });
+  }
+  const found = paths.filter((path) => expression.test(path));
+  if (found.length === 0) throw new Error(`no sample matches the pattern ${pattern}`);
+  return found;
 }
