@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { canonicalJson } from './canonical-json.js';
 
@@ -26,5 +26,5 @@ export function entryOf({ id, stream, revision, type, recordedAt, data, metadata
 }
 
 function digestOf(value: JsonObject): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+  return hash('sha256', canonicalJson(value));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A SHA-256 hash, 32 bytes. */
 export type Hash = Buffer;
@@ -15,23 +15,25 @@ interface LeafRange {
   readonly until: number;
 }
 
-const leafPrefix = Buffer.of(0);
-const nodePrefix = Buffer.of(1);
-
 /** Returns the hash of a leaf: RFC 9162, section 2.1.1. */
-export function leafHash(entry: string | Uint8Array): Hash {
-  return createHash('sha256').update(leafPrefix).update(entry).digest();
+export function leafHash(entry: string): Hash {
+  return hash('sha256', `\0${entry}`, 'buffer');
 }
+
+/** The input of a node's hash. One buffer serves all, because the digest is computed at once. */
+const pair = Buffer.alloc(65, 1);
 
 /** Returns the hash of an inner node: RFC 9162, section 2.1.1. */
 export function nodeHash(left: Hash, right: Hash): Hash {
-  return createHash('sha256').update(nodePrefix).update(left).update(right).digest();
+  left.copy(pair, 1);
+  right.copy(pair, 33);
+  return hash('sha256', pair, 'buffer');
 }
 
 /** Returns the root of a list of hashes: RFC 9162, section 2.1.1. */
 export function rootOf(hashes: readonly Hash[]): Hash {
   const [first] = hashes;
-  if (first === undefined) return createHash('sha256').digest();
+  if (first === undefined) return hash('sha256', '', 'buffer');
   if (hashes.length === 1) return first;
   const half = largestPowerBelow(hashes.length);
   return nodeHash(rootOf(hashes.slice(0, half)), rootOf(hashes.slice(half)));
@@ -45,7 +47,7 @@ export function rootNodes(size: number): readonly TreeNode[] {
 /** Combines the hashes of the nodes that `rootNodes` or a proof names into one hash. */
 export function foldNodes(hashes: readonly Hash[]): Hash {
   const last = hashes.at(-1);
-  if (last === undefined) return createHash('sha256').digest();
+  if (last === undefined) return hash('sha256', '', 'buffer');
   return hashes.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
 }
 
@@ -73,19 +75,19 @@ export function rootFromInclusion(
   leaf: Hash,
   { index, size, proof }: { readonly index: number; readonly size: number; readonly proof: readonly Hash[] },
 ): Hash | null {
-  let [fn, sn, hash] = [index, size - 1, leaf];
+  let [fn, sn, node] = [index, size - 1, leaf];
   if (index < 0 || index >= size) return null;
   for (const other of proof) {
     if (sn === 0) return null;
     if (fn % 2 === 1 || fn === sn) {
-      hash = nodeHash(other, hash);
+      node = nodeHash(other, node);
       while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
     } else {
-      hash = nodeHash(hash, other);
+      node = nodeHash(node, other);
     }
     [fn, sn] = [half(fn), half(sn)];
   }
-  return sn === 0 ? hash : null;
+  return sn === 0 ? node : null;
 }
 
 function inclusionRanges(index: number, range: LeafRange): readonly LeafRange[] {
