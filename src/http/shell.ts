@@ -4,7 +4,7 @@ import type { RunOnce } from './idempotency.js';
 import type { Limiter } from './limits.js';
 import type { Readiness } from '../observing/readiness.js';
 import type { TrackedRequest } from './request-limits.js';
-import type { Turns } from './turns.js';
+import type { RequestTurns } from './turns.js';
 
 /** `ctx.state`. */
 export interface HttpState {
@@ -23,7 +23,7 @@ export interface Shell {
   readonly readiness: Readiness;
   readonly gate: Gate;
   readonly limiter: Limiter;
-  readonly turns: Turns;
+  readonly turns: RequestTurns;
   readonly runOnce: RunOnce;
   readonly clock: Clock;
   readonly newId: () => string;

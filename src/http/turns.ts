@@ -5,13 +5,13 @@ import { Overloaded } from '../concurrency/overloaded.js';
 import { HttpError } from './http-error.js';
 
 /** Bounds the requests of a caller that work at once: docs/design.md#requests-at-once. */
-export interface Turns {
+export interface RequestTurns {
   /** Makes the turn of a request, which takes no place yet. A request whose reply is closed waits no longer. */
-  of(response: ServerResponse): Turn;
+  of(response: ServerResponse): RequestTurn;
 }
 
 /** The places that a request holds. */
-export interface Turn {
+export interface RequestTurn {
   /**
    * Waits for a place of each caller, one after the other in the given order. All requests give the callers in the
    * same order, so none waits for a place of a request that waits for its place.
@@ -31,7 +31,7 @@ export const requestsPerUserMax = 4;
 const waitingMax = 96;
 
 /** @param atOnce requests of a caller that work at once */
-export function makeTurns(atOnce: number): Turns {
+export function makeTurns(atOnce: number): RequestTurns {
   const places = makeKeyedSemaphore({ permits: atOnce, waitingMax });
   return {
     of: (response) => {
