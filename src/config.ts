@@ -85,6 +85,8 @@ export interface Config {
   readonly payments: () => PaymentSettings;
   /** Connections of one client address that the service holds at once. */
   readonly maxConnectionsPerClient: number;
+  /** Requests of one session, one user or one API key that the service works on at once. */
+  readonly maxRequestsPerUser: number;
   /** How far the threads that hash passwords yield to the rest of the machine: 0 to 19. */
   readonly hashingNice: number;
   /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
@@ -155,6 +157,7 @@ export const environmentSchema = z.object({
   PLANS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
+  MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   AUDIT_CHECKPOINT_DIR: z.string().optional(),
@@ -225,6 +228,7 @@ export function readConfig(environment: Environment = process.env): Config {
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     payments: () => readPayments(set).settings,
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
+    maxRequestsPerUser: values.MAX_REQUESTS_PER_USER,
     hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
     auditCheckpointDirectory:

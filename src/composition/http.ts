@@ -63,6 +63,7 @@ export function makeHttp(
     trustedProxies: config.trustedProxies,
     limits: config.limits,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
+    maxRequestsPerUser: config.maxRequestsPerUser,
     agentSecrets: [config.secret('NODE_AGENT_SECRET'), config.secret('NODE_AGENT_SECRET_PREVIOUS')],
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),

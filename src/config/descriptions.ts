@@ -52,6 +52,11 @@ export const serviceVariables: Readonly<
       'the connections that one client address may hold, and its requests at once behind a trusted proxy; see ' +
       '[errors and limits](errors-and-limits.md#connections)',
   },
+  MAX_REQUESTS_PER_USER: {
+    meaning:
+      'the requests of one user, of one session or of one API key that the service works on at once; 96 more wait; see ' +
+      '[errors and limits](errors-and-limits.md#requests-at-once)',
+  },
   HASHING_NICE: {
     meaning:
       'how far the threads that hash passwords yield to the rest of the machine (Linux), 0 to 19; lower it where other ' +

@@ -6,6 +6,7 @@ import type { AccessTokens } from '../security/access-tokens.js';
 import { parseApiKey } from '../security/api-keys.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { unauthorized } from './credentials.js';
+import type { TakeTurn } from './turns.js';
 
 /** The caller, and the project that the path names; null: it names none, or one that does not exist. */
 export interface Authenticated<Caller> {
@@ -15,13 +16,21 @@ export interface Authenticated<Caller> {
 
 /**
  * Identifies the caller by a credential, and reads the project that the path names in the same call to the store.
- * Unreadable documents are StoreUnavailable, therefore 503.
+ * Unreadable documents are StoreUnavailable, therefore 503. Both wait for the caller's turn before that call, because a
+ * session that ends during the wait must not be served after it.
  */
 export interface Authenticator {
-  /** @throws HttpError 401 */
-  session(token: string, projectId: string | null): Promise<Authenticated<SessionCaller>>;
-  /** Returns the project only if the key is one of its keys. @throws HttpError 401 */
-  apiKey(key: string, projectId: string | null): Promise<Authenticated<ApiKeyCaller>>;
+  /** @throws HttpError 401, or the errors of `takeTurn` */
+  session(token: string, at: RequestPlace): Promise<Authenticated<SessionCaller>>;
+  /** Returns the project only if the key is one of its keys. @throws HttpError 401, or the errors of `takeTurn` */
+  apiKey(key: string, at: RequestPlace): Promise<Authenticated<ApiKeyCaller>>;
+}
+
+/** What a request asks for, and how it waits for its turn. */
+export interface RequestPlace {
+  /** The project that the path names. */
+  readonly projectId: string | null;
+  readonly takeTurn: TakeTurn;
 }
 
 /** Only the check of a signature may be cached: a revoked session must end at once (docs/design.md#sessions). */
@@ -35,7 +44,7 @@ export function makeAuthenticator({
   readonly clock: Clock;
 }): Authenticator {
   return {
-    session: async (token, projectId) => {
+    session: async (token, { projectId, takeTurn }) => {
       const verdict = await accessTokens.verify(token);
       if (!verdict.valid) {
         const expired = verdict.code === 'token_expired';
@@ -45,6 +54,8 @@ export function makeAuthenticator({
         );
       }
       const { userId, sessionId } = verdict.claims;
+      // The session first: a stolen one then holds few places in the line of its user.
+      await takeTurn([`session:${sessionId}`, `user:${userId}`]);
       const { session, user, project } = await access.session({ sessionId, userId, projectId });
       const ended =
         session === null ||
@@ -72,9 +83,11 @@ export function makeAuthenticator({
       return { caller, project };
     },
 
-    apiKey: async (key, projectId) => {
+    apiKey: async (key, { projectId, takeTurn }) => {
       const parsed = parseApiKey(key);
-      const found = parsed === null ? null : await access.apiKey(parsed.digest);
+      if (parsed === null) throw unauthorized('the API key is not valid');
+      await takeTurn([`key:${parsed.digest}`]);
+      const found = await access.apiKey(parsed.digest);
       if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');
       }

@@ -21,6 +21,7 @@ import type { Readiness } from '../observing/readiness.js';
 import { makeRequestLimits, type RequestLimitsOptions, type StoresAvailability } from './request-limits.js';
 import type { Route } from './route.js';
 import { serverLimits } from './server.js';
+import { makeTurns, requestsPerUserMax } from './turns.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from './routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
@@ -38,6 +39,8 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
   readonly limits: Readonly<Record<string, RateLimit>>;
   /** `MAX_CONNECTIONS_PER_CLIENT`; 100 when left out. */
   readonly maxConnectionsPerClient?: number;
+  /** `MAX_REQUESTS_PER_USER`; 4 when left out. */
+  readonly maxRequestsPerUser?: number;
   readonly agentSecrets: readonly (string | undefined)[];
   readonly routes: readonly Route[];
   readonly availability?: StoresAvailability;
@@ -68,6 +71,7 @@ export function composeHttp(deps: HttpDeps): Http {
     routes,
     readiness,
     limiter,
+    turns: makeTurns(deps.maxRequestsPerUser ?? requestsPerUserMax),
     clock,
     requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
     newId: randomUUID,

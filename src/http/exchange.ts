@@ -13,6 +13,7 @@ import { reservePlaces } from './limits.js';
 import { finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
+import type { TakeTurn } from './turns.js';
 import { makeQueryParser, validate } from './validate.js';
 
 /** Visible ASCII. */
@@ -40,6 +41,15 @@ export function makeExchange<
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
   return async (ctx) => {
+    const turn = shell.turns.of(ctx.res);
+    try {
+      await exchange(ctx, turn.take);
+    } finally {
+      turn.end();
+    }
+  };
+
+  async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
     ctx.state.route = spec.path;
     if (spec.always !== true) refuseUntilReady(shell);
 
@@ -47,10 +57,10 @@ export function makeExchange<
     checkDeclaredSize(ctx.req);
     const received = takesBody ? await readBody(ctx) : emptyBody;
 
-    // 2. Authentication 401, path ids, then every 403.
+    // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      { headers: ctx.req.headers, client: ctx.state.client },
+      { headers: ctx.req.headers, client: ctx.state.client, takeTurn },
       () => noParams ?? validate(request.params, ctx.params, { where: 'path', code: badId }),
     );
     ctx.state.actor = grant.caller.actor;
@@ -96,7 +106,7 @@ export function makeExchange<
     };
     const reply = await (settle === undefined ? answer() : settled(answer, settle));
     if (!tracked.isOver()) send(ctx, reply);
-  };
+  }
 }
 
 function isBody(schema: z.ZodType): boolean {

@@ -13,7 +13,7 @@ import {
   type SignInAge,
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
-import type { Authenticated, Authenticator } from './authenticate.js';
+import type { Authenticated, Authenticator, RequestPlace } from './authenticate.js';
 import {
   bearerToken,
   presentedAgentSecret,
@@ -24,6 +24,7 @@ import {
 import { HttpError } from './http-error.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
 import { takeOne, type Limiter, withWrongOnesLimited } from './limits.js';
+import type { TakeTurn } from './turns.js';
 
 export type PathParams = Readonly<Record<string, string>>;
 
@@ -32,9 +33,10 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
   readonly params: Params;
 }
 
-/** A request, and the address of its client. */
+/** A request, the address of its client, and how it waits for the turn of its caller. */
 export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   readonly client: string;
+  readonly takeTurn: TakeTurn;
 }
 
 /** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
@@ -118,12 +120,12 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
   const seenKeys = makeLru<number>(10_000);
   const checkApiKey = async (
     key: string,
-    projectId: string | null,
     client: string,
+    at: RequestPlace,
   ): Promise<Authenticated<ApiKeyCaller>> => {
-    if (seenKeys.get(key) !== undefined) return authenticator.apiKey(key, projectId);
+    if (seenKeys.get(key) !== undefined) return authenticator.apiKey(key, at);
     const authenticated = await withWrongOnesLimited(limiter, 'wrong_api_key', client, () =>
-      authenticator.apiKey(key, projectId),
+      authenticator.apiKey(key, at),
     );
     seenKeys.set(key, 1);
     return authenticated;
@@ -133,16 +135,17 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     request: GateRequest,
     projectId: string | null,
   ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
+    const at = { projectId, takeTurn: request.takeTurn };
     // A present key decides alone: an invalid one is refused even beside a valid token.
     const key = presentedApiKey(request);
     if (key !== null) {
-      const authenticated = await checkApiKey(key, projectId, request.client);
+      const authenticated = await checkApiKey(key, request.client, at);
       takeOne(limiter, 'api_key', authenticated.caller.keyId);
       return authenticated;
     }
     const token = bearerToken(request);
     if (token === null) throw unauthorized('sign in, or present an API key');
-    const authenticated = await authenticator.session(token, projectId);
+    const authenticated = await authenticator.session(token, at);
     takeOne(limiter, 'session', authenticated.caller.sessionId);
     takeOne(limiter, 'user', authenticated.caller.userId);
     return authenticated;

@@ -4,6 +4,7 @@ import type { RunOnce } from './idempotency.js';
 import type { Limiter } from './limits.js';
 import type { Readiness } from '../observing/readiness.js';
 import type { TrackedRequest } from './request-limits.js';
+import type { RequestTurns } from './turns.js';
 
 /** `ctx.state`. */
 export interface HttpState {
@@ -22,6 +23,7 @@ export interface Shell {
   readonly readiness: Readiness;
   readonly gate: Gate;
   readonly limiter: Limiter;
+  readonly turns: RequestTurns;
   readonly runOnce: RunOnce;
   readonly clock: Clock;
   readonly newId: () => string;

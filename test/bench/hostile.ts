@@ -26,7 +26,7 @@ export async function benchHostile(): Promise<readonly Comparison[]> {
   const service = await startService({
     directory: data.path,
     port: await freePort(),
-    environment: { LOG_LEVEL: 'silent' },
+    environment: { LOG_LEVEL: 'silent', HASHING_NICE: '' },
   });
   try {
     const client = makeServiceClient(service.url);

@@ -40,7 +40,13 @@ const limits = join(directory, 'limits.json');
 const unlimited = { limit: 1_000_000_000, seconds: 1 };
 writeFileSync(limits, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
 const services = await openServices(
-  readConfig({ DATA_DIR: join(directory, 'data'), LIMITS_FILE: limits, NODE_AGENT_SECRET: agentSecret }),
+  readConfig({
+    DATA_DIR: join(directory, 'data'),
+    LIMITS_FILE: limits,
+    NODE_AGENT_SECRET: agentSecret,
+    // One user sends all requests.
+    MAX_REQUESTS_PER_USER: '1000',
+  }),
   { passwordScrypt: { N: 2, r: 8, p: 1 } },
 );
 process.send?.(await setUp(services));

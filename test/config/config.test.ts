@@ -110,6 +110,12 @@ test('A client may hold 100 connections, or as many as MAX_CONNECTIONS_PER_CLIEN
   t.throws(() => readConfig({ MAX_CONNECTIONS_PER_CLIENT: '0' }), { message: /from 1 to 1000/ });
 });
 
+test('The service works on 4 requests of a user at once, or on as many as MAX_REQUESTS_PER_USER says', (t) => {
+  t.is(readConfig({}).maxRequestsPerUser, 4);
+  t.is(readConfig({ MAX_REQUESTS_PER_USER: '32' }).maxRequestsPerUser, 32);
+  t.throws(() => readConfig({ MAX_REQUESTS_PER_USER: '0' }), { message: /from 1 to 1000/ });
+});
+
 test('An agent secret of fewer than 16 characters stops the start, and the error does not show it', (t) => {
   for (const name of ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const) {
     const error = t.throws(() => readConfig({ [name]: 'canary-15-chars' }), { instanceOf: ConfigProblem });

@@ -144,7 +144,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           },
           access: makeAccessReader({ views }),
           clock,
-        }).session('an access token', null),
+        }).session('an access token', { projectId: null, takeTurn: () => Promise.resolve() }),
     };
   }
 
