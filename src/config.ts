@@ -160,7 +160,10 @@ export const environmentSchema = z.object({
   MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
-  AUDIT_CHECKPOINT_DIR: z.string().optional(),
+  AUDIT_CHECKPOINT_DIR: z
+    .string()
+    .transform((path) => resolve(path))
+    .optional(),
   AUDIT_WITNESSES: z.string().optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -190,7 +193,7 @@ export function readConfig(environment: Environment = process.env): Config {
   problems.push(...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
-  const witnesses = collect(problems, () => readWitnesses(set['AUDIT_WITNESSES'])) ?? [];
+  const witnesses = witnessesOf(set, problems);
   problems.push(...paymentProblems(set));
   const mail =
     collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
@@ -231,8 +234,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxRequestsPerUser: values.MAX_REQUESTS_PER_USER,
     hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
-    auditCheckpointDirectory:
-      values.AUDIT_CHECKPOINT_DIR === undefined ? undefined : resolve(values.AUDIT_CHECKPOINT_DIR),
+    auditCheckpointDirectory: values.AUDIT_CHECKPOINT_DIR,
     auditWitnesses: witnesses,
     production: values.NODE_ENV === 'production',
     debug: values.DEBUG,
@@ -242,6 +244,10 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 type Values = z.output<typeof environmentSchema>;
+
+function witnessesOf({ AUDIT_WITNESSES: file }: Environment, problems: string[]): readonly Witness[] {
+  return collect(problems, () => readWitnesses(file)) ?? [];
+}
 
 function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Values): string {
   return (PUBLIC_URL ?? defaultPublicUrl(HOST, PORT)).replace(/\/$/, '');
