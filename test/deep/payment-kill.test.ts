@@ -60,7 +60,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
     keyDirectories[variable] = path;
   }
   const limitsFile = join(directory.path, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
   const metricsPort = await freePort();
   const start = {
     directory: directory.path,

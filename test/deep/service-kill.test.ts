@@ -52,11 +52,17 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const limitsFile = join(directory.path, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited, register: unlimited }));
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
   const start = {
     directory: directory.path,
     port: await freePort(),
-    environment: { NODE_AGENT_SECRET: agentSecret, LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' },
+    environment: {
+      NODE_AGENT_SECRET: agentSecret,
+      LIMITS_FILE: limitsFile,
+      // One user sends the whole load, and reads all resources at once.
+      MAX_REQUESTS_PER_USER: '1000',
+      LOG_LEVEL: 'warn',
+    },
   };
   const client = makeServiceClient(`http://127.0.0.1:${start.port}`);
   const ledger = makeLedger();

@@ -28,8 +28,8 @@ test('A view is rebuilt under load without a failed request, and every user read
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const limitsFile = join(directory.path, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited }));
-  const environment = { LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' };
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
+  const environment = { LIMITS_FILE: limitsFile, MAX_REQUESTS_PER_USER: '1000', LOG_LEVEL: 'warn' };
   const service = await startService({ directory: directory.path, port: await freePort(), environment });
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);

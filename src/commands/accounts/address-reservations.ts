@@ -138,8 +138,9 @@ export function makeAddressReservations({
     if (reservation.status === 'free') return true;
     const { state: user } = await handler.load(userAggregate, reservation.userId);
     if (user.status === 'absent') return abandon(reservation.userId, context);
-    await lapse(reservation.userId, emailDigest, context);
-    // The next attempt judges the state after the event.
+    // The next attempt judges the state after the event. Another command may have ended the user in the meantime.
+    if (user.status === 'registered')
+      await lapse(reservation.userId, emailDigest, context).catch(ignoreEnded);
     return false;
   }
 
@@ -163,6 +164,10 @@ export function makeAddressReservations({
       throw error;
     }
   }
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!isRejection(error, 'user_not_found')) throw error;
 }
 
 export function rejectTaken(): never {
