@@ -37,6 +37,11 @@ test(`One address is registered once, in ${String(schedules)} schedules`, async 
   }
 });
 
+test('Of two registrations that take over an abandoned one, the slower is refused as taken', async (t) => {
+  // In this schedule the other command ends the abandoned user between two reads of the slower one.
+  t.is(await runSchedule(1_664_910_641, { tally: new Map() }), null);
+});
+
 const withoutFence: Sabotage = (handler) => ({
   ...handler,
   handle: (target, command, context, options) =>
