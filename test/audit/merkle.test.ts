@@ -94,3 +94,11 @@ test('A proof of a tree with more than 2^31 leaves names the right nodes', (t) =
     { level: 0, index: 2 ** 40 },
   ]);
 });
+
+test('The hashes of a proof in a log of a million events take at most 900 bytes', (t) => {
+  const base64LineBytes = 45;
+  for (const index of [0, 524_288, 999_423, 999_999]) {
+    t.true(inclusionParts(index, 1_000_000).length * base64LineBytes <= 900, String(index));
+  }
+  t.is(inclusionParts(0, 1_000_000).length, 20);
+});
