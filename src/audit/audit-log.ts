@@ -22,6 +22,11 @@ export interface AuditLog {
   /** Runs until the signal aborts. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => AuditStatus;
+  /**
+   * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
+   * stands, because the log is not the one that was signed.
+   */
+  readonly tileMissing: () => void;
   /** Reads the signed checkpoint. @throws StoreUnavailable */
   readonly readSigned: () => Promise<SignedRecord | null>;
 }
@@ -54,6 +59,8 @@ export function makeAuditLog(
   const { sequencer, signer, witnesses, stateStore, clock, random } = deps;
   let signed: SignedRecord | null = null;
   let contradiction: Contradiction | null = null;
+  /** Before the first pass of the signer this process does not know whether a contradiction stands. */
+  let isJudged = false;
   /** The offer that runs now. Signing never waits for a witness. */
   let offering: Promise<void> | null = null;
   let askedAtMs = -Infinity;
@@ -69,6 +76,9 @@ export function makeAuditLog(
       problem: sequencer.problem(),
       witnesses: witnesses.statuses(),
     }),
+    tileMissing: () => {
+      if (isJudged && contradiction === null) sequencer.startOver();
+    },
     readSigned: async () => {
       const stored = await stateStore.get(signedRecord.key);
       return stored === null ? null : signedRecord.schema.parse(stored.value);
@@ -134,6 +144,7 @@ export function makeAuditLog(
     if (next !== null && next.found_at !== contradiction?.found_at) events.onContradiction(next);
     if (next === null && contradiction !== null) events.onResolved(contradiction);
     contradiction = next;
+    isJudged = true;
   }
 
   async function offer(checkpoint: SignedRecord): Promise<void> {

@@ -46,6 +46,8 @@ const unreadablePrefix = 'unreadable:';
 const leavesPerTurn = 64;
 /** Full tiles that are written in one call while the sequencer catches up. */
 const tilesPerWrite = 64;
+/** A stored tile differs until an operator acts. Each attempt may read the whole log. */
+const differsMs = 10 * 60 * 1_000;
 /** Partial tiles are written at most this often. */
 const partialMs = 1_000;
 
@@ -112,8 +114,10 @@ export function makeSequencer(deps: {
         signal.removeEventListener('abort', end);
         end();
       }
+      const waitMs =
+        problem?.kind === 'tile-differs' ? differsMs : backoff(attempt, random, { first: 250, cap: 10_000 });
       // An abort ends the loop.
-      await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
+      await clock.sleep(waitMs, signal).catch(() => undefined);
       attempt += 1;
     }
   }
@@ -123,7 +127,8 @@ export function makeSequencer(deps: {
       deps.onRetry(error, attempt);
       return;
     }
-    if (error instanceof TileDiffers) comparedAll = false;
+    // Only a comparison of all tiles takes the contradiction back.
+    if (error instanceof TileDiffers) [comparedAll, fromStart] = [false, true];
     report(problemOf(error));
   }
 
@@ -200,7 +205,7 @@ export function makeSequencer(deps: {
       if (changed.length > 0) await tiles.writeTiles(changed);
       if (changed.length > 0 && head !== null) await tiles.writeHead(head);
       pass({ ...log, logId, atHead: isAtHead });
-      if (checkpoint === null && isAtHead) [comparedAll, fromStart] = [true, false];
+      if (checkpoint === null && isAtHead) [comparedAll, fromStart, problem] = [true, false, null];
       attempt = 0;
     }
   }

@@ -10,7 +10,7 @@ import {
   signedRecord,
 } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
-import { checkpointText, makeNoteSigner, noteOf } from './note.js';
+import { checkpointText, makeNoteSigner, noteOf, parseNote } from './note.js';
 import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from './tree-reader.js';
 
@@ -83,23 +83,34 @@ export function makeSigner(deps: {
     }
     const contradiction = await judge(new Map([...problems, ...found]), log, signed);
     if (contradiction !== null) return { signed, contradiction, isNew: false };
-    if (isUnsigned(log, signed)) return signNext(log, stored, signed);
+    const isNew = isUnsigned(log, signed);
+    const next = isNew ? sign(log, signed) : signedByAdded(signed, originOf(log));
     // After a crash between the record and the file, the file follows.
-    if (signed !== null) await writeFile(signed);
-    return { signed, contradiction, isNew: false };
+    if (next === null && signed !== null) await writeFile(signed);
+    return next === null ? { signed, contradiction, isNew } : replace(stored, signed, { next, isNew });
   }
 
-  async function signNext(
-    log: StoredLog,
+  async function replace(
     stored: StateRecord | null,
     signed: SignedRecord | null,
+    { next, isNew }: { readonly next: SignedRecord; readonly isNew: boolean },
   ): Promise<Signing> {
-    const next = sign(log, signed);
     const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
     // Another process signed first. The next pass reads its checkpoint.
     if (version === null) return { signed, contradiction: null, isNew: false };
     await writeFile(next);
-    return { signed: next, contradiction: null, isNew: true };
+    return { signed: next, contradiction: null, isNew };
+  }
+
+  /** A key that was added signs the last checkpoint too, so that it is known before the log grows. Null when none was. */
+  function signedByAdded(signed: SignedRecord | null, origin: string): SignedRecord | null {
+    const note = signed?.origin === origin ? parseNote(signed.note) : null;
+    if (signed === null || note === null) return null;
+    const held = note.signatures.map(({ line }) => line);
+    const lines = deps.seeds().map((seed) => makeNoteSigner(origin, seed).sign(note.text));
+    if (lines.every((line) => held.includes(line))) return null;
+    // Another process may have the keys of another moment, so no signature is removed.
+    return { ...signed, note: noteOf(note.text, [...new Set([...lines, ...held])]) };
   }
 
   function sign(log: StoredLog, before: SignedRecord | null): SignedRecord {

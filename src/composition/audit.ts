@@ -70,11 +70,16 @@ export async function openAudit(deps: {
       logger.error({ kind, problem: reason }, 'the audit log is not sequenced any further');
     },
   });
-  const tree = makeTreeReader(tiles, sequencer.startOver);
+  const tileMissing = (): void => {
+    log.tileMissing();
+  };
+  const tree = makeTreeReader(tiles, tileMissing);
   const resources = makeLogResources({ eventStore, tree });
   const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const signer = makeSigner({
-    ...{ stateStore, tree, clock },
+    ...{ stateStore, clock },
+    // The check that ends a contradiction needs the tree, so its reads may start a rebuild.
+    tree: makeTreeReader(tiles, sequencer.startOver),
     stored: sequencer.stored,
     seeds: () => keys.all().map(({ key }) => key),
     folder: directory === undefined ? null : makeCheckpointFolder(directory),
@@ -83,7 +88,7 @@ export async function openAudit(deps: {
   const sweep = makeSweep({
     ...{ tiles, resources, clock, onRetry },
     stored: sequencer.stored,
-    onMissing: sequencer.startOver,
+    onMissing: tileMissing,
   });
   const log = makeAuditLog(
     {

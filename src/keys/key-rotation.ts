@@ -7,8 +7,9 @@ import { changeKeyFile, readKeyFile } from './key-file.js';
 import { keySettingNames, type KeyRings, type KeySettings } from './key-rings.js';
 import { explainNeededPepper, type PepperedPasswords } from './needed-pepper.js';
 import {
-  mayStillBeUsed,
+  adviceAfterAdding,
   afterRetiring,
+  mayStillBeUsed,
   promoteAdvice,
   retireAdvice,
   whyNotPromote,
@@ -101,7 +102,7 @@ export function makeKeyRotation(deps: {
           kid: added.kid,
           changed: false,
           entry: formatRingKey(added),
-          next: `append the entry to ${keySettingNames[ring]} of every process, not at the front; ${promoteAdvice}`,
+          next: `append the entry to ${keySettingNames[ring]} of every process, not at the front; ${adviceAfterAdding(ring)}`,
         };
       }
       let kid = '';
@@ -111,7 +112,7 @@ export function makeKeyRotation(deps: {
         return added.file;
       });
       onChange('added', ring, kid);
-      return { ring, kid, changed: true, next: `keys promote ${ring} ${kid}; ${promoteAdvice}` };
+      return { ring, kid, changed: true, next: `keys promote ${ring} ${kid}; ${adviceAfterAdding(ring)}` };
     },
 
     promote: (ring, wanted, { now }) => {
@@ -158,7 +159,9 @@ export function makeKeyRotation(deps: {
         const times = timesOf(file, ring, kid);
         // The check runs again: during the count, another command may have made the key active for a moment.
         refuseWhileUsed(ring, kid, { times, force });
-        const reason = force ? null : whyNotRetire(ring, times, clock.now());
+        const others = kidsIn(file, ring).filter((other) => other !== kid);
+        const stay = others.map((other) => timesOf(file, ring, other));
+        const reason = force ? null : whyNotRetire(ring, times, stay, clock.now());
         if (reason !== null) {
           throw new CommandRejected('still_needed', `${kid} is still needed: ${reason}; --force retires it`);
         }

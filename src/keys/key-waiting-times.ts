@@ -13,9 +13,12 @@ const daySeconds = 86_400;
 /** A process that has not read its keys again, and its late writes, may use a demoted key for this long. */
 const lateSeconds = 60;
 
-/** Seconds for which values need the key that made them; null: while stored. Peppers: see `explainNeededPepper`. */
+/** All audit keys sign side by side. Auditors have this time to get the public key of a new one. */
+const auditorSeconds = 30 * daySeconds;
+
+/** Seconds for which values need the key that made them. Peppers: see `explainNeededPepper`. */
 const uses: Readonly<
-  Record<Exclude<RingName, 'pepper'>, { readonly seconds: number | null; readonly because: string }>
+  Record<Exclude<RingName, 'pepper' | 'audit'>, { readonly seconds: number; readonly because: string }>
 > = {
   jwt: { seconds: 10 * minuteSeconds, because: 'the access tokens that it signed are valid for 10 minutes' },
   code: {
@@ -32,8 +35,10 @@ const uses: Readonly<
     seconds: daySeconds,
     because: 'the replies that are kept for an Idempotency-Key are sealed with it for 24 hours',
   },
-  audit: { seconds: null, because: 'checkpoints that it signed can be verified only with it' },
 };
+
+const auditorsWait =
+  'an auditor who has no other public key than that of the retired one can verify no new checkpoint';
 
 /** Explains why a key may not become active yet; null when it may. */
 export function whyNotPromote(times: KeyTimes, now: Date): string | null {
@@ -50,13 +55,21 @@ export const promoteAdvice =
   `every process and every verifier of tokens knows it only ${promoteAfterSeconds} s after it was added: ` +
   'a value that it makes before that may be refused';
 
-/** Explains by the clock which values still need a key that is not active; null when none does. */
-export function whyNotRetire(ring: RingName, times: KeyTimes, now: Date): string | null {
+/**
+ * Explains by the clock which values still need a key that is not active; null when none does.
+ * @param others the times of the keys that stay in the ring
+ */
+export function whyNotRetire(
+  ring: RingName,
+  times: KeyTimes,
+  others: readonly KeyTimes[],
+  now: Date,
+): string | null {
+  if (ring === 'audit') return whyNotRetireAudit(times, others, now);
   const neverActive =
     times.added_at !== undefined && times.promoted_at === undefined && times.demoted_at === undefined;
   if (neverActive || ring === 'pepper') return null;
   const { seconds, because } = uses[ring];
-  if (seconds === null) return because;
   if (times.demoted_at === undefined) {
     return `nothing says since when it is not the active key; ${because}`;
   }
@@ -64,17 +77,43 @@ export function whyNotRetire(ring: RingName, times: KeyTimes, now: Date): string
   return age >= seconds + lateSeconds ? null : `it was the active key until ${times.demoted_at}; ${because}`;
 }
 
+/** An audit key signs from its addition on, active or not, so the clock is that of the keys that stay. */
+function whyNotRetireAudit(times: KeyTimes, others: readonly KeyTimes[], now: Date): string | null {
+  const { added_at: addedAt } = times;
+  // An auditor who got the key got the older one with it. A key without this time was made with the file.
+  const isYounger = others.some(
+    ({ added_at: other }) => addedAt !== undefined && (other === undefined || other <= addedAt),
+  );
+  const since = others
+    .flatMap((other) => other.added_at ?? other.promoted_at ?? other.demoted_at ?? [])
+    .sort()[0];
+  if (isYounger) return null;
+  if (since === undefined) return `nothing says since when another key signs; ${auditorsWait}`;
+  const isKnown = secondsBetween(since, now) >= auditorSeconds + lateSeconds;
+  return isKnown
+    ? null
+    : `the key that replaces it signs only since ${since}, not for 30 days; ${auditorsWait}`;
+}
+
 /** Returns whether another process, or a late write, may still use a demoted key. */
 export function mayStillBeUsed(times: KeyTimes, now: Date): boolean {
   return times.demoted_at !== undefined && secondsBetween(times.demoted_at, now) < lateSeconds;
+}
+
+/** Says what comes after a key was added, as part of a sentence. */
+export function adviceAfterAdding(ring: RingName): string {
+  return ring === 'audit'
+    ? `it signs from now on beside the others: give auditors its public key, which audit key prints; ${promoteAdvice}`
+    : promoteAdvice;
 }
 
 /** Says when a key is no longer needed, as part of a sentence. */
 export function retireAdvice(ring: RingName): string {
   if (ring === 'pepper')
     return `${pepperAdvice}; keys retire counts these passwords, and refuses while there are any`;
+  if (ring === 'audit')
+    return `remove it 30 days and a minute after another key was added in every process: before, ${auditorsWait}`;
   const { seconds, because } = uses[ring];
-  if (seconds === null) return `${because}; keep it`;
   const waiting =
     seconds >= daySeconds ? `${seconds / daySeconds} days` : `${seconds / minuteSeconds} minutes`;
   return `remove it ${waiting} and a minute after another key became the first one in every process: ${because}`;
@@ -83,7 +122,9 @@ export function retireAdvice(ring: RingName): string {
 /** Says what the operator must know after a key was retired, as part of a sentence. */
 export function afterRetiring(ring: RingName): string {
   const backups = 'backups of keys that hold it end after 30 days at most';
-  return ring === 'pepper' ? `${pepperAdvice}; ${backups}` : backups;
+  if (ring === 'pepper') return `${pepperAdvice}; ${backups}`;
+  if (ring === 'audit') return `auditors keep its public key for the checkpoints that it signed; ${backups}`;
+  return backups;
 }
 
 function secondsBetween(earlier: string, later: Date): number {

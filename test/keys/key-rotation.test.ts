@@ -74,13 +74,71 @@ for (const [ring, waitMs, goodForMs] of retirements) {
   });
 }
 
-test('An audit key is retired only by force, at any time', async (t) => {
-  const { rotation, rotate, keyRings, clock } = givenKeyRotation(t);
+test('An audit key is retired 30 days after its successor was added, or by force', async (t) => {
+  // Given a rotation that promotes the new key late: the key signs from its addition on
+  const { rotation, keyRings, clock } = givenKeyRotation(t);
+  const from = keyRings.audit.active().kid;
+  t.regex(rotation.add('audit').next, /signs from now on.* give auditors its public key/);
+  clock.advance(20 * dayMs);
+  const { kid: to, next } = rotation.promote('audit', null, { now: false });
+  t.regex(next, /30 days and a minute after another key was added/);
+  clock.advance(10 * dayMs + minuteMs - 1);
+  const retire = (force = false) => rotation.retire('audit', from, { force });
+  await t.throwsAsync(
+    retire(),
+    rejected('still_needed', /signs only since 2026-01-02T03:04:05.000Z, not for 30 days; .*--force/),
+  );
+  clock.advance(1);
+  // Then the 30 days count from the addition
+  t.regex((await retire()).next, /auditors keep its public key/);
+  t.deepEqual(
+    keyRings.audit.all().map(({ kid }) => kid),
+    [to],
+  );
+});
+
+test('A leaked audit key is retired by force at once', async (t) => {
+  const { rotation, rotate, keyRings } = givenKeyRotation(t);
   const { from } = rotate('audit');
-  clock.advance(1_000 * dayMs);
-  await t.throwsAsync(rotation.retire('audit', from, { force: false }), rejected('still_needed', /--force/));
   t.true((await rotation.retire('audit', from, { force: true })).changed);
   t.is(keyRings.audit.find(from), undefined);
+});
+
+test('An audit key that was never active is needed while only younger keys stay beside it', async (t) => {
+  // Given a key that auditors know for 30 days, and a younger one that is active
+  const { rotation, keyRings, clock } = givenKeyRotation(t);
+  const first = keyRings.audit.active().kid;
+  const { kid: known } = rotation.add('audit');
+  clock.advance(30 * dayMs);
+  const { kid: young } = rotation.add('audit');
+  clock.advance(minuteMs);
+  rotation.promote('audit', young, { now: false });
+  // Then the oldest key may go, because auditors have the second one, and the second one may not
+  t.true((await rotation.retire('audit', first, { force: false })).changed);
+  await t.throwsAsync(
+    rotation.retire('audit', known, { force: false }),
+    rejected('still_needed', /signs only since 2026-02-01/),
+  );
+  // Then a younger key beside an older one may go at once
+  const { kid: mistake } = rotation.add('audit');
+  t.true((await rotation.retire('audit', mistake, { force: false })).changed);
+  clock.advance(30 * dayMs);
+  t.true((await rotation.retire('audit', known, { force: false })).changed);
+});
+
+test('An audit key without times is retired only by force, until a key with a time has signed for 30 days', async (t) => {
+  // Given a ring to which an operator added a key by hand
+  const { rotation, keyRings, keyFile, clock } = givenKeyRotation(t);
+  const file = JSON.parse(readFileSync(keyFile, 'utf8')) as { rings: Record<string, string[]> };
+  file.rings['audit']?.push(formatRingKey({ kid: 'by-hand', key: Buffer.alloc(32, 7) }));
+  writeFileSync(keyFile, JSON.stringify(file), { mode: 0o600 });
+  keyRings.reload();
+  const retire = () => rotation.retire('audit', 'by-hand', { force: false });
+  await t.throwsAsync(retire(), rejected('still_needed', /nothing says since when another key signs/));
+  rotation.add('audit');
+  await t.throwsAsync(retire(), rejected('still_needed', /signs only since/));
+  clock.advance(30 * dayMs + minuteMs);
+  t.true((await retire()).changed);
 });
 
 test('A pepper is retired when no password needs it, and a minute after it was active', async (t) => {

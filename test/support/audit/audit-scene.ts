@@ -82,9 +82,12 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
     onRetry: () => undefined,
     onProblem: () => undefined,
   });
-  const tree = makeTreeReader(tiles, sequencer.startOver);
+  const tree = makeTreeReader(tiles, () => {
+    audit.tileMissing();
+  });
   const signer = makeSigner({
-    ...{ stateStore, tree, seeds, folder, clock },
+    ...{ stateStore, seeds, folder, clock },
+    tree: makeTreeReader(tiles, sequencer.startOver),
     stored: sequencer.stored,
     shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
   });

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import type { RingOverview } from '../../src/keys/key-rotation.js';
+import { eventually } from '../support/audit/audit-scene.js';
+import { isSignedWith, startPollingAuditor } from '../support/audit/polling-auditor.js';
+import { asObject, makeServiceClient, operate, textOf } from '../support/clients/service-client.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+
+/*
+ * A real service whose audit key is rotated over its control socket, while an auditor polls over HTTP and users write.
+ * DEEP_SEED=<printed> repeats the choices. DEEP_BUDGET multiplies the number of rotations.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
+const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
+const rotations = Math.max(2, Math.ceil(20 * budget));
+const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const password = 'Correct-Horse-9';
+
+test(`${rotations} rotations of the audit key let each polled checkpoint verify under the newest key of the auditor`, async (t) => {
+  t.timeout(30 * 60_000 * Math.max(1, budget));
+  t.log(`DEEP_SEED=${seed}`);
+  // Given a service, a user who writes, and an auditor who polls
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const service = await startService({ directory: directory.path, port: await freePort() });
+  t.teardown(() => service.kill());
+  const random = makeSeededRandom(seed);
+  const client = makeServiceClient(service.url);
+  let writer = await client.register('writer@example.com', password);
+  let reader = await client.register('auditor@example.com', password);
+  await operate(directory.path, 'user verify', { email: 'auditor@example.com' });
+  await operate(directory.path, 'platform-role grant', { email: 'auditor@example.com', role: 'auditor' });
+  const vkeys = async (): Promise<readonly string[]> =>
+    asObject(await operate(directory.path, 'audit key', {}))['vkeys'] as readonly string[];
+  const activeKid = async (): Promise<string> => {
+    const { items } = asObject(await operate(directory.path, 'keys list', {}));
+    const rings = items as readonly RingOverview[];
+    return rings.find(({ ring }) => ring === 'audit')?.keys.find(({ active }) => active)?.kid ?? '';
+  };
+  const read = async (): Promise<string | null> => {
+    const reply = await client.get('/audit/log/checkpoint', reader.headers);
+    if (reply.status === 503) return null;
+    if (reply.status !== 200) throw new Error(`the checkpoint was answered ${reply.status}: ${reply.text}`);
+    return reply.text;
+  };
+  const [first = ''] = await vkeys();
+  // One read a second is far below the limits of the service.
+  const auditor = startPollingAuditor(read, first, 1_000);
+  t.teardown(() => auditor.stop());
+  await eventually('a checkpoint', () => auditor.last() !== null);
+
+  for (let turn = 0; turn < rotations; turn += 1) {
+    // Access tokens live 10 minutes.
+    if (turn % 10 === 9) {
+      writer = await client.login('writer@example.com', password);
+      reader = await client.login('auditor@example.com', password);
+    }
+    const old = await activeKid();
+    // When a key is added while the log may grow, and the auditor gets its public key
+    const known = await vkeys();
+    const kid = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'audit' })), 'kid');
+    if (random() < 0.7) await client.post('/api/v1/projects', { name: `Film ${turn}` }, writer.headers);
+    const [added = ''] = (await vkeys()).filter((vkey) => !known.includes(vkey));
+    await eventually('a signature of the new key', () => isSignedWith(auditor.last(), added), 50);
+    auditor.tell(added);
+    // Then the old key may go, as a leaked one: the clock of a real service does not wait for 30 days
+    const refused = operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: false });
+    await t.throwsAsync(refused, { message: /active key/ });
+    await operate(directory.path, 'keys promote', { ring: 'audit', kid, now: true });
+    const early = operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: false });
+    await t.throwsAsync(early, { message: /not for 30 days/ });
+    await operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: true });
+  }
+
+  const { problems, sizes, polls } = await auditor.stop();
+  t.log({ rotations, polls, checkpoints: sizes.length });
+  t.deepEqual(problems, []);
+  t.true(sizes.length > rotations / 4);
+
+  // And the program verifies the live log with the last key alone
+  const files = mkdtempSync(join(tmpdir(), 'stowage-auditor-'));
+  t.teardown(() => {
+    rmSync(files, { recursive: true });
+  });
+  await client.post('/api/v1/projects', { name: 'The last one' }, writer.headers);
+  const [last = ''] = await vkeys();
+  writeFileSync(join(files, 'auditor.vkey'), `${last}\n`);
+  writeFileSync(join(files, 'token'), `${reader.accessToken}\n`);
+  const args = [
+    ...[verifier, `${service.url}/audit/log`],
+    ...['--key', join(files, 'auditor.vkey'), '--token', join(files, 'token')],
+  ];
+  const verdict = await new Promise<{ readonly code: unknown; readonly text: string }>((done) => {
+    execFile(process.execPath, args, (error, stdout, stderr) => {
+      done({ code: error === null ? 0 : error.code, text: `${stdout}${stderr}` });
+    });
+  });
+  t.is(verdict.code, 0, verdict.text);
+});
