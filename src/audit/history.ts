@@ -13,6 +13,9 @@ export interface IndexedEvent {
   readonly event: LogEvent;
 }
 
+/** A place in the log: the index of an event, or a time, which stands for the last event recorded until then. */
+export type Moment = { readonly index: number } | { readonly time: Date };
+
 /** What all found events have in common; an absent kind is not asked for. */
 export type EventTerms = { readonly [Kind in TermKind]?: string };
 
