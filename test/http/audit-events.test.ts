@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { AuditEventResource } from '../../projections/audit/resource.js';
 import { type AuditPage, codeOf, givenAudit } from '../support/audit/given-audit.js';
-import { textOf } from '../support/clients/service-client.js';
+import { asObject, textOf } from '../support/clients/service-client.js';
 
 test('An auditor reads every signed event with words, raw event and index, newest first, page by page', async (t) => {
   const { sign, events, page, project, post, owner } = await givenAudit(t);
@@ -109,6 +110,37 @@ test('A stream shows its documents as they stood at an event or a time, and seal
   t.like(answer.json, { views: { users: { email: user?.data['email'] } } });
   t.regex(textOf(user?.data ?? {}, 'email'), /^v1\./);
   t.notRegex(answer.text, /example\.com/);
+});
+
+test('A stream with an event that this version cannot decode shows the documents before it, and the reason', async (t) => {
+  // Given a project to which a newer version has appended an event
+  const { sign, events, auditor, project, get, stores } = await givenAudit(t);
+  const stream = `project-${project}`;
+  const last = (await events()).findLast((event) => event.stream === stream);
+  if (last === undefined) throw new Error('the project has no event');
+  const { metadata, revision } = last;
+  const event = { id: randomUUID(), type: 'ProjectPainted', data: { colour: 'blue' }, metadata };
+  await stores.eventStore.append(stream, revision, [event]);
+  await sign();
+  const index = (await events()).length - 1;
+  // When an auditor asks for it
+  const [answer, before] = [await get(`/audit/streams/${stream}`, auditor), index - 1];
+  // Then the document is that of the event before
+  t.is(answer.status, 200, answer.text);
+  t.like(answer.json, {
+    stream,
+    index,
+    revision: Number(revision) + 1,
+    views: { projects: { name: 'Launch' } },
+  });
+  t.deepEqual(asObject(answer.json)['set_apart'], {
+    projects: {
+      revision: Number(revision),
+      reason: `event type ProjectPainted (${stream} at revision ${revision + 1n}) is unknown to this version; run the version that wrote it, or a newer one`,
+    },
+  });
+  // and before that event nothing is set apart
+  t.like((await get(`/audit/streams/${stream}?as_of=${before}`, auditor)).json, { set_apart: {} });
 });
 
 test('Bad input of auditors and other callers get their errors', async (t) => {
