@@ -11,6 +11,7 @@ import {
   textList,
   wholeNumber,
 } from './config/fields.js';
+import { agentSecretProblems } from './config/agent-secrets.js';
 import { changesForDevelopment } from './config/development.js';
 import { readMailDestination } from './config/mail.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
@@ -259,21 +260,6 @@ function shareUrlTemplateOf(publicUrl: string, { SHARE_URL_TEMPLATE }: Values): 
 
 function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {
   return readPasskeys({ publicUrl, rpId: PASSKEY_RP_ID, origins: PASSKEY_ORIGINS });
-}
-
-/** A shorter secret of the agents could be guessed within the limit of wrong ones. */
-const agentSecretMin = 16;
-
-function agentSecretProblems(secrets: ReadonlyMap<SecretName, string | undefined>): readonly string[] {
-  return (['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const)
-    .filter((name) => {
-      const secret = secrets.get(name);
-      return secret !== undefined && Array.from(secret).length < agentSecretMin;
-    })
-    .map(
-      (name) =>
-        `${name} must have at least ${agentSecretMin} characters; \`openssl rand -base64 24\` makes a secret`,
-    );
 }
 
 function readLimits(file: string | undefined): Limits {

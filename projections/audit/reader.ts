@@ -1,16 +1,11 @@
-import type { AuditHistory, EventTerms, IndexedEvent } from '../../src/audit/history.js';
+import type { AuditHistory, EventTerms, IndexedEvent, Moment } from '../../src/audit/history.js';
 import type { ProjectOf } from '../../src/audit/project-of.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
-import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
-import { evolveDocument } from '../../src/event-sourcing/views/fold-documents.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import { foldViews } from './fold-views.js';
 import type { AuditEventResource, AuditStreamResource } from './resource.js';
 import { wordsOf } from './words.js';
-
-/** A place in the log: the index of an event, or a time, which stands for the last event recorded until then. */
-export type Moment = { readonly index: number } | { readonly time: Date };
 
 /** A search as auditors ask for it. `from` and `to` are included. */
 export interface AuditSearch {
@@ -29,10 +24,8 @@ export interface AuditReader {
     size: number,
   ): Promise<{ readonly items: readonly AuditEventResource[]; readonly next: number | null }>;
   /**
-   * Folds a stream's events up to a moment through each view of its category. Totals over many streams are no such view.
-   * Returns null if the stream did not exist then.
+   * Folds a stream's events up to a moment: see `foldViews`. Returns null if the stream did not exist then.
    * @param at an index must be below `size`
-   * @throws UndecodableEvent
    */
   streamAsOf(stream: string, at: Moment, size: number): Promise<AuditStreamResource | null>;
   /** Returns the project of an event's stream; null for none. @param index below `size` */
@@ -66,12 +59,8 @@ export function makeAuditReader({
       const index = 'index' in at ? at.index : await history.indexAt(at.time, size);
       const revision = index === null ? null : await history.revisionAt(stream, index, size);
       if (index === null || revision === null) return null;
-      const folded = views.filter(({ category }) => category === parseStreamName(stream)?.category);
       const events = await readUpTo(stream, revision);
-      return {
-        ...{ stream, index, revision: Number(revision) },
-        views: Object.fromEntries(folded.map((view) => [view.name, documentOf(view, events)])),
-      };
+      return { stream, index, revision: Number(revision), ...foldViews(views, stream, events) };
     },
     projectAt: async (index, size) => projectOf(await history.locate(index, size)),
   };
@@ -113,10 +102,4 @@ export function makeAuditReader({
     }
     return events;
   }
-}
-
-function documentOf(view: AnyProjection, events: readonly StoredEvent[]): StoredDocument['body'] {
-  let document: StoredDocument | null = null;
-  for (const event of events) document = evolveDocument(view, document, event);
-  return document?.body ?? null;
 }

@@ -27,6 +27,11 @@ export const auditEventResource = z
   .meta({ id: 'AuditEvent' });
 export type AuditEventResource = z.output<typeof auditEventResource>;
 
+const setApart = z.strictObject({
+  revision: z.int().nonnegative().nullable().meta({ description: 'The last one in the document.' }),
+  reason: z.string(),
+});
+
 /** The documents of a stream as they stood after an event. */
 export const auditStreamResource = z
   .strictObject({
@@ -36,6 +41,10 @@ export const auditStreamResource = z
     views: z.record(z.string(), json.nullable()).meta({
       description:
         'The document of each view of the stream, by the name of the view; null while it shows nothing. Sealed values stay sealed.',
+    }),
+    set_apart: z.record(z.string(), setApart).meta({
+      description:
+        'The views that have set the stream apart, by name: this version of the service cannot decode an event. The document stays as it was before.',
     }),
   })
   .meta({ id: 'AuditStream' });

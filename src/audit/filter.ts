@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The size of a filter: 16 bits for each of the 1,024 terms that 256 events have at most. */
 export const filterBytes = 2_048;
@@ -29,6 +29,6 @@ export function mayContain(filter: Buffer, term: string): boolean {
 }
 
 function bitsOf(term: string): readonly number[] {
-  const digest = createHash('sha256').update(term).digest();
+  const digest = hash('sha256', term, 'buffer');
   return Array.from({ length: bitsPerTerm }, (_, at) => digest.readUInt16BE(at * 2) % (filterBytes * 8));
 }

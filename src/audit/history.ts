@@ -8,10 +8,13 @@ import type { TilePlace, TileStore } from './tile-store.js';
 import type { TreeReader } from './tree-reader.js';
 
 /** An event and the index of its leaf. */
-export interface IndexedEvent {
+export interface IndexedEvent<Event extends StoredEvent = LogEvent> {
   readonly index: number;
-  readonly event: LogEvent;
+  readonly event: Event;
 }
+
+/** A place in the log: the index of an event, or a time, which stands for the last event recorded until then. */
+export type Moment = { readonly index: number } | { readonly time: Date };
 
 /** What all found events have in common; an absent kind is not asked for. */
 export type EventTerms = { readonly [Kind in TermKind]?: string };

@@ -47,7 +47,9 @@ export interface StoredEnd {
 /** @param stored null for the start of the log */
 export function makeLogAccumulator(logId: string, stored: StoredEnd | null): LogAccumulator {
   const tree = makeGrowingTree({ size: stored?.head.size ?? 0, edge: stored?.edge ?? [] });
-  let { head = null } = stored ?? {};
+  /** The end without its fingerprint, which only `head` needs. */
+  let head: Omit<LogHead, 'fingerprint'> | null = stored?.head ?? null;
+  let fingerprint = (): string => stored?.head.fingerprint ?? '';
   /** The terms of the partial level-0 tile. */
   let terms = new Set((stored?.events ?? []).flatMap(({ event, project }) => termsOf(event, project)));
   /** The position before the partial level-0 tile. */
@@ -64,9 +66,9 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
       for (const term of termsOf(event, project)) terms.add(term);
       head = {
         ...{ logId, size: tree.size(), position: event.position, time },
-        fingerprint: fingerprintOf(event),
         restart: restartOf(event) ?? head?.restart ?? null,
       };
+      fingerprint = () => fingerprintOf(event);
       if (filled.length === 0) return;
       const place: TilePlace = { after, until: event.position, time };
       full.push(
@@ -97,7 +99,7 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
       }
       return tiles;
     },
-    head: () => head,
+    head: () => (head === null ? null : { ...head, fingerprint: fingerprint() }),
   };
 }
 

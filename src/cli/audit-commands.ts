@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { type ExportSource, exportLog } from '../audit/export.js';
 import { readConfig } from '../config.js';
 import type { ControlReply } from '../control/protocol.js';
-import { operate, operateWith } from './operate.js';
+import { operate, operateWith, printResult } from './operate.js';
 import type { Ask } from './operator.js';
 import { makeProgressBar } from './progress-bar.js';
+import { addReplayCommand } from './replay-command.js';
 
 const checkpointSchema = z.object({
   note: z.string(),
@@ -44,6 +45,7 @@ export function addAuditCommands(program: Command): void {
     .allowUnknownOption()
     .helpOption(false)
     .action((args: readonly string[]) => verifyWith(args));
+  addReplayCommand(audit, printResult);
 }
 
 /** The verifier reads its options itself, so that both ways of calling it are the same. */

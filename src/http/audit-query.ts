@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Moment } from '../../projections/audit/reader.js';
+import type { Moment } from '../audit/history.js';
 import { pageQueryBy } from '../../projections/paging.js';
 import { HttpError } from './http-error.js';
 

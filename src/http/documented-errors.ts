@@ -2,43 +2,21 @@ import { z } from 'zod';
 import { errorStatus, type ErrorCode } from './error-codes.js';
 import type { Route } from './route.js';
 
+const ofToken = [
+  'unauthorized',
+  'invalid_token',
+  'token_expired',
+  'two_factor_required',
+  'rate_limited',
+] as const;
+
 const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> = {
   public: [],
   agent: ['unauthorized', 'agent_secret_not_configured', 'rate_limited'],
-  session: [
-    'unauthorized',
-    'invalid_token',
-    'token_expired',
-    'api_key_not_allowed',
-    'two_factor_required',
-    'rate_limited',
-  ],
-  operator: [
-    'unauthorized',
-    'invalid_token',
-    'token_expired',
-    'api_key_not_allowed',
-    'two_factor_required',
-    'insufficient_role',
-    'rate_limited',
-  ],
-  auditor: [
-    'unauthorized',
-    'invalid_token',
-    'token_expired',
-    'api_key_not_allowed',
-    'two_factor_required',
-    'insufficient_role',
-    'rate_limited',
-  ],
-  project: [
-    'unauthorized',
-    'invalid_token',
-    'token_expired',
-    'two_factor_required',
-    'insufficient_role',
-    'rate_limited',
-  ],
+  session: [...ofToken, 'api_key_not_allowed'],
+  operator: [...ofToken, 'api_key_not_allowed', 'insufficient_role'],
+  auditor: [...ofToken, 'api_key_not_allowed', 'insufficient_role'],
+  project: [...ofToken, 'insufficient_role'],
 };
 
 /** Returns the errors of a route by status: its own, and those of the shell that follow from its declaration. */

@@ -162,6 +162,11 @@ function idempotencyKey(request: IncomingMessage): string | undefined {
 
 type ReplyFormat = Parameters<typeof finishReply>[1];
 
+/** Bytes that are no text have no charset. */
+function typeWithCharset(mediaType: string): string {
+  return mediaType === 'application/octet-stream' ? mediaType : `${mediaType}; charset=utf-8`;
+}
+
 function replyFormats(spec: {
   readonly replies: ReplySpecs;
   readonly cacheControl?: string;
@@ -171,7 +176,7 @@ function replyFormats(spec: {
     Object.entries(spec.replies).map(
       ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [
         Number(status),
-        { mediaType: `${mediaType}; charset=utf-8`, cacheControl },
+        { mediaType: typeWithCharset(mediaType), cacheControl },
       ],
     ),
   );

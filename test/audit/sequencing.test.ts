@@ -5,35 +5,15 @@ import { auditCollection } from '../../src/audit/tile-store.js';
 import { edgeOf } from '../../src/audit/tiles.js';
 import type { ReadModelStore, StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
 import {
-  appendAuditEvents,
   type AuditProcess,
-  type AuditProcessOptions,
   eventually,
+  givenAuditStores,
   makeAuditEvent,
-  makeFastClock,
   readWholeLog,
   rootOfEvents,
-  startAuditProcess,
 } from '../support/audit/audit-scene.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
-
-function givenStores(seed: number) {
-  const clock = makeFastClock(200);
-  const random = makeSeededRandom(seed);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const stores = {
-    ...{ clock, random, eventStore },
-    readModelStore: makeMemoryReadModelStore(),
-    stateStore: makeMemoryStateStore({ clock }),
-  };
-  return {
-    ...stores,
-    start: (more: Partial<AuditProcessOptions> = {}) => startAuditProcess({ ...stores, ...more }),
-  };
-}
 
 async function documentsOf(store: ReadModelStore): Promise<readonly StoredDocument[]> {
   return store.scan(auditCollection, { limit: 10_000 });
@@ -48,8 +28,8 @@ async function atSize(process: AuditProcess, size: number): Promise<void> {
 
 for (const size of [1, 255, 256, 257, 700]) {
   test(`The tree over ${size} events has the root that RFC 9162 defines, in memory and in the tiles`, async (t) => {
-    const given = givenStores(size);
-    await appendAuditEvents(given.eventStore, given.random, size);
+    const given = givenAuditStores(size);
+    await given.append(size);
     const process = given.start();
     await atSize(process, size);
     const events = await readWholeLog(given.eventStore);
@@ -64,11 +44,10 @@ for (const size of [1, 255, 256, 257, 700]) {
 
 test('A process that goes on from the stored tiles ends in the documents of one that began at the start', async (t) => {
   // Given a log that grows between the runs of several processes
-  const given = givenStores(7);
-  const revisions = new Map<string, bigint>();
+  const given = givenAuditStores(7);
   let size = 0;
   for (const more of [10, 300, 1, 212, 600]) {
-    await appendAuditEvents(given.eventStore, given.random, more, revisions);
+    await given.append(more);
     size += more;
     const process = given.start();
     await atSize(process, size);
@@ -89,9 +68,9 @@ test('A process that goes on from the stored tiles ends in the documents of one 
 });
 
 test('Processes that write side by side make one tree', async (t) => {
-  const given = givenStores(8);
+  const given = givenAuditStores(8);
   const processes = [given.start(), given.start(), given.start(), given.start()];
-  await appendAuditEvents(given.eventStore, given.random, 1_500);
+  await given.append(1_500);
   for (const process of processes) await atSize(process, 1_500);
   const root = rootOfEvents(await readWholeLog(given.eventStore));
   for (const process of processes) {
@@ -103,8 +82,8 @@ test('Processes that write side by side make one tree', async (t) => {
 });
 
 test('Tiles that were deleted are written again from the log, also while a process runs', async (t) => {
-  const given = givenStores(9);
-  await appendAuditEvents(given.eventStore, given.random, 3_000);
+  const given = givenAuditStores(9);
+  await given.append(3_000);
   const process = given.start();
   await atSize(process, 3_000);
   const before = await documentsOf(given.readModelStore);
@@ -127,8 +106,8 @@ test('Tiles that were deleted are written again from the log, also while a proce
 
 test('A stored tile that differs from the log is a contradiction, and no checkpoint is signed', async (t) => {
   // Given a stored tile of another log
-  const given = givenStores(10);
-  await appendAuditEvents(given.eventStore, given.random, 300);
+  const given = givenAuditStores(10);
+  await given.append(300);
   const first = given.start();
   await atSize(first, 300);
   await first.stop();
@@ -155,8 +134,8 @@ test('A stored tile that differs from the log is a contradiction, and no checkpo
 });
 
 test('An event that has no canonical form stops the sequencing at its place, and later events are not signed', async (t) => {
-  const given = givenStores(11);
-  await appendAuditEvents(given.eventStore, given.random, 5);
+  const given = givenAuditStores(11);
+  await given.append(5);
   const broken = { ...makeAuditEvent(given.random, 5), data: { name: '\ud83d' } };
   await given.eventStore.append('asset-broken', 'no-stream', [broken]);
   await given.eventStore.append('asset-later', 'no-stream', [makeAuditEvent(given.random, 6)]);

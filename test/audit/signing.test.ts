@@ -15,40 +15,21 @@ import {
 } from '../../src/audit/note.js';
 import { restartType } from '../../src/audit/log-accumulator.js';
 import {
-  appendAuditEvents,
   auditSeed,
   type AuditProcess,
-  type AuditProcessOptions,
   eventually,
+  givenAuditStores,
   makeAuditEvent,
   makeFastClock,
   readWholeLog,
   rootOfEvents,
-  startAuditProcess,
 } from '../support/audit/audit-scene.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
+import type { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
 const origin = 'stowage/00000000-0000-4000-8000-000000000001';
-
-function given(seed: number) {
-  const clock = makeFastClock(200);
-  const random = makeSeededRandom(seed);
-  const stores = {
-    ...{ clock, random },
-    eventStore: makeMemoryEventStore({ clock, random }),
-    readModelStore: makeMemoryReadModelStore(),
-    stateStore: makeMemoryStateStore({ clock }),
-  };
-  const revisions = new Map<string, bigint>();
-  return {
-    ...stores,
-    append: (count: number) => appendAuditEvents(stores.eventStore, random, count, revisions),
-    start: (more: Partial<AuditProcessOptions> = {}) => startAuditProcess({ ...stores, ...more }),
-  };
-}
 
 function givenFolder(t: ExecutionContext): string {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));
@@ -73,7 +54,7 @@ async function signedAt(process: AuditProcess, size: number): Promise<void> {
 
 test('A checkpoint is signed with each key over the root of the log, and verifies with each public key', async (t) => {
   const seeds = [auditSeed, Buffer.alloc(32, 17)];
-  const { append, start, eventStore } = given(1);
+  const { append, start, eventStore } = givenAuditStores(1);
   await append(300);
   const process = start({ seeds: () => seeds });
   await signedAt(process, 300);
@@ -92,7 +73,7 @@ test('A checkpoint is signed with each key over the root of the log, and verifie
 });
 
 test('Each of several processes signs on one chain, and each size has one root', async (t) => {
-  const { append, start, eventStore } = given(2);
+  const { append, start, eventStore } = givenAuditStores(2);
   const path = givenFolder(t);
   const folder = makeCheckpointFolder(path);
   const processes = [start({ folder }), start({ folder }), start({ folder })];
@@ -118,7 +99,7 @@ test('Each of several processes signs on one chain, and each size has one root',
 
 test('After a restore of an older log, no checkpoint is signed, and the contradiction names both sizes', async (t) => {
   // Given a signed log of 200 events
-  const { append, start, eventStore, stateStore } = given(3);
+  const { append, start, eventStore, stateStore } = givenAuditStores(3);
   await append(200);
   const before = start();
   await signedAt(before, 200);
@@ -144,7 +125,7 @@ test('After a restore of an older log, no checkpoint is signed, and the contradi
 });
 
 test('After a restore of log and state, the folder shows that the log is older', async (t) => {
-  const { append, start, eventStore } = given(4);
+  const { append, start, eventStore } = givenAuditStores(4);
   const folder = makeCheckpointFolder(givenFolder(t));
   await append(120);
   const before = start({ folder });
@@ -160,7 +141,7 @@ test('After a restore of log and state, the folder shows that the log is older',
 });
 
 test('The contradiction ends when the newer log is back', async (t) => {
-  const { append, start, eventStore, stateStore } = given(5);
+  const { append, start, eventStore, stateStore } = givenAuditStores(5);
   await append(80);
   const whole = await readWholeLog(eventStore);
   const first = start();
@@ -171,7 +152,7 @@ test('The contradiction ends when the newer log is back', async (t) => {
   await eventually('a contradiction', () => short.audit.status().contradiction !== null);
   await short.stop();
   // When the newer log is restored: the memory store records the same events with their times
-  const again = given(5);
+  const again = givenAuditStores(5);
   await again.append(80);
   t.deepEqual(
     (await readWholeLog(again.eventStore)).map(({ id }) => id),
@@ -206,7 +187,7 @@ function eventsFrom(
 }
 
 test('A restart begins another origin whose log holds the restart, and a late process does not sign under the old one', async (t) => {
-  const { append, start, eventStore, random } = given(6);
+  const { append, start, eventStore, random } = givenAuditStores(6);
   await append(50);
   const first = start();
   await signedAt(first, 50);
@@ -243,7 +224,7 @@ function endingAt(eventStore: ReturnType<typeof makeMemoryEventStore>, count: nu
 test('A file in the folder that is no checkpoint stops the signing and is named', async (t) => {
   const path = givenFolder(t);
   const folder = makeCheckpointFolder(path);
-  const { append, start } = given(7);
+  const { append, start } = givenAuditStores(7);
   await append(10);
   const first = start({ folder });
   await signedAt(first, 10);

@@ -3,26 +3,13 @@ import test from 'ava';
 import { makeLogResources } from '../../src/audit/log-resources.js';
 import { makeSweep } from '../../src/audit/sweep.js';
 import { auditCollection, makeTileStore } from '../../src/audit/tile-store.js';
-import {
-  appendAuditEvents,
-  eventually,
-  makeFastClock,
-  startAuditProcess,
-} from '../support/audit/audit-scene.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
+import { eventually, givenAuditStores } from '../support/audit/audit-scene.js';
 
 /** A log of 700 events whose tiles are stored, and a sweep over it. */
 async function given(seed: number) {
-  const clock = makeFastClock(1_000);
-  const random = makeSeededRandom(seed);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const readModelStore = makeMemoryReadModelStore();
-  const stateStore = makeMemoryStateStore({ clock });
-  await appendAuditEvents(eventStore, random, 700);
-  const process = startAuditProcess({ clock, random, eventStore, readModelStore, stateStore });
+  const { clock, eventStore, readModelStore, append, start } = givenAuditStores(seed, 1_000);
+  await append(700);
+  const process = start();
   await eventually('the tiles are stored', () => process.sequencer.stored()?.size === 700);
   await process.stop();
   const missed = { count: 0 };

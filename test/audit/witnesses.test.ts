@@ -5,16 +5,13 @@ import { leafHash } from '../../src/audit/merkle.js';
 import { isSignedBy, makeNoteSigner, parseNote, parseVkey } from '../../src/audit/note.js';
 import { parseWitnesses, type PostText } from '../../src/audit/witnesses.js';
 import {
-  appendAuditEvents,
   auditSeed,
   type AuditProcess,
+  type AuditProcessOptions,
   eventually,
-  makeFastClock,
-  startAuditProcess,
+  givenAuditStores,
 } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 
@@ -27,23 +24,16 @@ const post: PostText = async (url, body) => {
 
 /** A log whose checkpoints a witness cosigns, over real HTTP. */
 async function given(t: ExecutionContext, seed: number) {
-  const clock = makeFastClock(100);
-  const random = makeSeededRandom(seed);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const readModelStore = makeMemoryReadModelStore();
-  const stateStore = makeMemoryStateStore({ clock });
+  const stores = givenAuditStores(seed, 100);
   const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
   t.teardown(() => witness.close());
   const witnesses = parseWitnesses(`# one witness\n${witness.vkey} ${witness.url}/\n`);
-  const revisions = new Map<string, bigint>();
-  const stores = { clock, random, eventStore, readModelStore, stateStore };
-  const start = (more: Partial<typeof stores> = {}): AuditProcess => {
-    const process = startAuditProcess({ ...stores, ...more, witnesses, post });
+  const start = (more: Partial<AuditProcessOptions> = {}): AuditProcess => {
+    const process = stores.start({ ...more, witnesses, post });
     t.teardown(() => process.stop());
     return process;
   };
-  const append = (count: number) => appendAuditEvents(eventStore, random, count, revisions);
-  return { ...stores, witness, start, append };
+  return { ...stores, witness, start };
 }
 
 test('A witness cosigns each checkpoint of a growing log, and the served note holds its line', async (t) => {

@@ -1,4 +1,5 @@
 import { benchAppends } from './appends.js';
+import { benchAudit } from './audit.js';
 import { benchCatchUp } from './catch-up.js';
 import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   'catch-up': benchCatchUp,
   start: benchStart,
   presigning: benchPresigning,
+  audit: benchAudit,
   servers: benchServers,
 };
 

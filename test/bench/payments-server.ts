@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeHealth } from '../../src/observing/health.js';
+import { runAudit } from '../../src/composition/audit.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
@@ -66,6 +67,10 @@ health.projectionsStarted(
     onRebuilt: () => undefined,
   }),
 );
+// The bench compares a service with one that runs no audit log.
+if (!process.argv.includes('without-audit')) {
+  void runAudit(services.audit, services.log, new AbortController().signal);
+}
 const server = await startHttpServer({ ...makeHttp(services, health), host: '127.0.0.1', port: 0 });
 const setup: PaymentsBenchSetup = {
   service: `http://127.0.0.1:${server.port}`,

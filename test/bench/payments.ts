@@ -9,6 +9,7 @@ import { compare, type Comparison } from './measure.js';
 import type { PaidOrders, PaymentsBenchSetup, SignedCallbacks } from './payments-server.js';
 
 const rounds = 3;
+const auditedRounds = 10;
 const callbacksPerRound = 1_000;
 
 /** The signature scheme of each platform, and the goal of its callbacks as a share of the anchor's rate. */
@@ -22,21 +23,69 @@ const schemes: Readonly<Record<PaymentProviderName, readonly [string, Comparison
 };
 
 /** Compares callbacks that pay an order each with a bare route that receives the same bytes. */
-export async function benchPayments(): Promise<readonly Comparison[]> {
-  const child = fork(fileURLToPath(new URL('./payments-server.js', import.meta.url)), {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  try {
-    const [setup] = (await once(child, 'message')) as [PaymentsBenchSetup];
+export function benchPayments(): Promise<readonly Comparison[]> {
+  return withServer([], async (child, setup) => {
     const comparisons: Comparison[] = [];
     for (const provider of paymentProvider.options) {
       comparisons.push(await benchPlatform(child, setup, provider));
     }
     return comparisons;
+  });
+}
+
+/** Compares callbacks of a service with those of one that runs no audit log. */
+export function benchPaymentsWithAudit(): Promise<Comparison> {
+  const provider = 'stripe';
+  return withServer([], (audited, auditedSetup) =>
+    withServer(['without-audit'], async (bare, bareSetup) => {
+      const [ours, anchor] = [
+        await callbacksOf(audited, provider, auditedRounds + 1),
+        await callbacksOf(bare, provider, auditedRounds + 1),
+      ];
+      const send = (url: string, requests: readonly autocannon.Request[]): Promise<number> =>
+        loadCounted({ url, amount: callbacksPerRound, requests: [...requests] });
+      const [oursEach, anchorEach] = [[eachOnce(ours, provider)], [eachOnce(anchor, provider)]];
+      return compare(
+        {
+          what: 'callbacks of stripe with the audit log',
+          anchor: 'without it',
+          unit: 'callbacks/s',
+          goal: { atLeast: 0.9 },
+        },
+        auditedRounds,
+        {
+          ours: () => send(auditedSetup.service, oursEach),
+          anchor: () => send(bareSetup.service, anchorEach),
+        },
+      );
+    }),
+  );
+}
+
+async function withServer<Result>(
+  args: readonly string[],
+  run: (child: ChildProcess, setup: PaymentsBenchSetup) => Promise<Result>,
+): Promise<Result> {
+  const child = fork(fileURLToPath(new URL('./payments-server.js', import.meta.url)), args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  try {
+    const [setup] = (await once(child, 'message')) as [PaymentsBenchSetup];
+    return await run(child, setup);
   } finally {
     child.disconnect();
     await once(child, 'exit');
   }
+}
+
+/** Returns genuine callbacks for so many rounds. */
+async function callbacksOf(
+  child: ChildProcess,
+  provider: PaymentProviderName,
+  forRounds: number,
+): Promise<readonly SentCallback[]> {
+  const count = forRounds * callbacksPerRound;
+  return ((await ask(child, { sign: provider, count })) as SignedCallbacks).callbacks;
 }
 
 async function benchPlatform(
@@ -45,8 +94,7 @@ async function benchPlatform(
   provider: PaymentProviderName,
 ): Promise<Comparison> {
   // One round more, which does not count.
-  const count = (rounds + 1) * callbacksPerRound;
-  const { callbacks } = (await ask(child, { sign: provider, count })) as SignedCallbacks;
+  const callbacks = await callbacksOf(child, provider, rounds + 1);
   const [first] = callbacks;
   if (first === undefined) throw new Error('there is nothing to send');
   const [scheme, goal] = schemes[provider];
@@ -60,7 +108,7 @@ async function benchPlatform(
     },
   );
   const { paid } = (await ask(child, { countPaid: true })) as PaidOrders;
-  if (paid !== count) throw new Error(`${paid} of ${count} orders are paid`);
+  if (paid !== callbacks.length) throw new Error(`${paid} of ${callbacks.length} orders are paid`);
   return comparison;
 }
 

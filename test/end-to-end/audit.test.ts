@@ -16,7 +16,7 @@ const password = 'Correct-Horse-7';
 const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventuallyWithin(what, holds, 250);
 
-/** Starts a service process whose log is signed, with an auditor and a user without the role. */
+/** Starts a service process whose log is signed, with an auditor. */
 async function givenAuditedService(t: ExecutionContext, environment: Readonly<Record<string, string>> = {}) {
   const data = await makeDataDirectory();
   t.teardown(() => data.remove());
@@ -29,7 +29,6 @@ async function givenAuditedService(t: ExecutionContext, environment: Readonly<Re
   const service = await start();
   const client = makeServiceClient(service.url);
   const { headers: auditor } = await client.register('ada@example.org', password);
-  const { headers: user } = await client.register('eve@example.org', password);
   const cli = (...args: string[]) => runCli(data.path, args, environment);
   for (const args of [
     ['user', 'verify', 'ada@example.org'],
@@ -49,7 +48,7 @@ async function givenAuditedService(t: ExecutionContext, environment: Readonly<Re
     });
     return Number((await status())['signed_size']);
   };
-  return { start, service, client, auditor, user, cli, status, signed, directory: data.path };
+  return { start, service, client, auditor, cli, status, signed, directory: data.path };
 }
 
 test('An auditor reads events, entries, tiles and proofs that lead to the signed root', async (t) => {
@@ -86,53 +85,6 @@ test('An auditor reads events, entries, tiles and proofs that lead to the signed
   });
   t.deepEqual(root, checkpoint?.root);
   t.is(await text(`/audit/consistency?from=${size}&to=${size}`), '');
-});
-
-test('Bad input and other callers get their errors', async (t) => {
-  const { client, auditor, user, signed } = await givenAuditedService(t);
-  const size = await signed();
-  const expected: readonly (readonly [string, number, string])[] = [
-    ['/audit/proof', 400, 'invalid_request'],
-    ['/audit/proof?index=x', 400, 'invalid_request'],
-    ['/audit/proof?index=01', 400, 'invalid_request'],
-    [`/audit/proof?index=${size + 1_000}`, 404, 'not_found'],
-    ['/audit/consistency?from=2&to=1', 400, 'invalid_request'],
-    [`/audit/consistency?from=0&to=${size + 1_000}`, 404, 'not_found'],
-    ['/audit/log/tile/0/001', 404, 'not_found'],
-    ['/audit/log/tile/3/000', 404, 'not_found'],
-    ['/audit/log/tile/64/000', 400, 'invalid_request'],
-    ['/audit/log/tile/0/000.p/256', 400, 'invalid_request'],
-    ['/audit/log/tile/entries/0', 400, 'invalid_request'],
-    ['/audit/log/events/x000/001', 400, 'invalid_request'],
-    ['/audit/log/events/x001/000', 404, 'not_found'],
-    ['/audit/log/nothing', 404, 'not_found'],
-  ];
-  for (const [path, status, code] of expected) {
-    const reply = await client.get(path, auditor);
-    t.is(reply.status, status, `${path}: ${reply.text}`);
-    t.is(reply.json()['code'], code, path);
-  }
-  for (const path of [
-    '/audit/status',
-    '/audit/log/checkpoint',
-    '/audit/log/tile/0/000.p/1',
-    '/audit/proof?index=0',
-  ]) {
-    t.is((await client.get(path)).status, 401, path);
-    const refused = await client.get(path, user);
-    t.is(refused.status, 403, path);
-    t.is(refused.json()['code'], 'insufficient_role', path);
-    t.is((await client.get(path, auditor)).status, 200, path);
-  }
-});
-
-test('The bytes of a tile may be cached for ever, and those of a checkpoint not', async (t) => {
-  const { client, auditor, signed } = await givenAuditedService(t);
-  await signed();
-  const tile = await client.get('/audit/log/tile/0/000.p/2', auditor);
-  t.is(tile.headers.get('cache-control'), 'private, max-age=31536000, immutable');
-  t.is(tile.headers.get('content-length'), '64');
-  t.is((await client.get('/audit/log/checkpoint', auditor)).headers.get('cache-control'), 'no-cache');
 });
 
 test('An export goes on where an earlier one ended, and a folder of another origin is refused', async (t) => {

@@ -67,7 +67,7 @@ test('A stream as of a random place is the plain fold of its events up to there,
       return [view.name, document] as const;
     });
     const revision = before.length - 1;
-    t.deepEqual(found, { stream, index, revision, views: Object.fromEntries(expected) });
+    t.deepEqual(found, { stream, index, revision, views: Object.fromEntries(expected), set_apart: {} });
     for (const { name } of views) seen.add(name);
     // A time stands for the last event that was recorded until then.
     const time = events[index]?.recordedAt ?? new Date(0);

@@ -211,7 +211,7 @@ async function copyEvents(
  * Opens a file of a data directory for reading. @throws StoreUnavailable when it is absent or of another format;
  * StoreDamaged when it was copied without its write-ahead log
  */
-function openSource(directory: string, format: FileFormat): Connection {
+export function openSource(directory: string, format: FileFormat): Connection {
   const path = join(directory, format.fileName);
   if (!existsSync(path)) {
     throw new StoreUnavailable(`${path} does not exist; DATA_DIR must name the directory of a service`);

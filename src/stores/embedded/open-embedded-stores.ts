@@ -7,7 +7,7 @@ import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './context.js';
 import { openConnection } from './database.js';
-import { lockDirectory, unfinishedRestore, watchLock } from './directory-lock.js';
+import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './event-store.js';
 import type { Fault } from './faults.js';
 import { openReadModelStore } from './read-model-store.js';
@@ -125,6 +125,13 @@ async function openOwned<Stores>(
     unlock();
     throw new StoreDamaged(
       `${directory} holds a part of a backup: \`stowage restore\` did not end there. Run it again, with the same folder`,
+    );
+  }
+  if (existsSync(join(directory, replayMark))) {
+    unlock();
+    throw new StoreDamaged(
+      `${directory} holds a replay (${replayMark}), which is for reading: a service would change it. Set DATA_DIR to ` +
+        'the directory of the service',
     );
   }
   let reported = false;

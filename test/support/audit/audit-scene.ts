@@ -14,6 +14,10 @@ import { makeSigner } from '../../../src/audit/signer.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../../../src/audit/tree-reader.js';
 import { makeWitnesses, type PostText, type Witness } from '../../../src/audit/witnesses.js';
+import { makeSeededRandom } from '../fakes/clock.js';
+import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
+import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 
 /** A clock that runs faster than the real one, so that tests of long waits are short. */
 export function makeFastClock(factor: number): Clock {
@@ -109,6 +113,24 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
       stopping.abort();
       await running;
     },
+  };
+}
+
+/** The stores of a log in memory, with a clock that runs faster than the real one, and what happens to them. */
+export function givenAuditStores(seed: number, clockFactor = 200) {
+  const clock = makeFastClock(clockFactor);
+  const random = makeSeededRandom(seed);
+  const stores = {
+    ...{ clock, random },
+    eventStore: makeMemoryEventStore({ clock, random }),
+    readModelStore: makeMemoryReadModelStore(),
+    stateStore: makeMemoryStateStore({ clock }),
+  };
+  const revisions = new Map<string, bigint>();
+  return {
+    ...stores,
+    append: (count: number) => appendAuditEvents(stores.eventStore, random, count, revisions),
+    start: (more: Partial<AuditProcessOptions> = {}) => startAuditProcess({ ...stores, ...more }),
   };
 }
 

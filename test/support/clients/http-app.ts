@@ -128,7 +128,7 @@ export async function startTestHttp(
         [],
         `${method} ${path} → ${response.status}`,
       );
-      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      const isJson = /^application\/json(;|$)/.test(response.headers.get('content-type') ?? '');
       return { ...reply, json: isJson && text !== '' ? (JSON.parse(text) as unknown) : null };
     },
   };

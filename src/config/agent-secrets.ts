@@ -1,0 +1,15 @@
+/** A shorter secret of the agents could be guessed within the limit of wrong ones. */
+const shortest = 16;
+
+/** Returns a sentence for each secret of the agents that is too short (docs/design.md#configuration). */
+export function agentSecretProblems(secrets: ReadonlyMap<string, string | undefined>): readonly string[] {
+  return ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS']
+    .filter((name) => {
+      const secret = secrets.get(name);
+      return secret !== undefined && Array.from(secret).length < shortest;
+    })
+    .map(
+      (name) =>
+        `${name} must have at least ${shortest} characters; \`openssl rand -base64 24\` makes a secret`,
+    );
+}
