@@ -25,6 +25,8 @@ export interface WitnessStatus {
   readonly problem: string | null;
   /** The contradiction that it has found; null for none. */
   readonly contradiction: string | null;
+  /** Whether it holds a larger size than the last checkpoint, and has not done so for long enough to contradict. */
+  readonly isAhead: boolean;
 }
 
 export interface Witnesses {
@@ -33,8 +35,11 @@ export interface Witnesses {
   statuses(): readonly WitnessStatus[];
 }
 
-/** A process may offer an older checkpoint than another one: a larger size contradicts only after this time. */
-const aheadMs = 20_000;
+/**
+ * A process may offer an older checkpoint than another one. It is recorded before the other one offers it, so a larger size
+ * contradicts when the last record has been smaller for this time. A deposed primary of the state store may answer that long.
+ */
+const aheadMs = 5_000;
 
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
@@ -73,9 +78,10 @@ export function makeWitnesses(deps: {
 
   return {
     statuses: () =>
-      states.map(({ witness, size, problem, contradiction }) => ({
+      states.map(({ witness, size, problem, contradiction, aheadSinceMs }) => ({
         name: witness.verifier.name,
         ...{ size, problem, contradiction },
+        isAhead: aheadSinceMs !== null && contradiction === null,
       })),
     offer: async (signed) => {
       const lines = new Map<string, string>();
@@ -99,6 +105,8 @@ export function makeWitnesses(deps: {
       return take(state, signed, reply);
     } catch (error) {
       state.problem = error instanceof Error ? error.name : 'unknown error';
+      // A witness that is away must not keep the service from signing.
+      state.aheadSinceMs = null;
       return null;
     }
   }
@@ -139,7 +147,7 @@ export function makeWitnesses(deps: {
       const nowMs = deps.clock.now().getTime();
       state.aheadSinceMs ??= nowMs;
       if (nowMs - state.aheadSinceMs >= aheadMs) {
-        state.contradiction = `the witness ${verifier.name} has cosigned ${held} events, and the log has ${signed.size}`;
+        state.contradiction = `the witness ${verifier.name} has cosigned ${held} events, and the last checkpoint has ${signed.size}`;
       }
     }
     return null;
