@@ -25,6 +25,8 @@ export interface WitnessStatus {
   readonly problem: string | null;
   /** The contradiction that it has found; null for none. */
   readonly contradiction: string | null;
+  /** Whether it holds a larger size than the last checkpoint, and has not done so for long enough to contradict. */
+  readonly isAhead: boolean;
 }
 
 export interface Witnesses {
@@ -33,8 +35,11 @@ export interface Witnesses {
   statuses(): readonly WitnessStatus[];
 }
 
-/** A process may offer an older checkpoint than another one: a larger size contradicts only after this time. */
-const aheadMs = 20_000;
+/**
+ * A process may offer an older checkpoint than another one. It is recorded before the other one offers it, so a larger size
+ * contradicts when the last record has been smaller for this time. A deposed primary of the state store may answer that long.
+ */
+const aheadMs = 5_000;
 
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
@@ -73,9 +78,10 @@ export function makeWitnesses(deps: {
 
   return {
     statuses: () =>
-      states.map(({ witness, size, problem, contradiction }) => ({
+      states.map(({ witness, size, problem, contradiction, aheadSinceMs }) => ({
         name: witness.verifier.name,
         ...{ size, problem, contradiction },
+        isAhead: aheadSinceMs !== null && contradiction === null,
       })),
     offer: async (signed) => {
       const lines = new Map<string, string>();
@@ -99,6 +105,8 @@ export function makeWitnesses(deps: {
       return take(state, signed, isBehind ? await send(state, signed, held) : reply);
     } catch (error) {
       state.problem = error instanceof Error ? error.name : 'unknown error';
+      // A witness that is away must not keep the service from signing.
+      state.aheadSinceMs = null;
       return null;
     }
   }
@@ -136,20 +144,21 @@ export function makeWitnesses(deps: {
     { status, body, from }: Reply,
   ): string | null {
     const { name } = state.witness.verifier;
+    const held = status === 409 ? sizeOf(body) : null;
+    if (held !== null && held > size) {
+      const nowMs = deps.clock.now().getTime();
+      state.aheadSinceMs ??= nowMs;
+      if (nowMs - state.aheadSinceMs < aheadMs) return null;
+      return `the witness ${name} has cosigned ${held} events, and the last checkpoint has ${size}`;
+    }
+    // A witness that answers with an error must not keep the service from signing.
+    state.aheadSinceMs = null;
     if (status === 422) {
       return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
     }
-    if (status !== 409) return null;
-    const held = sizeOf(body);
     // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
-    if (from === size && (held ?? from) === from) {
-      return `the witness ${name} has cosigned another root of ${from} events`;
-    }
-    if (held === null || held <= size) return null;
-    const nowMs = deps.clock.now().getTime();
-    state.aheadSinceMs ??= nowMs;
-    if (nowMs - state.aheadSinceMs < aheadMs) return null;
-    return `the witness ${name} has cosigned ${held} events, and the log has ${size}`;
+    const isOther = status === 409 && from === size && (held ?? from) === from;
+    return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;
   }
 }
 
