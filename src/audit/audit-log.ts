@@ -64,6 +64,8 @@ export function makeAuditLog(
   /** The offer that runs now. Signing never waits for a witness. */
   let offering: Promise<void> | null = null;
   let askedAtMs = -Infinity;
+  /** Whether the witnesses were asked before the first signature of this process. */
+  let hasAsked = false;
 
   return {
     run: async (signal) => {
@@ -79,11 +81,13 @@ export function makeAuditLog(
     tileMissing: () => {
       if (isJudged && contradiction === null) sequencer.startOver();
     },
-    readSigned: async () => {
-      const stored = await stateStore.get(signedRecord.key);
-      return stored === null ? null : signedRecord.schema.parse(stored.value);
-    },
+    readSigned,
   };
+
+  async function readSigned(): Promise<SignedRecord | null> {
+    const stored = await stateStore.get(signedRecord.key);
+    return stored === null ? null : signedRecord.schema.parse(stored.value);
+  }
 
   async function passEachSecond(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted;) {
@@ -104,6 +108,9 @@ export function makeAuditLog(
   }
 
   async function pass(): Promise<void> {
+    const log = sequencer.stored();
+    // Away from the head the signer signs nothing.
+    if (log?.atHead === true && !(await witnessesAllow(log.size))) return;
     const signing = await signer.pass(found());
     if (signing === null) return;
     signed = signing.signed;
@@ -114,6 +121,21 @@ export function makeAuditLog(
         offering = null;
       });
     }
+  }
+
+  /**
+   * A log and a state that were restored together agree with each other. So the witnesses are asked about the last
+   * checkpoint before the first signature, and again while one of them holds a larger size.
+   */
+  async function witnessesAllow(size: number): Promise<boolean> {
+    const isAhead = (): boolean => witnesses.statuses().some((status) => status.isAhead);
+    if (hasAsked && !isAhead()) return true;
+    await offering;
+    const last = await readSigned();
+    // A shorter log contradicts without a witness.
+    if (last !== null && last.note !== '' && last.size <= size) await offer(last);
+    hasAsked = true;
+    return !isAhead();
   }
 
   function found(): ReadonlyMap<string, string | null> {

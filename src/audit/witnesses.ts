@@ -25,6 +25,8 @@ export interface WitnessStatus {
   readonly problem: string | null;
   /** The contradiction that it has found; null for none. */
   readonly contradiction: string | null;
+  /** Whether it holds a larger size than the last checkpoint, and has not done so for long enough to contradict. */
+  readonly isAhead: boolean;
 }
 
 export interface Witnesses {
@@ -33,8 +35,11 @@ export interface Witnesses {
   statuses(): readonly WitnessStatus[];
 }
 
-/** A process may offer an older checkpoint than another one: a larger size contradicts only after this time. */
-const aheadMs = 20_000;
+/**
+ * A process may offer an older checkpoint than another one. It is recorded before the other one offers it, so a larger size
+ * contradicts when the last record has been smaller for this time. A deposed primary of the state store may answer that long.
+ */
+const aheadMs = 5_000;
 
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
@@ -73,9 +78,10 @@ export function makeWitnesses(deps: {
 
   return {
     statuses: () =>
-      states.map(({ witness, size, problem, contradiction }) => ({
+      states.map(({ witness, size, problem, contradiction, aheadSinceMs }) => ({
         name: witness.verifier.name,
         ...{ size, problem, contradiction },
+        isAhead: aheadSinceMs !== null && contradiction === null,
       })),
     offer: async (signed) => {
       const lines = new Map<string, string>();
@@ -93,57 +99,74 @@ export function makeWitnesses(deps: {
     const { name } = state.witness.verifier;
     const known = signed.cosignatures[name]?.size ?? 0;
     try {
-      let reply = await send(state, signed, Math.max(known, state.size));
+      const reply = await send(state, signed, Math.max(known, state.size));
       const held = reply.status === 409 ? sizeOf(reply.body) : null;
-      if (held !== null && held <= signed.size) reply = await send(state, signed, held);
-      return take(state, signed, reply);
+      const isBehind = held !== null && held <= signed.size && held !== reply.from;
+      return take(state, signed, isBehind ? await send(state, signed, held) : reply);
     } catch (error) {
       state.problem = error instanceof Error ? error.name : 'unknown error';
+      // A witness that is away must not keep the service from signing.
+      state.aheadSinceMs = null;
       return null;
     }
   }
 
-  async function send({ witness }: State, signed: SignedRecord, old: number) {
+  async function send({ witness }: State, signed: SignedRecord, old: number): Promise<Reply> {
     const from = Math.min(old, signed.size);
     const proof = await deps.tree.consistency(from, signed.size);
     const lines = proof.map((hash) => `${hash.toString('base64')}\n`).join('');
-    return deps.post(`${witness.url}/add-checkpoint`, `old ${from}\n${lines}\n${signed.note}`);
+    const reply = await deps.post(`${witness.url}/add-checkpoint`, `old ${from}\n${lines}\n${signed.note}`);
+    return { ...reply, from };
   }
 
-  function take(
-    state: State,
-    signed: SignedRecord,
-    { status, body }: { readonly status: number; readonly body: string },
-  ): string | null {
-    const { verifier } = state.witness;
-    if (status === 200) {
-      const text = parseNote(signed.note)?.text ?? '';
-      const line = body.split('\n').find((candidate) => {
-        const signature = parseSignatureLine(candidate);
-        return signature !== null && isSignedBy(verifier, text, signature);
-      });
-      if (line === undefined) {
-        state.problem = 'its reply holds no cosignature of its key';
-        return null;
-      }
-      Object.assign(state, { size: signed.size, problem: null, contradiction: null, aheadSinceMs: null });
-      return line;
+  function take(state: State, signed: SignedRecord, reply: Reply): string | null {
+    if (reply.status !== 200) {
+      state.problem = `it answers ${reply.status}`;
+      state.contradiction = contradictionIn(state, signed, reply) ?? state.contradiction;
+      return null;
     }
-    state.problem = `it answers ${status}`;
+    const text = parseNote(signed.note)?.text ?? '';
+    const line = reply.body.split('\n').find((candidate) => {
+      const signature = parseSignatureLine(candidate);
+      return signature !== null && isSignedBy(state.witness.verifier, text, signature);
+    });
+    if (line === undefined) {
+      state.problem = 'its reply holds no cosignature of its key';
+      return null;
+    }
+    Object.assign(state, { size: signed.size, problem: null, contradiction: null, aheadSinceMs: null });
+    return line;
+  }
+
+  function contradictionIn(
+    state: State,
+    { size }: SignedRecord,
+    { status, body, from }: Reply,
+  ): string | null {
+    const { name } = state.witness.verifier;
     const held = status === 409 ? sizeOf(body) : null;
-    if (status === 422) {
-      state.contradiction = `the witness ${verifier.name} has seen another history: it refuses the consistency proof to ${signed.size} events`;
-    } else if (held === signed.size) {
-      state.contradiction = `the witness ${verifier.name} has cosigned another root of ${held} events`;
-    } else if (held !== null && held > signed.size) {
+    if (held !== null && held > size) {
       const nowMs = deps.clock.now().getTime();
       state.aheadSinceMs ??= nowMs;
-      if (nowMs - state.aheadSinceMs >= aheadMs) {
-        state.contradiction = `the witness ${verifier.name} has cosigned ${held} events, and the log has ${signed.size}`;
-      }
+      if (nowMs - state.aheadSinceMs < aheadMs) return null;
+      return `the witness ${name} has cosigned ${held} events, and the last checkpoint has ${size}`;
     }
-    return null;
+    // A witness that answers with an error must not keep the service from signing.
+    state.aheadSinceMs = null;
+    if (status === 422) {
+      return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
+    }
+    // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
+    const isOther = status === 409 && from === size && (held ?? from) === from;
+    return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;
   }
+}
+
+/** A reply, and the size that the request gave as the witness's own. */
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly from: number;
 }
 
 /** The size that a witness holds: the body of a 409, `text/x.tlog.size`. */

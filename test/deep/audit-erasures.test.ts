@@ -1,0 +1,283 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { openServices } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { erased } from '../../src/keys/sealer.js';
+import { defaultLimits } from '../../src/security/limits.js';
+import { eventually, readWholeLog } from '../support/audit/audit-scene.js';
+import {
+  asObject,
+  grantStorage,
+  makeServiceClient,
+  operate,
+  type ServiceReply,
+  signedIn,
+  storageRequest,
+  textOf,
+} from '../support/clients/service-client.js';
+import {
+  drawCanary,
+  filesBelow,
+  findMarked,
+  findMarkedIn,
+  type MarkedCanary,
+} from '../support/examples/marked-canaries.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+
+/*
+ * People register with canaries in place of personal data, use a real service, and are erased. No canary stands in a file,
+ * reply or line of the log, and the audit log verifies before and after. DEEP_SEED=<printed> repeats the choices.
+ * DEEP_BUDGET multiplies the number of people.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
+const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
+const people = Math.max(12, Math.ceil(1_000 * budget));
+const workers = 4;
+/** People whom the command line erases; each call is a process. The control socket serves the other operators' erasures. */
+const erasedByCli = 5;
+const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+
+/** A busy machine makes the service refuse calls for a moment. */
+async function patiently(call: () => Promise<ServiceReply>): Promise<ServiceReply> {
+  for (let attempt = 0; ; attempt += 1) {
+    const reply = await call();
+    if (reply.status !== 503 || attempt === 120) return reply;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+interface Person {
+  readonly number: number;
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly from: Readonly<Record<string, string>>;
+}
+
+test(`After ${people} erasures no canary is in log, views, state, exports or logs, and the audit log verifies`, async (t) => {
+  t.timeout(60 * 60_000 * Math.max(1, budget));
+  t.log(`DEEP_SEED=${seed}`);
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const files = await makeDataDirectory();
+  t.teardown(() => files.remove());
+  const limits = Object.fromEntries(
+    Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000, seconds: 1 }]),
+  );
+  writeFileSync(join(files.path, 'limits.json'), JSON.stringify(limits));
+  const environment = {
+    LIMITS_FILE: join(files.path, 'limits.json'),
+    TRUSTED_PROXIES: '127.0.0.0/8',
+    LOG_LEVEL: 'debug',
+  };
+  const service = await startService({ directory: data.path, port: await freePort(), environment });
+  t.teardown(() => service.kill());
+  const once = makeServiceClient(service.url);
+  const client: typeof once = {
+    ...once,
+    get: (...request) => patiently(() => once.get(...request)),
+    post: (...request) => patiently(() => once.post(...request)),
+    send: (...request) => patiently(() => once.send(...request)),
+  };
+  const random = makeSeededRandom(seed);
+  const canaries = new Set<string>();
+  const addresses = new Set<string>();
+  const outputs: string[] = [];
+  const cli = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runCli(data.path, args, environment);
+    t.is(code, 0, stderr);
+    outputs.push(stdout, stderr);
+    return stdout;
+  };
+  const draw = (): MarkedCanary => {
+    const canary = drawCanary(random);
+    canaries.add(canary.drawn);
+    return canary;
+  };
+  const owner = await client.register('owner@example.org', 'Correct-Horse-9');
+  // A text that is stored in clear shows that the search would find one.
+  const { drawn: controlName } = drawCanary(random);
+  const made = await client.post('/api/v1/projects', { name: controlName }, owner.headers);
+  const common = textOf(made.json(), 'id');
+
+  // Given people with canaries as address, name, password, client and network, who do things
+  const inParallel = async <Item>(
+    items: readonly Item[],
+    act: (item: Item) => Promise<void>,
+  ): Promise<void> => {
+    const waiting = [...items];
+    await Promise.all(
+      Array.from({ length: workers }, async () => {
+        for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await act(item);
+      }),
+    );
+  };
+  const persons: Person[] = [];
+  await inParallel(
+    Array.from({ length: people }, (_, number) => number),
+    async (number) => {
+      persons.push(await live(number));
+    },
+  );
+  await signed();
+  await cli('audit', 'export', join(files.path, 'before'));
+  writeFileSync(join(files.path, 'auditor.vkey'), (await cli('audit', 'key')).replace(/^vkeys: /, ''));
+  t.regex(await verify('before'), /^VERIFIED/);
+
+  // When all of them are erased, by themselves and by an operator
+  await inParallel(persons, erase);
+  await signed();
+  await cli('audit', 'export', join(files.path, 'after'));
+
+  // Then the log verifies, and continues the one of before
+  const verdict = await verify('after', '--kept', join(files.path, 'before'));
+  t.regex(verdict, /^VERIFIED/);
+  t.regex(verdict, /Kept: the log begins with the \d+ events/);
+  // and no canary is anywhere
+  await service.stop();
+  const sought = { canaries, addresses };
+  const output = service.output();
+  const searched = [...filesBelow(data.path), ...filesBelow(files.path)];
+  t.deepEqual(
+    [
+      ...searched.flatMap((file) => findMarkedIn(sought, file)),
+      ...findMarked(sought, 'log', Buffer.from(output)),
+      ...findMarked(sought, 'output of commands', Buffer.from(outputs.join(''))),
+    ],
+    [],
+  );
+  // and the search finds text that is stored in clear, in the log, a view, and both exports
+  const control = new Set([controlName]);
+  for (const name of ['events.db', 'read-models.db', 'before', 'after']) {
+    const some = searched.filter((file) => file.includes(name));
+    const found = some.flatMap((file) => findMarkedIn({ canaries: control, addresses: new Set() }, file));
+    t.true(found.length > 0, name);
+  }
+  t.true(searched.some((file) => file.endsWith('state.db')) && output.includes('/api/v1/auth/register'));
+  await valuesStayClosed();
+  t.log({ people: persons.length, canaries: canaries.size, files: searched.length });
+
+  async function live(number: number): Promise<Person> {
+    const [email, nickname, agent, password] = [draw(), draw(), draw(), draw()] as const;
+    const address = `11.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
+    addresses.add(address);
+    const from = { 'user-agent': agent.text, 'x-forwarded-for': address };
+    const account = { email: `${email.text}@example.org`, password: `${password.text}-9` };
+    const registered = await client.post(
+      '/api/v1/auth/register',
+      { ...account, nickname: nickname.text },
+      from,
+    );
+    t.is(registered.status, 201, registered.text);
+    const { userId, headers } = signedIn(registered.json());
+    const as = { ...headers, ...from };
+    const statuses: number[] = [];
+    const chance = random();
+    if (chance < 0.3) {
+      statuses.push((await client.post('/api/v1/projects', { name: `Film ${number}` }, as)).status);
+      statuses.push(
+        (await client.post('/api/v1/auth/login', { ...account, password: 'wrong' }, from)).status,
+      );
+    } else if (chance < 0.6) {
+      await operate(data.path, 'user verify', { email: account.email });
+      const member = { email: account.email, role: 'viewer' };
+      const added = await client.post(`/api/v1/projects/${common}/members`, member, owner.headers);
+      statuses.push(added.status);
+      statuses.push((await client.get(`/api/v1/projects/${common}/members`, as)).status);
+    } else if (chance < 0.8) {
+      const change = { method: 'PATCH', body: JSON.stringify({ nickname: draw().text }) };
+      const json = { ...as, 'content-type': 'application/json' };
+      statuses.push((await client.send('/api/v1/auth/me', { ...change, headers: json })).status);
+      statuses.push((await client.post('/api/v1/auth/login', account, from)).status);
+    } else {
+      statuses.push(...(await share(number, as)));
+    }
+    t.true(
+      statuses.every((status) => [200, 201, 204, 401].includes(status)),
+      statuses.join(),
+    );
+    return { number, id: userId, email: account.email, password: account.password, from };
+  }
+
+  /** A project with a storage, an asset and a share, whose password is a canary too. */
+  async function share(number: number, as: Readonly<Record<string, string>>): Promise<readonly number[]> {
+    const project = await client.post('/api/v1/projects', { name: `Film ${number}` }, as);
+    const path = `/api/v1/projects/${textOf(project.json(), 'id')}`;
+    await grantStorage(data.path, textOf(project.json(), 'id'));
+    const storage = await client.post(`${path}/storages`, storageRequest('Rushes'), as);
+    const asset = await client.post(
+      `${path}/assets`,
+      {
+        ...{ storage_id: textOf(storage.json(), 'id'), name: 'Rhine', object_key: 'rhine.mp4' },
+        ...{ media_type: 'video/mp4', size: 1_000 },
+      },
+      as,
+    );
+    const body = { asset_id: textOf(asset.json(), 'id'), password: draw().text, max_uses: 3 };
+    const shared = await client.post(`${path}/shares`, body, as);
+    return [project.status, storage.status, asset.status, shared.status];
+  }
+
+  async function erase({ number, id, email, password, from }: Person): Promise<void> {
+    if (number < erasedByCli) {
+      await cli('user', 'erase', email, '--yes');
+    } else if (number % 2 === 0) {
+      await operate(data.path, 'user erase', { user_id: id });
+    } else {
+      // The access token of the registration may have ended.
+      const login = await client.post('/api/v1/auth/login', { email, password }, from);
+      const headers = { ...signedIn(login.json()).headers, ...from };
+      const deleted = await client.send('/api/v1/auth/me', { method: 'DELETE', headers });
+      t.is(deleted.status, 204, deleted.text);
+    }
+    const again = await client.post('/api/v1/auth/login', { email, password }, from);
+    t.is(again.status, 401, again.text);
+  }
+
+  async function signed(): Promise<void> {
+    await eventually(
+      'everything is signed',
+      async () => {
+        const status = asObject(await operate(data.path, 'audit status', {}));
+        t.is(status['contradiction'], null);
+        return Number(status['size']) > 0 && status['size'] === status['signed_size'];
+      },
+      500,
+    );
+  }
+
+  function verify(folder: string, ...more: readonly string[]): Promise<string> {
+    const args = [verifier, join(files.path, folder), '--key', join(files.path, 'auditor.vkey'), ...more];
+    return new Promise((done) => {
+      execFile(process.execPath, args, (error, stdout, stderr) => {
+        t.is(error, null, `${stdout}${stderr}`);
+        done(stdout);
+      });
+    });
+  }
+
+  /** The ciphertext stays in the log. The key of each person is destroyed, so none opens. */
+  async function valuesStayClosed(): Promise<void> {
+    const services = await openServices(readConfig({ DATA_DIR: data.path, LOG_LEVEL: 'silent' }), {});
+    try {
+      const events = await readWholeLog(services.stores.eventStore);
+      let closed = 0;
+      for (const { stream, type, data: values } of events) {
+        const userId = stream.replace(/^user-/, '');
+        if (type !== 'UserRegistered' || userId === owner.userId) continue;
+        for (const field of ['email', 'nickname', 'password_hash'] as const) {
+          const sealed = sealedSchema.parse(values[field]);
+          if ((await services.sealer.open({ kind: 'person', userId }, field, sealed)) === erased) closed += 1;
+        }
+      }
+      t.is(closed, people * 3);
+    } finally {
+      await services.close();
+    }
+  }
+});
