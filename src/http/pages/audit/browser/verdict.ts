@@ -17,6 +17,8 @@ export type PageVerdict =
       readonly shown: KeptNote;
       /** The key that signed it; null where this browser cannot check signatures. */
       readonly key: LogKey | null;
+      /** Whether this browser remembered no key before. */
+      readonly isKeyNew: boolean;
       readonly before: KeptNote | null;
     }
   /** What the service shows contradicts what this browser keeps, or is not signed by a remembered key. */
@@ -53,13 +55,14 @@ export async function judgeCheckpoint(input: VerdictInput): Promise<PageVerdict>
   const signing = await signedBy(checkpoint, input);
   if ('reason' in signing) return failed(signing.reason);
   const shown = { note, checkpoint };
-  if (kept === null) return { kind: 'first', shown, key: signing.key, before: null };
+  const isKeyNew = input.remembered.length === 0;
+  if (kept === null) return { kind: 'first', shown, key: signing.key, isKeyNew, before: null };
   const older = kept.checkpoint;
   if (older.size > 0) {
     const proof = older.size === checkpoint.size ? [] : await input.consistency(older.size, checkpoint.size);
     if (!(await isContinuation(older, checkpoint, proof))) return failed(anotherHistory(older, checkpoint));
   }
-  return { kind: 'continues', shown, key: signing.key, before: kept };
+  return { kind: 'continues', shown, key: signing.key, isKeyNew, before: kept };
 }
 
 /** Parses a consistency proof: one hash a line, in base64. Returns null when the text is none. */
