@@ -4,11 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeNoteSigner, noteOf, parseNote } from '../../src/audit/note.js';
+import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
+import { newestIssue } from '../support/examples/login-code.js';
 import { auditSeed } from '../support/audit/audit-scene.js';
 import { givenAudit } from '../support/audit/given-audit.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
-import { password } from '../support/servers/http-service.js';
+import { password, type TestService } from '../support/servers/http-service.js';
 
 const missing = missingBrowser();
 
@@ -63,13 +65,14 @@ async function given(t: ExecutionContext) {
       await browser.open(`${url}${fragment}`);
       await signIn();
     },
-    /** Turns the second factor on, and returns its secret. */
-    enrol: async (): Promise<string> => {
+    /** Turns the second factor on. */
+    enrol: async () => {
       const enrolled = await audit.post('/api/v1/auth/2fa/totp', {}, audit.auditor);
       const { secret } = (enrolled.json as { readonly data: { readonly secret: string } }).data;
       const code = totpCode(secret, audit.clock.now());
-      t.is((await audit.post('/api/v1/auth/2fa/totp/confirm', { code }, audit.auditor)).status, 200);
-      return secret;
+      const confirmed = await audit.post('/api/v1/auth/2fa/totp/confirm', { code }, audit.auditor);
+      const { data } = confirmed.json as { readonly data: { readonly recovery_codes: readonly string[] } };
+      return { secret, recoveryCode: data.recovery_codes[0] ?? '' };
     },
   };
 }
@@ -100,6 +103,14 @@ function resigned(lines: (lines: readonly [string, string, string]) => readonly 
 const keptSize = `return JSON.parse(localStorage.getItem('stowage-audit-checkpoint')).size`;
 const alarm = '#alarm';
 
+/** Returns the code that was mailed last to an address. */
+async function mailedCode({ stores, commands }: Pick<TestService, 'stores' | 'commands'>, email: string) {
+  const emailDigest = stores.digests.email(email);
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  if (issue === null) throw new Error('no code was issued');
+  return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+}
+
 if (missing !== null) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip(`The page for auditors in a browser: ${missing}`, () => undefined);
@@ -108,9 +119,9 @@ if (missing !== null) {
   test.serial('An auditor signs in by two factors, and every shown event is proved', async (t) => {
     const scene = await given(t);
     const { browser, state, clock, project, url } = scene;
-    const secret = await scene.enrol();
+    const { secret, recoveryCode } = await scene.enrol();
     const size = await scene.sign();
-    // When the auditor types a wrong password, then the page says so
+    // When the auditor opens a link with filters, and types a wrong code first
     await scene.visit(`#view=events&type=ProjectCreated`);
     await browser.until(`return !document.getElementById('second-factor').hidden`);
     t.is(await browser.run(`return document.activeElement.id`), 'factor');
@@ -155,11 +166,22 @@ if (missing !== null) {
     await browser.until(verdictIs('continues'));
     await browser.until(marksAre('events', 'under'));
     t.true(state.asked.includes('/api/v1/auth/refresh'));
-    // When the session is ended elsewhere, then the page asks again and keeps the filters
+    // When the auditor signs out, then the page forgets the events and keeps the filters
     await browser.click('#sign-out');
     await browser.until(`return !document.getElementById('sign-in').hidden`);
     t.is(await browser.run(`return document.querySelectorAll('#events-list li').length`), 0);
     t.is(await browser.run(`return location.hash`), `#view=events&stream=project-${project}`);
+    // When the auditor signs in by a mailed code and a recovery code
+    await browser.run(`document.getElementById('email').value = ''`);
+    await browser.type('#email', 'auditor@example.com');
+    await browser.click('#mail-code');
+    await browser.until(`return document.activeElement.id === 'mailed-code'`);
+    await browser.type('#mailed-code', `${await mailedCode(scene, 'auditor@example.com')}\uE007`);
+    await browser.until(`return document.activeElement.id === 'factor'`);
+    await browser.type('#factor', `${recoveryCode}\uE007`);
+    // Then the page shows the same search again
+    await browser.until(marksAre('events', 'under'));
+    t.is(await browser.run(`return document.querySelectorAll('#events-list li').length`), 2);
     // The only console messages are reports of refused calls
     const complaints = await browser.complaints();
     t.true(
@@ -271,24 +293,35 @@ if (missing !== null) {
     t.is(await browser.run(keptSize), size);
     state.refused = null;
     // When another key has signed
+    const rotated = Buffer.alloc(32, 99);
     state.change = (path, body) => {
       if (path !== '/audit/log/checkpoint') return null;
       const text = parseNote(String(body))?.text ?? '';
-      return noteOf(text, [makeNoteSigner(text.split('\n')[0] ?? '', Buffer.alloc(32, 99)).sign(text)]);
+      return noteOf(text, [makeNoteSigner(text.split('\n')[0] ?? '', rotated).sign(text)]);
     };
     await browser.click('#again');
     await browser.until(
       `return document.getElementById('alarm').textContent.includes('No key that this browser remembers has signed')`,
     );
     t.is(await browser.run(keptSize), size);
-    // When the truth is shown again, then the check passes and the alarm ends
-    state.change = () => null;
-    await browser.click('#again');
+    // When the auditor adds that key, then the check passes and the alarm ends
+    const origin = parseNote(keptNote)?.text.split('\n')[0] ?? '';
+    await browser.click('#status-link');
+    await browser.type('#key', `${origin}+00000000+AAAA\uE007`);
+    await browser.until(
+      `return document.getElementById('key-note').textContent.startsWith('This is no vkey')`,
+    );
+    await browser.run(`document.getElementById('key').value = ''`);
+    await browser.type('#key', `${makeNoteSigner(origin, rotated).vkey}\uE007`);
     await browser.until(verdictIs('continues'));
     t.true(await browser.run(`return document.getElementById('alarm').hidden`));
     t.is(await browser.run(keptSize), grown);
+    // When the first key signs again, then the browser remembers both
+    state.change = () => null;
+    await browser.click('#again');
+    await browser.until(verdictSays('is the one that this browser saw last'));
+    t.is(await browser.run(`return document.querySelectorAll('#kept li').length`), 2);
     // When the auditor makes the browser forget, then the next check is a first one
-    await browser.click('#status-link');
     await browser.run(`window.confirm = () => true`);
     await browser.click('#forget');
     await browser.until(verdictIs('first'));

@@ -107,13 +107,16 @@ function showState(): void {
     else link.removeAttribute('aria-current');
   }
   for (const name of fieldsOfView[view]) byId(`${view}-${name}`, HTMLInputElement).value = fields[name] ?? '';
+  // A list that is not shown is not checked again, so it must not keep an alarm.
+  for (const name of ['events', 'stream'] as const) if (name !== view) eventLists[name].clear();
   if (view === 'events') eventLists.events.show(fields);
-  if (view === 'stream') {
-    const { stream = '', as_of: moment = '' } = fields;
-    streamView.show(stream, moment);
-    if (stream === '') eventLists.stream.clear();
-    else eventLists.stream.show({ stream });
-  }
+  if (view === 'stream') showStream(fields);
+}
+
+function showStream({ stream = '', as_of: moment = '' }: PageState['fields']): void {
+  streamView.show(stream, moment);
+  if (stream === '') eventLists.stream.clear();
+  else eventLists.stream.show({ stream });
 }
 
 function stateOfForm(view: 'events' | 'stream'): PageState {
