@@ -104,6 +104,13 @@ module.exports = {
       to: { pathNot: '^src/audit/verify/', dependencyTypesNot: ['core'] },
     },
     {
+      name: 'page-scripts-stand-alone',
+      comment: 'Browsers run these modules: they have neither our code nor that of Node.',
+      severity: 'error',
+      from: { path: '^src/http/pages/audit/browser/' },
+      to: { pathNot: '^src/http/pages/audit/browser/' },
+    },
+    {
       name: 'domain-imports-kernel-only',
       comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
       severity: 'error',

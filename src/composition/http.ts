@@ -15,6 +15,7 @@ import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuditEventRoutes } from '../http/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../http/routes/audit-log.js';
+import { makeAuditPageRoutes } from '../http/routes/audit-page.js';
 import { makeAuthRoutes } from '../http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../http/routes/auth-login.js';
@@ -92,6 +93,7 @@ export function makeHttp(
       ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
+      ...makeAuditPageRoutes(),
       ...makeAuditLogRoutes(services.audit),
       ...makeAuditEventRoutes(services.audit),
       ...makeProjectAuditRoutes(services.audit),

@@ -159,7 +159,8 @@ const matrix = {
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 
-  // The audit log (docs/design.md#serving-the-log).
+  // The audit log (docs/design.md#serving-the-log). Its page holds no data and signs its user in.
+  getAuditPage: publicAccess,
   getAuditStatus: auditorAccess,
   getAuditProof: auditorAccess,
   getAuditConsistency: auditorAccess,

@@ -195,6 +195,7 @@ test('The document describes every route and has no dangling reference', async (
     '/api/v1/projects/{projectId}/storages/{storageId}/test',
     '/api/v1/shares/{token}/media',
     '/api/v1/shares/{token}/verify',
+    '/audit',
     '/audit/consistency',
     '/audit/events',
     '/audit/log/checkpoint',

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { contentTag } from '../etag.js';
 import type { PreparedBody } from '../reply.js';
+import { preparePage } from './prepare-page.js';
 import { sharePageScript } from './share-page-script.js';
 import { sharePageStyle } from './share-page-style.js';
 
@@ -35,25 +34,8 @@ const html = `<!doctype html>
  */
 export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }): PreparedBody {
   const media = allowsHttp ? 'https: http:' : 'https:';
-  return {
-    bytes: Buffer.from(html),
-    tag: contentTag(html),
-    contentSecurityPolicy: [
-      "default-src 'none'",
-      `script-src '${digestOf(sharePageScript)}'`,
-      `style-src '${digestOf(sharePageStyle)}'`,
-      `img-src data: ${media}`,
-      `media-src ${media}`,
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-    ].join('; '),
-    isIndexed: false,
-  };
-}
-
-function digestOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  return preparePage({
+    ...{ html, script: sharePageScript, style: sharePageStyle },
+    sources: [`img-src data: ${media}`, `media-src ${media}`],
+  });
 }

@@ -15,6 +15,7 @@ import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
 import { makeAuditEventRoutes } from '../../../src/http/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../../../src/http/routes/audit-log.js';
+import { makeAuditPageRoutes } from '../../../src/http/routes/audit-page.js';
 import { makeAuthRoutes } from '../../../src/http/routes/auth.js';
 import { makeEmailCodeRoutes } from '../../../src/http/routes/auth-email-code.js';
 import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
@@ -186,6 +187,7 @@ export function areaRoutes(
     ...makeSharePageRoutes({ allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
+    ...makeAuditPageRoutes(),
     ...makeAuditLogRoutes(audit),
     ...makeAuditEventRoutes(audit),
     ...makeProjectAuditRoutes(audit),

@@ -1,0 +1,112 @@
+/** The markup of the page for auditors. The script finds its elements by their ids. */
+export const auditPageBody = `
+<header>
+<h1>Audit log</h1>
+<p class="faint"><span id="account"></span></p>
+</header>
+<div id="alarm" class="alarm" role="alert" hidden></div>
+<main>
+<noscript><p>This page needs JavaScript: your browser checks the log itself.</p></noscript>
+<form id="sign-in" class="card narrow" hidden novalidate aria-labelledby="sign-in-title">
+<h2 id="sign-in-title">Sign in as an auditor</h2>
+<label for="email">E-mail address</label>
+<input id="email" type="email" autocomplete="username" required aria-describedby="sign-in-note">
+<div id="with-password">
+<label for="password">Password</label>
+<input id="password" type="password" autocomplete="current-password" aria-describedby="sign-in-note">
+<button id="mail-code" type="button" class="quiet">Mail me a code instead</button>
+</div>
+<div id="with-code" hidden>
+<label for="mailed-code">Code from the mail</label>
+<input id="mailed-code" inputmode="numeric" autocomplete="one-time-code" aria-describedby="sign-in-note">
+<button id="use-password" type="button" class="quiet">Use the password</button>
+</div>
+<button id="sign-in-button">Sign in</button>
+<p id="sign-in-note" class="note" role="alert"></p>
+<p class="faint">The page keeps the session in its memory only. A reload asks again.</p>
+</form>
+<form id="second-factor" class="card narrow" hidden novalidate aria-labelledby="second-factor-title">
+<h2 id="second-factor-title">Second factor</h2>
+<label for="factor">Code of your authenticator app, or a recovery code</label>
+<input id="factor" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" aria-describedby="second-factor-note">
+<button id="second-factor-button">Go on</button>
+<button id="start-again" type="button" class="quiet">Sign in as another account</button>
+<p id="second-factor-note" class="note" role="alert"></p>
+</form>
+<div id="app" hidden>
+<section id="verdict" class="card" aria-labelledby="verdict-title">
+<h2 id="verdict-title" tabindex="-1">What this browser checked</h2>
+<p id="verdict-text" role="status"></p>
+<p id="signature-text"></p>
+<div id="evidence"></div>
+<button id="again">Check again</button>
+<button id="sign-out" class="quiet">Sign out</button>
+</section>
+<nav aria-label="Views">
+<a id="events-link" href="#view=events">Events</a>
+<a id="stream-link" href="#view=stream">One stream</a>
+<a id="status-link" href="#view=status">Status</a>
+</nav>
+<section id="events-view" class="card" aria-labelledby="events-title" hidden>
+<h2 id="events-title">Events</h2>
+<form id="events-form" class="filters" novalidate>
+${field('events-stream', 'Stream', 'share-0196a000-…')}
+${field('events-type', 'Type', 'ShareRevoked')}
+${field('events-actor', 'Actor', 'user:0196a000-…')}
+${field('events-project', 'Project', '0196a000-…')}
+${field('events-from', 'From (index or UTC time)', '2026-01-02T03:04:05Z')}
+${field('events-to', 'To (index or UTC time)', '4711')}
+<button>Search</button>
+</form>
+<p class="faint">Each mark is a proof that this browser has checked: the raw event is the leaf at its index, under the signed
+root. The sentences explain the events and are not part of the proof.</p>
+${listOf('events')}
+</section>
+<section id="stream-view" class="card" aria-labelledby="stream-title" hidden>
+<h2 id="stream-title">One stream</h2>
+<form id="stream-form" class="filters" novalidate>
+${field('stream-stream', 'Stream', 'project-0196a000-…')}
+${field('stream-as_of', 'As of (index or UTC time; empty: now)', '4711')}
+<button>Show</button>
+</form>
+<h3>Documents at this moment</h3>
+<p class="faint">The service computes the documents. This browser checks the events below, which they follow from. A link to
+the stream in an event shows the moment after that event.</p>
+<p id="stream-note" role="status"></p>
+<div id="documents"></div>
+<h3>History</h3>
+${listOf('stream')}
+</section>
+<section id="status-view" class="card" aria-labelledby="status-title" hidden>
+<h2 id="status-title">Status</h2>
+<p class="faint">The service reports this. This browser has checked what stands at the top.</p>
+<dl id="status-facts"></dl>
+<h3 id="witnesses-title">Witnesses</h3>
+<div class="wide"><table aria-labelledby="witnesses-title">
+<thead><tr><th scope="col">Witness</th><th scope="col">Events that it has cosigned</th><th scope="col">Problem</th></tr></thead>
+<tbody id="witnesses"></tbody></table></div>
+<h3>What this browser keeps</h3>
+<div id="kept"></div>
+<form id="add-key" novalidate>
+<label for="key">Add a public key (vkey) that the operator gave you by another way</label>
+<input id="key" autocomplete="off" spellcheck="false" autocapitalize="none" aria-describedby="key-note">
+<button>Remember this key</button>
+<p id="key-note" class="note" role="status"></p>
+</form>
+<button id="forget" class="quiet">Forget the kept checkpoint and keys</button>
+</section>
+</div>
+</main>
+`;
+
+function field(id: string, label: string, example: string): string {
+  return `<div><label for="${id}">${label}</label>
+<input id="${id}" placeholder="${example}" autocomplete="off" spellcheck="false" autocapitalize="none"></div>`;
+}
+
+/** A list of events, what it says of itself, and the button that reads on. */
+function listOf(view: string): string {
+  return `<p id="${view}-list-note" role="status"></p>
+<ol id="${view}-list" class="events"></ol>
+<button id="${view}-more" class="quiet" hidden>Search on</button>`;
+}

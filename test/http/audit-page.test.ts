@@ -1,0 +1,89 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { fragmentOf, stateOfFragment } from '../../src/http/pages/audit/browser/fragment.js';
+import { joinPageModules, pageModules, readModule } from '../../src/http/pages/audit/join-modules.js';
+import { startTestService } from '../support/servers/http-service.js';
+
+/* The behaviour of the page is tested in a browser: test/servers/audit-page.test.ts. */
+
+test('The page for auditors is public, holds no data, and excludes search engines and frames', async (t) => {
+  const { get } = await startTestService(t);
+  const page = await get('/audit');
+  t.is(page.status, 200);
+  t.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  t.is(page.headers.get('x-robots-tag'), 'noindex, nofollow');
+  t.is(page.headers.get('referrer-policy'), 'no-referrer');
+  t.is(page.headers.get('x-content-type-options'), 'nosniff');
+  t.is(page.headers.get('cache-control'), 'no-cache');
+  t.is((await get('/audit', { authorization: 'Bearer x' })).text, page.text);
+  const again = await get('/audit', { 'if-none-match': page.headers.get('etag') ?? '' });
+  t.deepEqual([again.status, again.text], [304, '']);
+  t.is((await get('/audit/')).status, 404);
+});
+
+test('The policy of the page for auditors permits its one script, its one style sheet and calls of its origin', async (t) => {
+  const { get } = await startTestService(t);
+  const policy = (await get('/audit')).headers.get('content-security-policy') ?? '';
+  t.deepEqual(policy.replaceAll(/sha256-[A-Za-z0-9+/]{43}=/g, 'sha256-…').split('; '), [
+    "default-src 'none'",
+    "script-src 'sha256-…'",
+    "style-src 'sha256-…'",
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ]);
+});
+
+test('The page for auditors names no other origin, stores no token, and writes no markup from replies', async (t) => {
+  const { get } = await startTestService(t);
+  const { text } = await get('/audit');
+  t.notRegex(text, /https?:\/\/|\bsrc="|@import|url\(| on[a-z]+="| style="/);
+  t.notRegex(
+    text,
+    /sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(/,
+  );
+  // One module alone knows the storage, and it is given checkpoints and public keys only
+  t.is(text.split('localStorage').length - 1, 1);
+  t.notRegex(readModule('kept'), /token|session|password/);
+});
+
+test('Every module of the page is in its script, after those that it imports, and no two declare one name', (t) => {
+  const root = join(import.meta.dirname, '..', '..', '..');
+  const files = readdirSync(join(root, 'src', 'http', 'pages', 'audit', 'browser'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length));
+  t.deepEqual([...pageModules].sort(), files.sort());
+  const declared = new Map<string, string>();
+  for (const [place, name] of pageModules.entries()) {
+    const text = readModule(name);
+    for (const [, imported = ''] of text.matchAll(/from '\.\/([\w-]+)\.js'/g)) {
+      const before: readonly string[] = pageModules.slice(0, place);
+      t.true(before.includes(imported), `${name} imports ${imported}`);
+    }
+    const declarations = /^(?:export )?(?:async )?(?:const|let|class|function) (\[[^\]]*\]|\w+)/gm;
+    for (const [, found = ''] of text.matchAll(declarations)) {
+      t.is(declared.get(found), undefined, `${name} declares ${found} too`);
+      declared.set(found, name);
+    }
+  }
+  t.true(declared.size > 80, String(declared.size));
+  const script = joinPageModules();
+  t.notRegex(script, /^(?:import|export) |sourceMappingURL|<\/script|<!--/m);
+});
+
+test('The fragment of the page keeps the view and its filters, and leaves out all else', (t) => {
+  const state = { view: 'events', fields: { actor: 'user:1', to: '2026-01-02T03:04:05Z' } } as const;
+  t.deepEqual(stateOfFragment(fragmentOf(state)), state);
+  t.is(fragmentOf(state), '#view=events&actor=user%3A1&to=2026-01-02T03%3A04%3A05Z');
+  t.deepEqual(stateOfFragment(''), { view: 'events', fields: {} });
+  t.deepEqual(stateOfFragment('#view=x&token=secret&stream= a &type='), {
+    view: 'events',
+    fields: { stream: 'a' },
+  });
+  t.deepEqual(stateOfFragment('view=stream&stream=a&as_of=7&actor=b').fields, { stream: 'a', as_of: '7' });
+  t.is(stateOfFragment(`#stream=${'x'.repeat(1_000)}`).fields['stream']?.length, 300);
+});
