@@ -36,13 +36,33 @@ globalThis.Date = class extends RealDate {
   }
 };
 
+/** Customers' domains, which are bound to a bucket (CNAME). */
+const isOwnDomain = (endpoint) => endpoint.endsWith('.example.com');
+
+/** The AWS SDK adds the bucket before the host. */
+const withoutBucket = (endpoint, bucket) => endpoint.replace(`//${bucket}.`, '//');
+
+/** Compares the SDK's idea of the address with ours. */
+function checkAddress(url, address, key) {
+  const { origin, pathname } = new URL(url);
+  const expected = `${address.protocol}//${address.host}`;
+  if (origin !== new URL(expected).origin) throw new Error(`the SDK asks ${origin}, not ${expected}`);
+  if (
+    decodeURIComponent(pathname) !==
+    decodeURIComponent(new URL(`${expected}${address.pathPrefix}`).pathname) + key
+  )
+    throw new Error(`the SDK asks for ${pathname}`);
+}
+
 async function s3({ endpoint, bucket, region, keys, method, key, query, headers, expiresInSeconds }) {
   const client = new S3Client({
     region,
     credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret, sessionToken: keys.sessionToken },
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    ...(endpoint === '' ? {} : { endpoint, forcePathStyle: /minio|192\.0/.test(endpoint) }),
+    ...(endpoint === ''
+      ? {}
+      : { endpoint: withoutBucket(endpoint, bucket), forcePathStyle: /minio|192\.0/.test(endpoint) }),
   });
   const input = {
     Bucket: bucket,
@@ -58,6 +78,7 @@ async function s3({ endpoint, bucket, region, keys, method, key, query, headers,
     signingDate: signedAt,
     signableHeaders: new Set(['host', ...Object.keys(headers)]),
   });
+  checkAddress(url, bucketAddress({ provider: 's3', endpoint, bucket, region }), key);
   return new URL(url).searchParams.get('X-Amz-Signature');
 }
 
@@ -68,11 +89,12 @@ async function oss({ endpoint, bucket, region, keys, method, key, query, headers
     ...(keys.sessionToken === undefined ? {} : { stsToken: keys.sessionToken }),
     bucket,
     region: `oss-${region}`,
-    ...(endpoint === '' ? {} : { endpoint }),
+    ...(endpoint === '' ? {} : { endpoint, cname: isOwnDomain(endpoint) }),
     authorizationV4: true,
     secure: true,
   });
-  const { host } = bucketAddress({ provider: 'oss', endpoint, bucket, region });
+  const address = bucketAddress({ provider: 'oss', endpoint, bucket, region });
+  const { host } = address;
   const url = await client.signatureUrlV4(
     method,
     expiresInSeconds,
@@ -80,11 +102,20 @@ async function oss({ endpoint, bucket, region, keys, method, key, query, headers
     key,
     ['host', ...('content-length' in headers ? ['content-length'] : [])],
   );
+  checkAddress(url, address, key);
   return new URL(url).searchParams.get('x-oss-signature');
 }
 
 async function cos({ endpoint, bucket, region, keys, method, key, query, headers, expiresInSeconds }) {
-  const { host } = bucketAddress({ provider: 'cos', endpoint, bucket, region });
+  const address = bucketAddress({ provider: 'cos', endpoint, bucket, region });
+  const { host } = address;
+  const client = new COS({
+    ...{ SecretId: keys.id, SecretKey: keys.secret, Protocol: 'https:' },
+    ...(endpoint === ''
+      ? {}
+      : { Domain: isOwnDomain(endpoint) ? host : `{Bucket}.${new URL(endpoint).host}` }),
+  });
+  checkAddress(client.getObjectUrl({ Bucket: bucket, Region: region, Key: key, Sign: false }), address, key);
   const start = Math.floor(signedAt.getTime() / 1000) - 60;
   const authorization = COS.getAuthorization({
     SecretId: keys.id,

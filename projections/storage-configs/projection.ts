@@ -64,7 +64,7 @@ function changeOf(
 
 export const storageConfigsProjection: Projection<StorageDocument, StorageEvent> = {
   name: 'storage_configs',
-  version: 3,
+  version: 4,
   category: storageCategory,
   codec: storageCodec,
   indexes: ['project_id'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
 import { storageProvider } from '../../src/domain/storage/provider.js';
+import { testFailureCodes } from '../../src/domain/storage/test-failure.js';
 import { storageStatus } from '../../src/domain/storage/status.js';
 
 /** A storage (docs/api.md#21-storage-configuration-response-object). No reply carries credentials. */
@@ -18,7 +19,9 @@ export const storageResource = z
     status: storageStatus,
     is_default: z.boolean(),
     last_test_at: instant.nullable(),
-    last_error: z.string(),
+    last_error: z.string().meta({
+      description: `Empty, or a code and what to do. The codes: ${testFailureCodes.join(', ')}.`,
+    }),
     has_credentials: z.boolean(),
     created_at: instant,
     updated_at: instant,

@@ -7,7 +7,7 @@ import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
 import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
 import { makeProbeBucket } from '../integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
-import { makeOutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
+import { makeOutgoingHttp, type OutgoingOptions } from '../integrations/outgoing/outgoing-http.js';
 import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
@@ -62,6 +62,7 @@ export interface ServiceOptions extends StoreOptions {
   readonly registry?: { readonly staleAfterMs: number };
   /** The processes that share the feeding; by default those that have the configured MongoDB in common. */
   readonly members?: Members;
+  readonly outgoing?: OutgoingOptions;
   /** The payment platforms; by default those of the configuration. */
   readonly paymentProviders?: PaymentProviders;
 }
@@ -224,7 +225,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
       probe: makeProbeBucket({
-        http: makeOutgoingHttp({ isAllowed: makeAllowedAddress(config.storageAllowedCidrs) }),
+        http: makeOutgoingHttp({
+          isAllowed: makeAllowedAddress(config.storageAllowedCidrs),
+          ...options.outgoing,
+        }),
         now: () => clock.now(),
         makeId: randomUUID,
       }),

@@ -6,6 +6,7 @@ import {
   serviceVariables,
   type VariableDescription,
 } from '../../src/config/descriptions.js';
+import { describeFailure, testFailureCodes } from '../../src/domain/storage/test-failure.js';
 import { defaultLimits, limitDescriptions } from '../../src/security/limits.js';
 
 /** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
@@ -21,6 +22,11 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
         limitDescriptions[name],
       ]),
     ),
+  'storage-test-codes': () =>
+    table(
+      ['code', 'advice'],
+      testFailureCodes.map((code) => [`\`${code}\``, adviceOf(code)]),
+    ),
   commands: () =>
     table(
       ['command', 'does'],
@@ -30,6 +36,12 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
       ]),
     ),
 };
+
+/** An address with placeholders is code, not an element of HTML. */
+function adviceOf(code: (typeof testFailureCodes)[number]): string {
+  const text = describeFailure({ code, hint: null }).slice(code.length + 2);
+  return text.replace(/https:\/\/<[^ ]+>/, '`$&`');
+}
 
 function variableTable(variables: Readonly<Record<string, VariableDescription>>): string {
   return table(

@@ -47,10 +47,41 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
   ],
   [
-    'the bucket before a host of your own',
+    'the bucket before a host of your own, which keeps its style',
     { ...s3, endpoint: 'https://media.minio.example.com' },
+    { endpoint: 'https://media.minio.example.com' },
+  ],
+  [
+    'a bucket with capitals before a host, which has none',
+    { ...s3, bucket: 'Media', endpoint: 'https://Media.minio.example.com' },
     { endpoint: 'https://minio.example.com' },
   ],
+  [
+    'the European Sovereign Cloud',
+    { ...s3, endpoint: 'https://media.s3.eusc-de-east-1.amazonaws.eu', region: 'eusc-de-east-1' },
+    { endpoint: 'https://s3.eusc-de-east-1.amazonaws.eu' },
+  ],
+  [
+    'a domain that is bound to an oss bucket',
+    { ...oss, endpoint: 'https://media.example.com', region: 'cn-hangzhou' },
+    { endpoint: 'https://media.example.com' },
+  ],
+  [
+    'a domain that is bound to a cos bucket, which needs no region',
+    { ...cos, endpoint: 'files.example.com', region: '' },
+    { endpoint: 'https://files.example.com' },
+  ],
+  [
+    'the bucket before a host of oss that the service does not know',
+    { ...oss, endpoint: 'https://media.vpc100-oss-cn-beijing.aliyuncs.com', region: 'cn-beijing' },
+    { endpoint: 'https://vpc100-oss-cn-beijing.aliyuncs.com' },
+  ],
+  [
+    'the face of oss for the S3 protocol',
+    { ...s3, endpoint: 'https://media.s3.oss-cn-beijing.aliyuncs.com' },
+    { endpoint: 'https://s3.oss-cn-beijing.aliyuncs.com' },
+  ],
+  ['neither endpoint nor region for oss', oss, { endpoint: '', region: '' }],
   [
     'a bucket that is named like the service',
     { ...s3, bucket: 's3-eu-west-1', endpoint: 'https://s3-eu-west-1.amazonaws.com' },
@@ -146,6 +177,40 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
     'region',
     { ...oss, endpoint: 'https://media.oss-cn-hangzhou.aliyuncs.com', region: 'cn-beijing' },
   ],
+  ['an address for oss', 'endpoint', { ...oss, endpoint: 'https://203.0.113.7', region: 'cn-beijing' }],
+  ['an IPv6 address for cos', 'endpoint', { ...cos, endpoint: 'https://[2001:db8::7]:9000' }],
+  ['an allowed address for oss', 'endpoint', { ...oss, endpoint: 'http://10.1.2.3', region: 'cn-beijing' }],
+  [
+    'another bucket before a host of oss',
+    'endpoint',
+    { ...oss, endpoint: 'https://other.oss-cn-beijing.aliyuncs.com' },
+  ],
+  [
+    'another bucket before a host of cos',
+    'endpoint',
+    { ...cos, endpoint: 'https://x-125.cos.ap-guangzhou.myqcloud.com' },
+  ],
+  [
+    'another bucket before a host of Amazon',
+    'endpoint',
+    { ...s3, endpoint: 'https://a.media.s3.eu-west-1.amazonaws.com' },
+  ],
+  [
+    'another bucket with dots before a host',
+    'endpoint',
+    { ...s3, endpoint: 'https://a.b.s3.eu-west-1.amazonaws.com' },
+  ],
+  ['a domain for oss without a region', 'region', { ...oss, endpoint: 'https://media.example.com' }],
+  [
+    'acceleration for oss without a region',
+    'region',
+    { ...oss, endpoint: 'https://oss-accelerate.aliyuncs.com' },
+  ],
+  [
+    'acceleration for s3 without a region',
+    'region',
+    { ...s3, endpoint: 'https://s3-accelerate.amazonaws.com' },
+  ],
   ['an invalid region', 'region', { ...oss, region: 'cn hangzhou' }],
   ['neither region nor endpoint for cos', 'region', { ...cos, region: '' }],
   ['a short bucket', 'bucket', { ...s3, bucket: 'ab' }],
@@ -217,4 +282,41 @@ test('A refusal does not repeat the input', (t) => {
     const error = t.throws(() => checkCredentials('s3', credentials), { instanceOf: CommandRejected });
     t.false(error.message.includes(canary));
   }
+});
+
+const ofOthers: readonly [string, StorageConfiguration, string][] = [
+  ['oss under s3', { ...s3, endpoint: 'https://oss-cn-beijing.aliyuncs.com' }, 'oss'],
+  ['an oss bucket under s3', { ...s3, endpoint: 'https://media.oss-cn-beijing.aliyuncs.com' }, 'oss'],
+  ['cos under s3', { ...s3, endpoint: 'https://cos.ap-guangzhou.myqcloud.com' }, 'cos'],
+  ['a cos bucket under s3', { ...s3, endpoint: 'https://m-125.cos.ap-guangzhou.tencentcos.cn' }, 'cos'],
+  ['cos under oss', { ...oss, endpoint: 'https://cos.ap-guangzhou.myqcloud.com' }, 'cos'],
+  ['Amazon under cos', { ...cos, endpoint: 'https://s3.eu-west-1.amazonaws.com' }, 's3'],
+  ['the S3 face of oss under oss', { ...oss, endpoint: 'https://s3.oss-cn-beijing.aliyuncs.com' }, 's3'],
+];
+
+for (const [what, input, provider] of ofOthers) {
+  test(`A host of ${what} is refused with the provider to choose`, (t) => {
+    const error = t.throws(() => check(input), { instanceOf: CommandRejected });
+    t.regex(error.message, new RegExp(`^endpoint: is a host of .*; choose the provider ${provider}$`));
+  });
+}
+
+test('A host that is the own name of a bucket does not pass to another bucket', (t) => {
+  const bound = check({ ...oss, endpoint: 'https://media.example.com', region: 'cn-hangzhou' });
+  const before = check({ ...s3, endpoint: 'https://media.minio.example.com' });
+  for (const present of [bound, before]) {
+    const error = t.throws(() => checkConfiguration({ ...present, bucket: 'lakes' }, allowsHttp, present));
+    t.regex(error.message, /^endpoint: is the own name of the present bucket/);
+    const moved = { ...present, bucket: 'lakes', endpoint: 'https://lakes.example.com' };
+    t.like(checkConfiguration(moved, allowsHttp, present), { bucket: 'lakes' });
+  }
+  const path = check({ ...s3, endpoint: 'https://minio.example.com' });
+  t.like(checkConfiguration({ ...path, bucket: 'lakes' }, allowsHttp, path), { bucket: 'lakes' });
+});
+
+test('A storage with a connection of earlier rules keeps it while its other fields change', (t) => {
+  const present = { ...oss, endpoint: 'https://oss.example.com' };
+  t.like(checkConfiguration({ ...present, name: 'Lakes' }, allowsHttp, present), { name: 'Lakes' });
+  const error = t.throws(() => checkConfiguration({ ...present, bucket: 'lakes' }, allowsHttp, present));
+  t.regex(error.message, /^endpoint: /);
 });

@@ -46,7 +46,7 @@ export function makeChangeStorage({
       {
         type: 'Change',
         projectId,
-        change: (present) => checkConfiguration({ ...present, ...given }, allowsHttp),
+        change: (present) => checkConfiguration({ ...present, ...given }, allowsHttp, present),
         testId: derivedId(context, 'test'),
       },
       context,

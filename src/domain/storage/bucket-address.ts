@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
-import type { StorageConfiguration } from './configuration.js';
+import type { StorageConfiguration } from './configuration-fields.js';
+import { isHostName } from './host-name.js';
 import type { StorageProvider } from './provider.js';
-import { publicServiceHost, serviceHost } from './region.js';
+import { isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
 export interface BucketAddress {
   readonly provider: StorageProvider;
@@ -10,7 +11,7 @@ export interface BucketAddress {
   readonly host: string;
   /** The host in URLs for clients. It differs if `host` resolves only inside the provider's network. */
   readonly publicHost: string;
-  /** The path before the key: `/` if the bucket is in the host, else `/<bucket>/`. */
+  /** The path before the key: `/` if the host names the bucket, else `/<bucket>/`. */
   readonly pathPrefix: string;
   readonly bucket: string;
   readonly region: string;
@@ -18,8 +19,7 @@ export interface BucketAddress {
 
 /**
  * Computes the address of a bucket. Without endpoint and region the defaults of the providers' SDKs apply: cn-hangzhou
- * for Alibaba, us-east-1 for Amazon. An S3 service that `serviceHost` knows gets the bucket in the host as far as TLS
- * allows (Amazon S3, "Virtual hosting of buckets"). Any other one gets it in the path.
+ * for Alibaba, us-east-1 for Amazon. `bucketPlace` says where the address names the bucket.
  */
 export function bucketAddress(
   configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'>,
@@ -30,14 +30,14 @@ export function bucketAddress(
     configuration.endpoint === '' ? defaultEndpoint(provider, region) : configuration.endpoint,
   );
   const protocol = origin.protocol === 'http:' ? 'http:' : 'https:';
-  const inPath = isInPath(provider, bucket, origin.hostname);
-  const before = inPath ? '' : `${bucket}.`;
+  const place = bucketPlace(provider, bucket, origin.hostname);
+  const before = place === 'before_host' ? `${bucket}.` : '';
   return {
     provider,
     protocol,
     host: before + origin.host,
     publicHost: before + publicServiceHost(origin.host),
-    pathPrefix: inPath ? `/${bucket}/` : '/',
+    pathPrefix: place === 'path' ? `/${bucket}/` : '/',
     bucket,
     region,
   };
@@ -53,7 +53,7 @@ function regionOf({
   return implied ?? defaultRegions[provider];
 }
 
-/** COS needs none: it signs no region, and `checkConfiguration` requires a region or an endpoint. */
+/** COS needs none: it signs no region, and `checkConnection` requires a region or an endpoint. */
 const defaultRegions = { oss: 'cn-hangzhou', cos: '', s3: 'us-east-1' } as const;
 
 function defaultEndpoint(provider: StorageProvider, region: string): string {
@@ -63,14 +63,36 @@ function defaultEndpoint(provider: StorageProvider, region: string): string {
     case 'cos':
       return `https://cos.${region}.myqcloud.com`;
     case 's3':
-      return `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+      return `https://s3.${region}.${amazonDomain(region)}`;
   }
 }
 
-function isInPath(provider: StorageProvider, bucket: string, host: string): boolean {
-  // OSS and COS no longer serve a bucket in the path.
-  if (provider !== 's3') return false;
-  const literal = isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
+/** The domain of a region's partition: China, the European Sovereign Cloud, or all others. */
+function amazonDomain(region: string): string {
+  if (region.startsWith('cn-')) return 'amazonaws.com.cn';
+  return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com';
+}
+
+/**
+ * Where an address names the bucket:
+ * - `before_host`: `<bucket>.<host>/<key>`
+ * - `own_host`: the host is the bucket's own name, such as a domain that the customer has bound to the bucket
+ * - `path`: `<host>/<bucket>/<key>`
+ */
+export type BucketPlace = 'before_host' | 'own_host' | 'path';
+
+/**
+ * Returns where the address of a bucket names it (docs/design.md#storages). OSS and COS no longer serve a bucket in the
+ * path: a host outside the provider's domains is the bucket's own (OSS, "Map custom domain names"; COS, "Custom origin
+ * domain"). An S3 service that `serviceHost` knows gets the bucket before the host as far as TLS allows (Amazon S3,
+ * "Virtual hosting of buckets"). Any other S3 host keeps the given style: `<bucket>.<host>`, or the path.
+ * @param host a lower-case host name or an address, in brackets if it is IPv6
+ */
+export function bucketPlace(provider: StorageProvider, bucket: string, host: string): BucketPlace {
+  if (provider !== 's3') return isProviderHost(provider, host) ? 'before_host' : 'own_host';
+  if (isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) return 'path';
   // A wildcard certificate covers no dot in the bucket. Capitals and underscores are not valid in a host name.
-  return literal || !serviceHost(provider, host).known || /[^a-z0-9-]/.test(bucket);
+  if (serviceHost(provider, host).known) return /[^a-z0-9-]/.test(bucket) ? 'path' : 'before_host';
+  const isBeforeHost = host.startsWith(`${bucket}.`) && isHostName(host.slice(bucket.length + 1));
+  return isBeforeHost ? 'own_host' : 'path';
 }

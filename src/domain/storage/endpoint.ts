@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import { invalid } from '../invalid-request.js';
 import { isHostName } from './host-name.js';
 import type { StorageProvider } from './provider.js';
-import { serviceHost } from './region.js';
+import { isProviderHost, serviceHost } from './region.js';
 
 /** Returns whether an address may be used without TLS: `STORAGE_ALLOWED_CIDRS` contains it. */
 export type AllowsHttp = (address: string) => boolean;
 
 /**
- * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes a leading `bucket.`, unless
- * the whole host is one of the provider. A host without a scheme means https.
+ * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes the bucket before a host of
+ * the provider. A host without a scheme means https.
  * @throws CommandRejected invalid_request
  */
 export function checkEndpoint(
@@ -41,9 +41,15 @@ function parseOrigin(endpoint: string): URL {
   return url;
 }
 
+/**
+ * Removes a leading `bucket.` that `bucketAddress` adds again. It keeps it before other hosts, where it is part of the
+ * host's name (`bucketPlace`).
+ */
 function withoutBucket(provider: StorageProvider, bucket: string, host: string): string {
   const prefix = `${bucket.toLowerCase()}.`;
   if (serviceHost(provider, host).known || !host.startsWith(prefix)) return host;
   const rest = host.slice(prefix.length);
-  return isHostName(rest) ? rest : host;
+  if (!isHostName(rest)) return host;
+  // A host name has no capitals, so a host before which S3 finds such a bucket does not exist.
+  return isProviderHost(provider, rest) || (provider === 's3' && prefix !== `${bucket}.`) ? rest : host;
 }

@@ -9,10 +9,11 @@ interface ServiceHosts {
 }
 
 const hosts: readonly ServiceHosts[] = [
-  // Amazon S3, "Endpoints and quotas", with dual-stack, FIPS, the older spelling with a hyphen, and China.
+  // Amazon S3, "Endpoints and quotas", with dual-stack, FIPS, the older spelling with a hyphen, China, and the
+  // European Sovereign Cloud (regions `eusc-…`).
   {
     provider: 's3',
-    pattern: /^s3(?:-fips)?(?:\.dualstack)?[.-]((?:[a-z]+-)+[0-9]+)\.amazonaws\.com(?:\.cn)?$/,
+    pattern: /^s3(?:-fips)?(?:\.dualstack)?[.-]((?:[a-z]+-)+[0-9]+)\.amazonaws\.(?:com(?:\.cn)?|eu)$/,
   },
   { provider: 's3', pattern: /^s3(?:-accelerate(?:\.dualstack)?)?\.amazonaws\.com$/ },
   // Cloudflare R2 has one region for all jurisdictions.
@@ -42,6 +43,26 @@ export function serviceHost(
     if (match !== null) return { known: true, region: entry.region ?? match[1] ?? null };
   }
   return { known: false, region: null };
+}
+
+/** The domains of the providers' own hosts, known or not. A customer cannot bind them to a bucket. */
+const domains: Readonly<Record<StorageProvider, RegExp>> = {
+  oss: /\.aliyuncs\.com$/,
+  cos: /\.(?:myqcloud\.com|tencentcos\.cn)$/,
+  s3: /\.amazonaws\.(?:com(?:\.cn)?|eu)$/,
+};
+
+export function isProviderHost(provider: StorageProvider, host: string): boolean {
+  return domains[provider].test(host) || serviceHost(provider, host).known;
+}
+
+/** Returns the bucket before a provider's host (`<bucket>.<host>`); null if the host names none. */
+export function bucketInHost(provider: StorageProvider, host: string): string | null {
+  if (serviceHost(provider, host).known) return null;
+  for (let dot = host.indexOf('.'); dot !== -1; dot = host.indexOf('.', dot + 1)) {
+    if (serviceHost(provider, host.slice(dot + 1)).known) return host.slice(0, dot);
+  }
+  return null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StorageConfiguration } from './configuration.js';
+import type { StorageConfiguration } from './configuration-fields.js';
 import type { StorageEvent } from './events.js';
 
 export const storageStatus = z.enum(['pending', 'testing', 'active', 'failed', 'disabled']);

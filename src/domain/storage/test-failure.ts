@@ -16,29 +16,48 @@ const advice = {
   certificate_name_wrong: 'The endpoint’s certificate is for other names. Check the endpoint.',
   certificate_expired: 'The endpoint’s certificate has expired, or is not valid yet. Renew it.',
   certificate_untrusted:
-    'The endpoint’s certificate is signed by nobody whom this service knows. Serve its whole chain, or get one of a public authority.',
+    'The endpoint’s certificate is signed by no authority that this service knows. Serve its whole chain, or get one of a public authority.',
   certificate_invalid: 'The endpoint’s certificate is not valid. Get another one.',
   redirected: 'The endpoint answers with a redirection. Enter the address that it leads to.',
   not_a_storage: 'What answers at the endpoint does not speak the provider’s protocol.',
   clock_skewed: 'The storage’s clock differs from this service’s by too much. One of them needs to be set.',
   access_key_unknown: 'The storage does not know the access key. Check both keys.',
   access_key_disabled: 'The access key has been disabled or has expired. Make a new one.',
-  signature_mismatch: 'The secret key is wrong.',
+  temporary_keys:
+    'The keys are temporary and need a token, which a storage does not keep. Enter lasting keys.',
+  signature_mismatch:
+    'The secret key is wrong, or it does not belong to the access key. Enter both keys again.',
   signature_version_refused: 'The storage does not accept this way of signing. Check provider and endpoint.',
   region_wrong: 'The bucket is in another region.',
   bucket_not_found: 'There is no such bucket. Check its name and the region.',
+  bucket_not_owned: 'The bucket belongs to another account. Check the bucket’s name and the keys.',
+  bucket_disabled: 'The provider has disabled the bucket, or the account that owns it. Ask the provider.',
   bucket_in_other_place: 'The bucket has to be spoken to at another endpoint. Check endpoint and region.',
-  path_style_refused: 'The storage wants the bucket in the host’s name. Check the endpoint.',
+  path_style_refused:
+    'The storage wants the bucket in the host’s name. Enter https://<bucket>.<host> as endpoint.',
   write_denied: 'The key may not write objects below the base path. Allow PutObject there.',
   read_denied: 'The key may not read objects below the base path. Allow GetObject there.',
   delete_denied: 'The key may not delete objects below the base path. Allow DeleteObject there.',
   range_ignored: 'The storage does not answer requests for a part of an object.',
   content_changed: 'What was read is not what was written. Something between changes it.',
-  domain_refused: 'The provider refuses its default domain for this bucket. Set up your own as cdn_domain.',
+  encryption_denied:
+    'The key may not use the encryption key (KMS) of the bucket, or that key is off. Allow its use, or change the encryption.',
+  object_locked:
+    'The object lock (WORM) of the bucket refuses the test. Use a bucket without a default retention.',
+  public_endpoint_forbidden:
+    'Alibaba does not serve this bucket on its default public host. Bind your own domain to the bucket in OSS, and enter it as endpoint.',
+  endpoint_refused:
+    'The provider does not accept the host of the endpoint. Bind the domain to this bucket, or enter the provider’s own host.',
+  https_expected:
+    'The port of the endpoint expects https. Begin the endpoint with https://, or check the port.',
+  upload_limited: 'A proxy before the storage refuses uploads of this size. Raise its limit.',
+  /** Only earlier versions reported it. Their events keep the code. */
+  domain_refused:
+    'The provider refuses its default domain for this bucket. Enter your own domain as endpoint.',
   account_in_arrears: 'The provider has suspended the account. Settle its bills.',
   quota_exceeded: 'The storage is full, or its quota is used up.',
   throttled: 'The storage asks to slow down. Try again later.',
-  storage_unavailable: 'The storage reports an error of its own. Try again later.',
+  storage_unavailable: 'The storage reports an internal error. Try again later.',
   cdn_host_not_found: 'The host in cdn_domain does not exist.',
   cdn_unreachable: 'Nothing answers at cdn_domain.',
   cdn_tls_failed: 'No secure connection to cdn_domain could be made. It has to answer https on port 443.',
@@ -47,7 +66,7 @@ const advice = {
   cdn_certificate_expired:
     'The certificate of cdn_domain has expired, or is not valid yet. Renew it at the CDN.',
   cdn_certificate_untrusted:
-    'The certificate of cdn_domain is signed by nobody whom this service knows. Serve its whole chain, or get one of a public authority.',
+    'The certificate of cdn_domain is signed by no authority that this service knows. Serve its whole chain, or get one of a public authority.',
   cdn_certificate_invalid: 'The certificate of cdn_domain is not valid. Get another one.',
   cdn_signature_refused: 'The signature does not hold through cdn_domain. Check its delivery mode.',
   cdn_not_public:
@@ -55,7 +74,7 @@ const advice = {
   cdn_not_found: 'cdn_domain does not lead to this bucket. Check the CDN’s origin.',
   cdn_address_refused: 'cdn_domain leads to an address that this service may not speak to. Ask its operator.',
   cdn_redirected: 'cdn_domain answers with a redirection. Enter the host that it leads to.',
-  cdn_failed: 'The CDN at cdn_domain reports an error of its own. Check its origin, then try again.',
+  cdn_failed: 'The CDN at cdn_domain reports an internal error. Check its origin, then try again.',
   cdn_range_ignored: 'cdn_domain does not answer requests for a part of an object. Turn range requests on.',
   cdn_content_changed: 'What comes through cdn_domain is not what was written. Check where it leads to.',
   request_refused: 'The storage refused the test. Check the bucket’s policy.',

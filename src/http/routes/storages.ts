@@ -24,8 +24,18 @@ export const storageCredentials = {
 export const storageFields = {
   name: text.meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] }),
   bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
-  endpoint: text.meta({ description: 'An origin, such as https://s3.eu-west-1.amazonaws.com.' }).optional(),
-  region: text.meta({ description: 'For cos, a region or a full endpoint is needed.' }).optional(),
+  endpoint: text
+    .meta({
+      description:
+        'An origin, such as https://s3.eu-west-1.amazonaws.com. For oss and cos, it may be the domain that is bound to the bucket. For s3, a host that begins with the bucket has it in the host, and any other host in the path.',
+    })
+    .optional(),
+  region: text
+    .meta({
+      description:
+        'For cos, a region or a full endpoint is needed. For oss, an endpoint that does not name the region needs it.',
+    })
+    .optional(),
   base_path: text
     .meta({ pattern: folderPattern, description: 'The folder that all keys begin with.' })
     .optional(),

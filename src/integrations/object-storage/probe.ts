@@ -1,5 +1,6 @@
 import {
   OutgoingError,
+  type OutgoingFailure,
   type OutgoingHttp,
   type OutgoingReply,
   type OutgoingRequest,
@@ -32,9 +33,13 @@ export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
 const partBytes = 7;
 const mediaType = 'text/x-stowage-probe';
-const urlLifeSeconds = 300;
-/** Storages accept 15 minutes, but beyond 10 minutes the life of a URL would already be wrong. */
-const skewMsMax = 600_000;
+/** More than any accepted difference of the clocks, so that an expired URL does not hide a cause. */
+const urlLifeSeconds = 1_200;
+/**
+ * Storages accept 15 minutes, but a clock that is further off shortens or delays each media URL, which lives 15 to 20
+ * minutes.
+ */
+const skewMsMax = 300_000;
 
 export function makeProbeBucket({
   http,
@@ -63,34 +68,38 @@ export function makeProbeBucket({
     async function list(): Promise<void> {
       // Storages differ in how they sign an empty parameter, so the request contains none.
       const query = { 'max-keys': '1', ...(basePath === '' ? {} : { prefix: basePath }) };
-      const reply = await send({ method: 'GET', key: '', query });
+      const reply = await send({ method: 'GET', key: '', query }, undefined, failureOfFirstConnection);
       if (isSuccess(reply)) {
         if (!/<ListBucketResult|<Contents>/.test(reply.body.toString('utf8'))) fail('not_a_storage');
         return;
       }
-      const failure = failureOfReply('list', reply.status, reply.body.toString('utf8'));
+      const failure = failureOfReply('list', reply);
       if (failure.code !== 'request_refused') throw new Failed(failure);
     }
 
     async function write(): Promise<void> {
       const reply = await send({ method: 'PUT', key, headers: { 'content-type': mediaType } }, content);
       if (!isSuccess(reply)) {
-        throw new Failed(failureOfReply('write', reply.status, reply.body.toString('utf8')));
+        throw new Failed(failureOfReply('write', reply));
       }
     }
 
     async function remove(): Promise<void> {
       const reply = await send({ method: 'DELETE', key });
       if (!isSuccess(reply) && reply.status !== 404) {
-        throw new Failed(failureOfReply('delete', reply.status, reply.body.toString('utf8')));
+        throw new Failed(failureOfReply('delete', reply));
       }
     }
 
-    async function send(request: Omit<HeaderRequest, 'signedAt'>, body?: Buffer): Promise<OutgoingReply> {
+    async function send(
+      request: Omit<HeaderRequest, 'signedAt'>,
+      body?: Buffer,
+      explain?: Explain,
+    ): Promise<OutgoingReply> {
       const { url, headers } = urls.bucket.sign({ ...request, signedAt: now() });
       const { method } = request;
       if (method === 'HEAD') throw new TypeError('a reply to HEAD names no error');
-      const reply = await ask({ method, url, headers, ...(body === undefined ? {} : { body }) });
+      const reply = await ask({ method, url, headers, ...(body === undefined ? {} : { body }) }, explain);
       checkClock(reply);
       return reply;
     }
@@ -108,7 +117,7 @@ export function makeProbeBucket({
       const reply = await ask(firstBytes(urls.bucket.presign({ ...readRequest(), method: 'GET' })));
       const failure = failureOfContent(reply);
       if (failure === 'no_content') {
-        throw new Failed(failureOfReply('read', reply.status, reply.body.toString('utf8')));
+        throw new Failed(failureOfReply('read', reply));
       }
       if (failure !== null) fail(failure);
     }
@@ -122,9 +131,12 @@ export function makeProbeBucket({
       if (failure !== null) fail(`cdn_${failure}`);
     }
 
-    async function ask(request: OutgoingRequest, explain = failureOfConnection): Promise<OutgoingReply> {
+    async function ask(
+      request: OutgoingRequest,
+      explain: Explain = failureOfConnection,
+    ): Promise<OutgoingReply> {
       return http(request, signal).catch((error: unknown) => {
-        if (error instanceof OutgoingError) throw new Failed(explain(error.failure));
+        if (error instanceof OutgoingError) throw new Failed(explain(error.failure, request));
         throw error;
       });
     }
@@ -134,6 +146,15 @@ export function makeProbeBucket({
       if (Math.abs(theirs - now().getTime()) > skewMsMax) fail('clock_skewed');
     }
   };
+}
+
+type Explain = (failure: OutgoingFailure, request: OutgoingRequest) => ProbeFailure;
+
+/** A port that expects TLS closes the first connection without it. */
+function failureOfFirstConnection(failure: OutgoingFailure, { url }: OutgoingRequest): ProbeFailure {
+  if (failure === 'connection_failed' && url.startsWith('http:'))
+    return { code: 'https_expected', hint: null };
+  return failureOfConnection(failure);
 }
 
 function firstBytes(url: string): OutgoingRequest {

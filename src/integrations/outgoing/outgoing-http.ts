@@ -63,20 +63,22 @@ export type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/**
- * @param isAllowed see `makeAllowedAddress`
- * @param ca further authorities to trust, in PEM
- */
+/** How the client looks up names and which authorities it trusts; by default the machine's ways. */
+export interface OutgoingOptions {
+  readonly lookup?: Lookup;
+  /** The authorities to trust in place of the machine's, in PEM. */
+  readonly ca?: string;
+}
+
+/** @param isAllowed see `makeAllowedAddress` */
 export function makeOutgoingHttp({
   isAllowed,
   lookup = lookUpAll,
   timeMs = timeLimitMs,
   ca,
-}: {
+}: OutgoingOptions & {
   readonly isAllowed: (address: string) => boolean;
-  readonly lookup?: Lookup;
   readonly timeMs?: number;
-  readonly ca?: string;
 }): OutgoingHttp {
   return ({ method, url, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {

@@ -30,7 +30,6 @@ function probe({ storage, cdn, mode = 'rewrite', lookup = onLoopback, allowed = 
   const http = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(allowed),
     lookup,
-    timeMs: 2_000,
     ca: cdnAuthority,
   });
   const host = `127.0.0.1:${storage.port}`;

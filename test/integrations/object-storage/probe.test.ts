@@ -11,6 +11,7 @@ import {
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../src/integrations/outgoing/outgoing-http.js';
+import { givenFakeCdn } from '../../support/fakes/fake-cdn.js';
 import {
   type FakeOperation,
   type FakeStorage,
@@ -78,8 +79,10 @@ test('A bucket that permits list, write, read and delete passes, and stays empty
 });
 
 test('A key that may not list passes', async (t) => {
-  const storage = await givenFakeStorage(t, { list: error(403, 'AccessDenied') });
-  t.is(await probe({ storage }), null);
+  for (const ofOss of ['', '<EC>0003-00000001</EC>']) {
+    const storage = await givenFakeStorage(t, { list: error(403, 'AccessDenied', ofOss) });
+    t.is(await probe({ storage }), null);
+  }
 });
 
 const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
@@ -113,7 +116,6 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
   ['writing denied', 'put', error(403, 'AccessDenied'), 'write_denied'],
   ['reading denied', 'get', error(403, 'AccessDenied'), 'read_denied'],
   ['deleting denied', 'delete', error(403, 'AccessDenied'), 'delete_denied'],
-  ['a default domain refused', 'put', error(400, 'AccessDenied', '<EC>0048-00000001</EC>'), 'domain_refused'],
   ['slowing down', 'put', error(503, 'SlowDown'), 'throttled'],
   ['an internal error', 'put', error(500, 'InternalError'), 'storage_unavailable'],
   [
@@ -165,8 +167,27 @@ test('The probe reports failures before the first reply', async (t) => {
   await reports(t, { storage, host, lookup: to('10.0.0.1') }, 'address_refused');
   await reports(t, { storage, host: '127.0.0.1:1' }, 'connection_refused');
   await reports(t, { storage, protocol: 'https:' }, 'tls_failed');
-  const slow = () => new Date(Date.now() + 3_600_000);
-  await reports(t, { storage, clock: slow }, 'clock_skewed');
+});
+
+for (const minutes of [-60, -16, -15, -12, -8, -6, 6, 8, 12, 15, 16, 60]) {
+  test(`A clock that is ${minutes} minutes off has its own failure code`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    await reports(t, { storage, clock: () => new Date(Date.now() + minutes * 60_000) }, 'clock_skewed');
+    t.deepEqual(storage.requests, ['GET /media/']);
+  });
+}
+
+test('A clock that is 4 minutes off passes in either direction', async (t) => {
+  const storage = await givenFakeStorage(t);
+  for (const minutes of [-4, 4]) {
+    t.is(await probe({ storage, clock: () => new Date(Date.now() + minutes * 60_000) }), null);
+  }
+});
+
+test('The probe reports http to a port that expects https', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const { port } = await givenFakeCdn(t, storage);
+  await reports(t, { storage, host: `127.0.0.1:${port}` }, 'https_expected');
 });
 
 const begin = 'Stowage';

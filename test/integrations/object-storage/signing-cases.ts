@@ -57,18 +57,24 @@ const places: Readonly<
       bucket: 'bucket-1',
       region: 'auto',
     },
+    // The host is the bucket's own name.
+    { endpoint: 'https://bucket-1.fly.storage.tigris.dev', bucket: 'bucket-1', region: 'auto' },
+    { endpoint: '', bucket: 'bucket-1', region: 'eusc-de-east-1' },
   ],
   oss: [
     { endpoint: '', bucket: 'bucket-1', region: 'cn-hangzhou' },
     { endpoint: 'https://oss-ap-southeast-1.aliyuncs.com', bucket: 'bucket-1', region: 'ap-southeast-1' },
     { endpoint: 'https://oss-accelerate.aliyuncs.com', bucket: 'media-2', region: 'cn-shanghai' },
     { endpoint: 'https://oss-cn-beijing-internal.aliyuncs.com', bucket: 'media-2', region: 'cn-beijing' },
+    // The customer has bound the domain to the bucket.
+    { endpoint: 'https://media.example.com', bucket: 'media-2', region: 'cn-hangzhou' },
   ],
   cos: [
     { endpoint: '', bucket: 'media-1250000000', region: 'ap-guangzhou' },
     { endpoint: 'https://cos.eu-frankfurt.myqcloud.com', bucket: 'media-1250000000', region: 'eu-frankfurt' },
     { endpoint: 'https://cos.ap-beijing.tencentcos.cn', bucket: 'm-1', region: 'ap-beijing' },
     { endpoint: 'https://cos.accelerate.myqcloud.com', bucket: 'media-1250000000', region: 'ap-beijing' },
+    { endpoint: 'https://media.example.com', bucket: 'media-1250000000', region: 'ap-beijing' },
   ],
 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
 import { makeDirectory } from '../servers/embedded-directory.js';
 import { makeServiceClient, type ServiceReply, textOf } from '../clients/service-client.js';
 import { type ServiceInProcess, startInProcess } from '../servers/service-in-process.js';
@@ -47,18 +48,21 @@ export async function givenStorageProject(
 interface StorageServiceOptions {
   readonly clock?: Clock;
   readonly allowedCidrs?: string;
+  readonly outgoing?: OutgoingOptions;
 }
 
 /** Starts a service for projects that do not affect one another. */
 export async function startStorageService({
   clock,
   allowedCidrs = '127.0.0.0/8',
+  outgoing,
 }: StorageServiceOptions = {}): Promise<StorageService> {
   const { directory, remove } = makeDirectory();
   const service = await startInProcess({
     directory,
     environment: { STORAGE_ALLOWED_CIDRS: allowedCidrs },
     ...(clock === undefined ? {} : { clock }),
+    ...(outgoing === undefined ? {} : { outgoing }),
   });
   let projects = 0;
   return {

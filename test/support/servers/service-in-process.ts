@@ -11,6 +11,7 @@ import {
 import { defaultLimits } from '../../../src/security/limits.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer } from '../../../src/http/server.js';
+import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
 import type { Log } from '../../../src/log.js';
 import type { HashPool } from '../../../src/security/hash-pool.js';
 import type { ScryptParameters } from '../../../src/security/scrypt.js';
@@ -54,6 +55,8 @@ export async function startInProcess(options: {
   readonly clock?: Clock;
   /** Default: cheap parameters. */
   readonly passwordScrypt?: ScryptParameters;
+  /** Default: the machine's ways to look up names and to trust certificates. */
+  readonly outgoing?: OutgoingOptions;
   /** Default: the pool that all services share. */
   readonly hashPool?: HashPool;
   /** Further variables of the configuration. */

@@ -1,0 +1,12 @@
+import type { StorageProvider } from './provider.js';
+
+/** How a storage is reached. Omitted fields are `''`. */
+export interface StorageConfiguration {
+  readonly name: string;
+  readonly provider: StorageProvider;
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly base_path: string;
+  readonly cdn_domain: string;
+}

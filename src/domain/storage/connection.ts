@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+import { invalid } from '../invalid-request.js';
+import { bucketPlace } from './bucket-address.js';
+import type { StorageConfiguration } from './configuration-fields.js';
+import { storageProvider, type StorageProvider } from './provider.js';
+import { bucketInHost, isProviderHost, serviceHost } from './region.js';
+
+type Connection = Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'>;
+
+/**
+ * Checks that endpoint, bucket and region agree, after each is normalised.
+ * @param present the connection before the change; null for a new storage
+ * @throws CommandRejected invalid_request
+ */
+export function checkConnection(wanted: Connection, present: Connection | null): void {
+  const { provider, bucket, endpoint, region } = wanted;
+  if (endpoint === '') {
+    if (provider === 'cos' && region === '') invalid('region', 'cos needs a region or a full endpoint');
+    return;
+  }
+  const host = new URL(endpoint).hostname;
+  checkHost(provider, bucket, host);
+  checkMove(wanted, present);
+  checkRegionOfHost(provider, host, region);
+}
+
+function checkHost(provider: StorageProvider, bucket: string, host: string): void {
+  if (provider !== 's3' && isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) {
+    invalid(
+      'endpoint',
+      `must name a host; ${titles[provider]} takes the bucket from it, and an address names none`,
+    );
+  }
+  const owner = ownerOf(provider, host);
+  if (owner !== null) {
+    invalid('endpoint', `is a host of ${titles[owner]}; choose the provider ${owner}`);
+  }
+  const named = bucketInHost(provider, host);
+  if (named !== null && named !== bucket) {
+    invalid('endpoint', 'names another bucket; leave the bucket out of it, or correct the field bucket');
+  }
+}
+
+const titles: Readonly<Record<StorageProvider, string>> = {
+  oss: 'Alibaba Cloud OSS',
+  cos: 'Tencent Cloud COS',
+  s3: 'a service with the S3 protocol',
+};
+
+/** Returns the other provider that the host belongs to; null if it is this provider's or a customer's. */
+function ownerOf(provider: StorageProvider, host: string): StorageProvider | null {
+  if (serviceHost(provider, host).known) return null;
+  const others = storageProvider.options.filter((other) => other !== provider);
+  // A known host comes first: `s3.oss-cn-beijing.aliyuncs.com` speaks S3 in the domain of OSS.
+  const known = others.find((other) => serviceHost(other, host).known);
+  if (known !== undefined) return known;
+  if (isProviderHost(provider, host)) return null;
+  return others.find((other) => bucketInHost(other, host) !== null) ?? null;
+}
+
+/** A host that is the bucket's own name serves no other bucket. */
+function checkMove({ provider, endpoint, bucket }: Connection, present: Connection | null): void {
+  if (present === null || bucket === present.bucket || endpoint !== present.endpoint) return;
+  if (bucketPlace(provider, present.bucket, new URL(endpoint).hostname) !== 'own_host') return;
+  invalid('endpoint', 'is the own name of the present bucket; give the endpoint of the other bucket too');
+}
+
+function checkRegionOfHost(provider: StorageProvider, host: string, region: string): void {
+  const { known, region: implied } = serviceHost(provider, host);
+  if (region !== '') {
+    if (implied !== null && implied !== region) {
+      invalid('region', `does not agree with the endpoint, which is in ${implied}`);
+    }
+    return;
+  }
+  // Compatible S3 services use us-east-1 unless their operator chooses another one. COS signs no region.
+  const isNeeded = provider === 'oss' || (provider === 's3' && known && /accelerate/.test(host));
+  if (implied === null && isNeeded) {
+    invalid('region', 'is needed, because the endpoint does not name it and signatures contain it');
+  }
+}

@@ -1,0 +1,107 @@
+import type { ProbeFailureCode } from './probe-failure-code.js';
+
+/*
+ * The error codes of the providers (docs/design.md#storage-tests):
+ * - Amazon S3, "Error responses": docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ * - Alibaba OSS, "HTTP 403 errors": alibabacloud.com/help/en/oss/user-guide/http-403-error-code, and the pages of EC
+ * - Tencent COS, "Error codes": cloud.tencent.com/document/product/436/7730
+ * - MinIO: cmd/api-errors.go; Cloudflare R2: "Error codes"; Huawei OBS, Volcengine TOS: "Error codes"
+ */
+
+/** Error codes (`<Code>`) of all providers in one table, because their names hardly clash. */
+const byCode: Readonly<Record<string, ProbeFailureCode>> = {
+  InvalidAccessKeyId: 'access_key_unknown',
+  InvalidAccessKeyID: 'access_key_unknown',
+  InvalidSecurity: 'access_key_unknown',
+  // R2 answers 401 to a key that it does not know.
+  Unauthorized: 'access_key_unknown',
+  InactiveAccessKeyId: 'access_key_disabled',
+  AccessKeyDisabled: 'access_key_disabled',
+  // The service sends no token, so only temporary keys can lead to an answer about one.
+  InvalidToken: 'temporary_keys',
+  ExpiredToken: 'temporary_keys',
+  TokenRefreshRequired: 'temporary_keys',
+  InvalidSecurityToken: 'temporary_keys',
+  SecurityTokenExpired: 'temporary_keys',
+  AccessKeyIdAndSecurityTokenNotMatch: 'temporary_keys',
+  SignatureDoesNotMatch: 'signature_mismatch',
+  NotImplemented: 'signature_version_refused',
+  RequestTimeTooSkewed: 'clock_skewed',
+  RequestIsExpired: 'clock_skewed',
+  RequestExpired: 'clock_skewed',
+  RequestNotYetValid: 'clock_skewed',
+  AuthorizationHeaderMalformed: 'region_wrong',
+  AuthorizationQueryParametersError: 'region_wrong',
+  InvalidRegion: 'region_wrong',
+  IllegalLocationConstraintException: 'region_wrong',
+  PermanentRedirect: 'bucket_in_other_place',
+  TemporaryRedirect: 'bucket_in_other_place',
+  Redirect: 'bucket_in_other_place',
+  NoSuchBucket: 'bucket_not_found',
+  InvalidBucketName: 'bucket_not_found',
+  BucketNotBelongTo: 'bucket_not_owned',
+  BucketDisable: 'bucket_disabled',
+  AllAccessDisabled: 'bucket_disabled',
+  AbnormalBucketOwnerStatus: 'bucket_disabled',
+  PublicEndpointForbidden: 'public_endpoint_forbidden',
+  NonStandardHostForbidden: 'endpoint_refused',
+  CnameDenied: 'endpoint_refused',
+  PathStyleDomainForbidden: 'path_style_refused',
+  SecondLevelDomainForbidden: 'path_style_refused',
+  InvalidPathAccess: 'path_style_refused',
+  VirtualHostDomainRequired: 'path_style_refused',
+  UserDisable: 'account_in_arrears',
+  InDebt: 'account_in_arrears',
+  InDebtOverdue: 'account_in_arrears',
+  AccountProblem: 'account_in_arrears',
+  NotSignedUp: 'account_in_arrears',
+  ArrearsForbidden: 'account_in_arrears',
+  UnauthorizedOperationArrears: 'account_in_arrears',
+  InArrearOrInsufficientBalance: 'account_in_arrears',
+  UbsmsInvalidBid: 'encryption_denied',
+  FileImmutable: 'object_locked',
+  QuotaExceeded: 'quota_exceeded',
+  ServiceQuotaExceeded: 'quota_exceeded',
+  EntityTooLarge: 'quota_exceeded',
+  XMinioStorageFull: 'quota_exceeded',
+  SlowDown: 'throttled',
+  RequestLimitExceeded: 'throttled',
+  TooManyRequests: 'throttled',
+  DownloadTrafficRateLimitExceeded: 'throttled',
+  InternalError: 'storage_unavailable',
+  ServiceUnavailable: 'storage_unavailable',
+  OperationAborted: 'storage_unavailable',
+  XMinioServerNotInitialized: 'storage_unavailable',
+};
+
+/** The finer codes of OSS (`<EC>`), for cases where `<Code>` is too coarse. */
+const byFineCode: Readonly<Record<string, ProbeFailureCode>> = {
+  // OSS reports here that it "no longer supports V1", and that it does not accept the signature's version.
+  '0002-00000080': 'signature_version_refused',
+  // A signature for another region than the bucket's (aliyun/alibabacloud-oss-go-sdk-v2, issue 29).
+  '0002-00000226': 'region_wrong',
+  '0002-00000904': 'access_key_disabled',
+  '0005-00000218': 'encryption_denied',
+  // OSS refuses data calls of new users on the default domains of mainland buckets.
+  '0048-00000401': 'public_endpoint_forbidden',
+};
+
+/** Codes with several causes, which only the rest of the reply tells apart. */
+const byWords: readonly (readonly [code: RegExp, words: RegExp, cause: ProbeFailureCode])[] = [
+  // OSS refuses a request of another region as AccessDenied, and names the right endpoint.
+  [/^AccessDenied$/, /addressed using the specified endpoint/, 'region_wrong'],
+  [/^AccessDenied$/, /Request has expired|not yet valid|<ServerTime>/i, 'clock_skewed'],
+  [/^AccessDenied$/, /\bkms\b/i, 'encryption_denied'],
+  [/^KMS\./, /(?:)/, 'encryption_denied'],
+  [/^(?:AccessDenied|InvalidRequest)$/, /object lock|WORM protected/i, 'object_locked'],
+  // R2 checks the length of the access key first.
+  [/^InvalidArgument$/, /access key has length/i, 'access_key_unknown'],
+];
+
+/** Returns the cause that a storage's error document names; undefined if no rule knows it. */
+export function causeIn(body: string): ProbeFailureCode | undefined {
+  const code = /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(body)?.[1] ?? '';
+  const fine = /<EC>([0-9-]{1,32})<\/EC>/.exec(body)?.[1] ?? '';
+  const worded = byWords.find(([codes, words]) => codes.test(code) && words.test(body));
+  return byFineCode[fine] ?? worded?.[2] ?? byCode[code];
+}
