@@ -15,8 +15,7 @@ export interface FoldedViews {
 
 /**
  * Folds the first events of a stream through each view of its category. Totals over many streams are no such view. At an
- * event that this version cannot decode, a document stays as it was, as that of the live view does:
- * docs/design.md#undecodable-events.
+ * event that this version cannot decode, a document stays as it was before: docs/design.md#undecodable-events.
  */
 export function foldViews(
   projections: readonly AnyProjection[],

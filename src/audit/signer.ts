@@ -49,17 +49,22 @@ export function makeSigner(deps: {
   const { stateStore, tree, folder, shortLog, clock } = deps;
   let passedAtMs = -Infinity;
   let last: Pick<Signing, 'signed' | 'contradiction'> = { signed: null, contradiction: null };
+  /** Whether the log was compared with what was signed. It is as soon as this process has read it. */
+  let hasCompared = false;
 
   return {
     pass: async (found) => {
       const log = deps.stored();
       const nowMs = clock.now().getTime();
+      const isAtHead = log?.atHead === true;
       const isDue =
         Math.abs(nowMs - passedAtMs) >= waitMs ||
-        (log?.size ?? 0) - (last.signed?.size ?? 0) >= eventsMax ||
+        (isAtHead && !hasCompared) ||
+        unsignedOf(log, last.signed) >= eventsMax ||
         isNews(found, last.contradiction);
       if (!isDue) return null;
       passedAtMs = nowMs;
+      hasCompared ||= isAtHead;
       const stored = await stateStore.get(signedRecord.key);
       const signing = await passOver(log, stored, found);
       last = signing;
@@ -211,6 +216,11 @@ export function makeSigner(deps: {
     if (changed === null) return last.contradiction;
     return 'kept' in changed ? changed.kept : changed.result;
   }
+}
+
+/** Returns how many events the last checkpoint lacks. */
+function unsignedOf(log: StoredLog | null, signed: SignedRecord | null): number {
+  return (log?.size ?? 0) - (signed?.size ?? 0);
 }
 
 function isUnsigned(log: StoredLog, signed: SignedRecord | null): boolean {

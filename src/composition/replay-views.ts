@@ -25,14 +25,15 @@ export async function buildViews(
   onShare: OnShare,
 ): Promise<readonly ApartInReplay[]> {
   const { eventStore, readModelStore, clock } = deps;
-  const apart: ApartInReplay[] = [];
+  /** By view and stream: a later event of a stream sets it apart again. */
+  const apart = new Map<string, ApartInReplay>();
   const head = await eventStore.head();
   const generations = makeGenerations({ projections: allViews, readModelStore, clock });
   await generations.start();
   const shares = new Map<AnyView, number>();
   const building = allViews.map((view) => ({ view, collection: generations.liveCollection(view) }));
   await Promise.all(building.map((target) => build(target)));
-  return apart;
+  return [...apart.values()];
 
   async function build(target: { readonly view: AnyView; readonly collection: string }): Promise<void> {
     const { view, collection } = target;
@@ -53,7 +54,7 @@ export async function buildViews(
           failures.push(error);
           ending.abort();
         },
-        onSetApart: ({ id, reason }) => apart.push({ view: view.name, id, reason }),
+        onSetApart: ({ id, reason }) => apart.set(`${view.name}/${id}`, { view: view.name, id, reason }),
       },
     );
     const [failure] = failures;

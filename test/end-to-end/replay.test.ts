@@ -9,16 +9,15 @@ import type { StreamReplay } from '../../src/composition/replay-stream.js';
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { exportFilesOf, writeExport } from '../support/audit/audit-export.js';
-import { readWholeLog, rootOfEvents } from '../support/audit/audit-scene.js';
+import { rootOfEvents } from '../support/audit/audit-scene.js';
 import { exportedOf } from '../support/audit/exported-event.js';
 import {
-  documentsIn,
   fillService,
   openReplay,
+  readSettled,
   replayEnvironment,
   replayFrom,
 } from '../support/audit/replays.js';
-import { viewsAtHead } from '../support/given/backups.js';
 import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { runCli } from '../support/servers/service-process.js';
@@ -29,18 +28,7 @@ const opened = startInProcess({ directory: data, environment: replayEnvironment 
 /** The log of the service, the documents of its views, and the stream of a renamed project. */
 const live = opened.then(async (service) => {
   const project = await fillService(service);
-  // Reactions append events after the requests.
-  let events = await readWholeLog(service.services.eventStore);
-  while (!events.some(({ type }) => type === 'OrderFulfilled')) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    events = await readWholeLog(service.services.eventStore);
-  }
-  await service.services.members.stop();
-  await viewsAtHead(service);
-  const { generations, readModelStore, eventStore } = service.services;
-  const documents = await documentsIn(readModelStore, (view) => generations.record(view).live);
-  events = await readWholeLog(eventStore);
-  return { project, events, documents };
+  return { project, ...(await readSettled(service)) };
 });
 let folders = 0;
 const newFolder = (): string => join(parent.directory, `replay-${(folders += 1)}`);

@@ -1,49 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { projectOfFirstEvent } from '../../projections/audit/project-of-first-event.js';
 import { makeAuditReader } from '../../projections/audit/reader.js';
 import { wordsOf } from '../../projections/audit/words.js';
 import { projections } from '../../projections/index.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { makeEveryEvent } from '../support/audit/every-event-log.js';
 import { givenHistory } from '../support/audit/history-scene.js';
 import { everyEvent } from '../support/examples/every-event.js';
-import { projectId, userId } from '../support/examples/ids.js';
+import { projectId } from '../support/examples/ids.js';
 
 /** Makes a log of `copies` streams of each category, whose events lie between one another at random. */
 async function givenEveryEvent(seed: number, copies: number) {
-  const waiting = Object.entries(everyEvent).flatMap(([category, types]) =>
-    Array.from({ length: copies }, (_, copy) => ({
-      stream: `${category}-${copy === 0 && category === 'project' ? projectId : copy}`,
-      events: Object.entries(types as Readonly<Record<string, JsonObject>>),
-      next: 0,
-    })),
-  );
-  const size = waiting.reduce((sum, { events }) => sum + events.length, 0);
-  const scene = await givenHistory(
-    seed,
-    size,
-    async (eventStore, random) => {
-      for (
-        let open = [...waiting];
-        open.length > 0;
-        open = open.filter((one) => one.next < one.events.length)
-      ) {
-        const one = open[Math.floor(random() * open.length)];
-        const [type, data] = one?.events[one.next] ?? [];
-        if (one === undefined || type === undefined || data === undefined) throw new Error('nothing waits');
-        const id = randomUUID();
-        const metadata = { command_id: id, causation_id: id, correlation_id: id, actor: `user:${userId}` };
-        const expected = one.next === 0 ? 'no-stream' : BigInt(one.next - 1);
-        await eventStore.append(one.stream, expected, [
-          { id, type, data, metadata: { ...metadata, time: '2026-01-02T03:04:05.000Z' } },
-        ]);
-        one.next += 1;
-      }
-    },
-    projectOfFirstEvent,
-  );
+  const { streams, size, append } = makeEveryEvent(copies);
+  const scene = await givenHistory(seed, size, append, projectOfFirstEvent);
   const reader = makeAuditReader({ ...scene, views: projections });
-  return { ...scene, reader, streams: waiting.map(({ stream }) => stream) };
+  return { ...scene, reader, streams };
 }
 
 test('A stream as of a random place is the plain fold of its events up to there, for every view', async (t) => {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { allViews } from '../../../projections/index.js';
 import { openReplaySource } from '../../../src/composition/replay-source.js';
 import { replayInto, type Replayed } from '../../../src/composition/replay.js';
@@ -11,6 +12,7 @@ import { collectionName, isTally } from '../../../src/event-sourcing/views/proje
 import { totalOf } from '../../../src/event-sourcing/views/total.js';
 import { makeServiceClient, storageRequest, textOf } from '../clients/service-client.js';
 import { signStandard } from '../clients/sign-callbacks.js';
+import { viewsAtHead } from '../given/backups.js';
 import { givenContext } from '../given/given-stores.js';
 import { openStores } from '../servers/embedded-directory.js';
 import type { ServiceInProcess } from '../servers/service-in-process.js';
@@ -74,13 +76,37 @@ export async function fillService({ url, services }: ServiceInProcess, round = 0
   return `project-${projectId}`;
 }
 
+/** Waits until the reactions have fulfilled the order and append no more, and returns the log and the documents of then. */
+export async function readSettled(service: ServiceInProcess): Promise<{
+  readonly events: readonly LogEvent[];
+  readonly documents: Readonly<Record<string, unknown>>;
+}> {
+  const { eventStore, readModelStore, generations } = service.services;
+  for (;;) {
+    const events = await readWholeLog(eventStore);
+    await wait(500);
+    await viewsAtHead(service);
+    const documents = await documentsIn(readModelStore, (view) => generations.record(view).live);
+    const isSettled = (await readWholeLog(eventStore)).length === events.length;
+    if (isSettled && events.some(({ type }) => type === 'OrderFulfilled')) return { events, documents };
+  }
+}
+
 /** Replays the log of a data directory, or an export, as the command does. */
 export async function replayFrom(
   directory: string,
   folder: string,
-  { from, until = null }: { readonly from?: string; readonly until?: Moment | null } = {},
+  {
+    from,
+    until = null,
+    environment = {},
+  }: {
+    readonly from?: string;
+    readonly until?: Moment | null;
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Replayed> {
-  const config = readConfig({ DATA_DIR: directory });
+  const config = readConfig({ DATA_DIR: directory, ...environment });
   const source = await openReplaySource(config, from);
   try {
     const { streamPrefix } = config;
