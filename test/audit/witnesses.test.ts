@@ -103,7 +103,10 @@ test('A log and a state that were rolled back are a contradiction, when the witn
     readModelStore: makeMemoryReadModelStore(),
   });
   await eventually('a contradiction', () => process.audit.status().contradiction !== null);
-  t.regex(process.audit.status().contradiction?.what ?? '', /has cosigned 90 events, and the last checkpoint has 70/);
+  t.regex(
+    process.audit.status().contradiction?.what ?? '',
+    /has cosigned 90 events, and the last checkpoint has 70/,
+  );
 });
 
 test('A line that is no witness is named by its number', (t) => {
