@@ -2,7 +2,7 @@
  * Holds exports of the audit log against verifiers that are not the service's: tessera's fsck, which Go builds, and the
  * program that docs/audit.md#another-verifier-in-python prints. The suite reports by name which of them cannot run here.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import {
   writeExport,
 } from '../support/audit/audit-export.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
+import { succeeds } from '../support/servers/foreign-programs.js';
 
 interface Result {
   readonly ended: 'well' | 'badly';
@@ -45,21 +46,10 @@ function start(command: string, args: readonly string[], seconds: number): Promi
   });
 }
 
-/** Whether a preparation succeeds. AVA wants each test to be declared before anything asynchronous, so this one blocks. */
-function succeeds(
-  command: string,
-  args: readonly string[],
-  seconds: number,
-  env: NodeJS.ProcessEnv = {},
-): boolean {
-  const limits = { timeout: seconds * 1000, killSignal: 'SIGKILL', stdio: 'ignore' } as const;
-  return spawnSync(command, args, { ...limits, env: { ...process.env, ...env } }).status === 0;
-}
-
 /** Builds fsck. Compiling takes a minute or more where its modules are not cached. All preparations fit into AVA's 5 minutes. */
 function buildFsck(): ForeignVerifier | null {
   const module = 'github.com/transparency-dev/tessera/cmd/fsck@v1.0.4';
-  if (!succeeds('go', ['install', module], 170, { GOBIN: root, CGO_ENABLED: '0' })) return null;
+  if (!succeeds('go', ['install', module], 170, { env: { GOBIN: root, CGO_ENABLED: '0' } })) return null;
   return (folder) => {
     const where = [`--storage_url=file://${folder}/`, `--public_key=${key}`];
     // With one worker it waits for ever at a wrong tile.

@@ -8,6 +8,7 @@ import {
   type ProjectionRunner,
   startProjections,
 } from '../../../src/event-sourcing/views/projection-runner.js';
+import { registerAuditMetrics } from '../../../src/observing/audit-metrics.js';
 import { defaultLimits } from '../../../src/security/limits.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer } from '../../../src/http/server.js';
@@ -85,6 +86,10 @@ export async function startInProcess(options: {
   const auditing = new AbortController();
   const audit = services.audit.log.run(auditing.signal);
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
+  registerAuditMetrics(http.registry, services.clock, {
+    status: services.audit.log.status,
+    sweptAt: () => services.audit.sweep.progress().finishedAt,
+  });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
   return {
     services,

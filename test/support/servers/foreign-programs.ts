@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { givenWitness } from '../audit/audit-export.js';
+import { eventually } from '../audit/audit-scene.js';
+import { freePort } from './service-process.js';
+
+/** Whether a preparation succeeds. AVA wants each test to be declared before anything asynchronous, so this one blocks. */
+export function succeeds(
+  command: string,
+  args: readonly string[],
+  seconds: number,
+  { env = {}, cwd }: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
+): boolean {
+  const limits = { timeout: seconds * 1000, killSignal: 'SIGKILL', stdio: 'ignore' } as const;
+  const where = cwd === undefined ? {} : { cwd };
+  return spawnSync(command, args, { ...limits, ...where, env: { ...process.env, ...env } }).status === 0;
+}
+
+const goModule = `module omniwitness.test
+
+go 1.25.0
+
+require (
+	github.com/transparency-dev/formats v0.1.2-0.20260710124811-af9e607161b6
+	github.com/transparency-dev/witness v0.0.0-20260701145555-54dbcdd14f82
+)
+`;
+
+/**
+ * Builds the witness omniwitness with Go: a minute, and two where its modules are not cached. Returns the path of the
+ * program; null where Go or its modules are missing.
+ */
+export function buildOmniwitness(directory: string): string | null {
+  writeFileSync(join(directory, 'go.mod'), goModule);
+  const program = join(directory, 'omniwitness');
+  const main = 'github.com/transparency-dev/witness/cmd/omniwitness';
+  const args = ['build', '-mod=mod', '-o', program, main];
+  return succeeds('go', args, 280, { cwd: directory, env: { CGO_ENABLED: '0' } }) ? program : null;
+}
+
+/** A running omniwitness, behind a proxy that notes its answers. */
+export interface Omniwitness {
+  readonly url: string;
+  readonly vkey: string;
+  /** Its answers: a status and the text of the body. */
+  readonly answers: readonly { readonly status: number; readonly text: string }[];
+  close(): Promise<void>;
+}
+
+/** @param log the only log of ours that it knows */
+export async function startOmniwitness(
+  program: string,
+  log: { readonly origin: string; readonly vkey: string },
+): Promise<Omniwitness> {
+  const directory = mkdtempSync(join(tmpdir(), 'omniwitness-'));
+  const [name, seed] = ['witness.example/omniwitness', 5];
+  const { vkey } = givenWitness(name, seed);
+  const keyId = vkey.split('+')[1] ?? '';
+  const typed = Buffer.concat([Buffer.of(4), Buffer.alloc(32, seed)]).toString('base64');
+  const privateKey = `PRIVATE+KEY+${name}+${keyId}+${typed}`;
+  writeFileSync(join(directory, 'key'), privateKey, { mode: 0o600 });
+  writeFileSync(
+    join(directory, 'logs.yaml'),
+    `Logs:\n  - Origin: ${log.origin}\n    PublicKey: ${log.vkey}\n    URL: http://127.0.0.1/\n`,
+  );
+  const port = await freePort();
+  const options = {
+    listen: `127.0.0.1:${port}`,
+    metrics_listen: '',
+    private_key_path: join(directory, 'key'),
+    db_file: join(directory, 'witness.db'),
+    additional_logs: join(directory, 'logs.yaml'),
+  };
+  const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+  const child = spawn(program, [...args, '--logtostderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const output: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  const proxy = await startNotingProxy(`http://127.0.0.1:${port}`);
+  const stop = async (): Promise<void> => {
+    await proxy.close();
+    await ended(child);
+    rmSync(directory, { recursive: true });
+  };
+  await eventually('omniwitness answers', async () => {
+    if (child.exitCode !== null) throw new Error(`omniwitness ended: ${Buffer.concat(output).toString()}`);
+    return fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  }).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { url: proxy.url, vkey, answers: proxy.answers, close: stop };
+}
+
+async function startNotingProxy(target: string) {
+  const answers: { readonly status: number; readonly text: string }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      fetch(`${target}${request.url ?? ''}`, { method: 'POST', body, signal: AbortSignal.timeout(10_000) })
+        .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+        .then(
+          (answer) => {
+            answers.push(answer);
+            response.writeHead(answer.status).end(answer.text);
+          },
+          () => response.writeHead(502).end(),
+        );
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
