@@ -119,7 +119,7 @@ test('The page accepts base64 in its one form only', (t) => {
 
 test('The page proves every continuation of a log, and no other history', async (t) => {
   const [leaves, fork] = [leavesOf(40), leavesOf(40, 2)];
-  for (let to = 1; to <= 40; to += 7) {
+  for (let to = 1; to <= 40; to += 13) {
     for (let from = 1; from <= to; from += 1) {
       const [older, newer] = [headOf(leaves.slice(0, from)), headOf(leaves.slice(0, to))];
       const proof = proofOf(leaves, from, to);
@@ -134,7 +134,7 @@ test('The page proves every continuation of a log, and no other history', async 
 });
 
 test('The page proves the leaves of logs of all shapes by few tiles', async (t) => {
-  for (const size of [1, 2, 255, 256, 257, 512, 700, 66_000]) {
+  for (const size of [1, 255, 256, 257, 700, 66_000]) {
     const leaves = large.slice(0, size);
     const { fetchTile, asked } = tilesOf(leaves);
     const proven = makeProvenLeaves(headOf(leaves), fetchTile);
@@ -152,12 +152,12 @@ test('The page proves the leaves of logs of all shapes by few tiles', async (t) 
 });
 
 test('A changed tile of any level contradicts the root, and a missing one can be fetched later', async (t) => {
-  const leaves = large;
+  const [leaves, head] = [large, headOf(large)];
   const { tiles, fetchTile } = tilesOf(leaves);
   for (const path of ['tile/0/000', 'tile/1/000', 'tile/1/001.p/1', 'tile/0/257.p/208', 'tile/2/000.p/1']) {
     const tile = tiles.get(path);
     if (tile === undefined) return t.fail(path);
-    const proven = makeProvenLeaves(headOf(leaves), fetchTile);
+    const proven = makeProvenLeaves(head, fetchTile);
     // When one bit differs
     tiles.set(
       path,
@@ -166,11 +166,11 @@ test('A changed tile of any level contradicts the root, and a missing one can be
     await t.throwsAsync(proven.leaf(5), { instanceOf: ContradictingTile }, path);
     // When it is cut off
     tiles.set(path, tile.slice(1));
-    const cut = makeProvenLeaves(headOf(leaves), fetchTile);
+    const cut = makeProvenLeaves(head, fetchTile);
     await t.throwsAsync(cut.leaf(5), { instanceOf: ContradictingTile }, path);
     // When it is missing for a while
     tiles.delete(path);
-    const later = makeProvenLeaves(headOf(leaves), fetchTile);
+    const later = makeProvenLeaves(head, fetchTile);
     await t.throwsAsync(later.leaf(5), { message: `no ${path}` });
     tiles.set(path, tile);
     t.is(base64Of(await later.leaf(5)), base64At(leaves, 5));

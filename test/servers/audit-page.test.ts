@@ -85,6 +85,8 @@ const verdictIs = (kind: string): string =>
 const marksAre = (view: string, kind: string): string =>
   `const marks = [...document.querySelectorAll('#${view}-list .mark')];
    return marks.length > 0 && marks.every((mark) => mark.dataset.mark === '${kind}')`;
+const keyNoteSays = (words: string): string =>
+  `return document.getElementById('key-note').textContent.includes('${words}')`;
 const verdictSays = (words: string): string =>
   `return document.getElementById('verdict-text').textContent.includes('${words}')`;
 
@@ -218,9 +220,22 @@ if (missing !== null) {
     await browser.until(
       `return document.getElementById('stream-note').textContent.includes('the stream did not exist then')`,
     );
+    // When the auditor opens the status, then the page shows the witnesses and the sweep
+    scene.state.change = (path, body) =>
+      path === '/audit/status'
+        ? JSON.stringify({
+            ...(JSON.parse(String(body)) as object),
+            ...{ size: size + 4, witnesses: [{ name: 'w1', size: 7, problem: 'no answer' }] },
+            sweep: { running: { done: 5, of: 10 }, finished_at: null, size: 0 },
+          })
+        : null;
+    await browser.click('#status-link');
+    await browser.click('#again');
+    await browser.until(`return document.getElementById('witnesses').textContent === 'w17no answer'`);
+    t.regex(await textOf(browser, '#status-facts'), /not signed yet4.*A pass runs: 5 of 10 events/);
+    scene.state.change = () => null;
     // Then the status shows the log, and the contradiction that the service reports stands above all
     scene.lose(size);
-    await browser.click('#status-link');
     await browser.click('#again');
     await browser.until(`return !document.getElementById('alarm').hidden`);
     t.regex(await textOf(browser, alarm), /^NOT VERIFIEDThe service reports that its log contradicts/);
@@ -308,19 +323,20 @@ if (missing !== null) {
     const origin = parseNote(keptNote)?.text.split('\n')[0] ?? '';
     await browser.click('#status-link');
     await browser.type('#key', `${origin}+00000000+AAAA\uE007`);
-    await browser.until(
-      `return document.getElementById('key-note').textContent.startsWith('This is no vkey')`,
-    );
+    await browser.until(keyNoteSays('This is no vkey'));
     await browser.run(`document.getElementById('key').value = ''`);
+    await browser.type('#key', `${makeNoteSigner(origin, Buffer.alloc(32, 98)).vkey}\uE007`);
+    await browser.until(keyNoteSays('has NOT signed the checkpoint'));
     await browser.type('#key', `${makeNoteSigner(origin, rotated).vkey}\uE007`);
+    await browser.until(keyNoteSays('It has signed the checkpoint'));
     await browser.until(verdictIs('continues'));
     t.true(await browser.run(`return document.getElementById('alarm').hidden`));
     t.is(await browser.run(keptSize), grown);
-    // When the first key signs again, then the browser remembers both
+    // When the first key signs again, then the browser remembers all keys
     state.change = () => null;
     await browser.click('#again');
     await browser.until(verdictSays('is the one that this browser saw last'));
-    t.is(await browser.run(`return document.querySelectorAll('#kept li').length`), 2);
+    t.is(await browser.run(`return document.querySelectorAll('#kept li').length`), 3);
     // When the auditor makes the browser forget, then the next check is a first one
     await browser.run(`window.confirm = () => true`);
     await browser.click('#forget');

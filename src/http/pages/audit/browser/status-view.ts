@@ -1,6 +1,12 @@
 import { announce, byId, makeElement, makeUnfolding } from './elements.js';
 import { type Kept, KeptUnreadable } from './kept.js';
-import { parseLogKey } from './note.js';
+import {
+  type CheckpointNote,
+  checkSignature,
+  parseCheckpointNote,
+  parseLogKey,
+  type SignatureCheck,
+} from './note.js';
 import type { Checked } from './checks.js';
 import type { ShownStatus } from './replies.js';
 import type { PageVerdict } from './verdict.js';
@@ -24,6 +30,8 @@ export function makeStatusView({
   const key = byId('key', HTMLInputElement);
   const keyNote = byId('key-note', HTMLElement);
   let [shownStatus, shownKept] = ['', ''];
+  /** The checkpoint that the service shows, whether it passed or not. */
+  let checkpoint: CheckpointNote | null = null;
 
   byId('add-key', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
@@ -36,6 +44,7 @@ export function makeStatusView({
   });
   return {
     show: ({ status, verdict }) => {
+      checkpoint = shownCheckpoint(verdict);
       // Unchanged parts stay, because the user may have unfolded or selected something.
       const [statusText, keptText] = [JSON.stringify([status, verdict.kind]), describeKept(kept)];
       if (statusText !== shownStatus) {
@@ -56,17 +65,23 @@ export function makeStatusView({
       announce(keyNote, 'This is no vkey of an Ed25519 key. It has the form <name>+<id>+<base64>.');
       return;
     }
-    kept.rememberKey(parsed.vkey);
+    try {
+      kept.rememberKey(parsed.vkey);
+    } catch (error) {
+      if (!(error instanceof KeptUnreadable)) throw error;
+      announce(keyNote, `The key cannot be remembered: ${error.message}.`);
+      return;
+    }
     key.value = '';
-    announce(keyNote, `This browser now remembers the key ${parsed.keyId}.`);
+    const found = checkpoint === null ? null : await checkSignature(checkpoint, parsed);
+    announce(keyNote, `This browser now remembers the key ${parsed.keyId}. ${sentenceOfKey(found)}`);
     onChanged();
   }
 }
 
 function factsOfStatus(status: ShownStatus, verdict: PageVerdict): readonly (readonly [string, string])[] {
   const { contradiction, sweep, problem } = status;
-  const checkpoint =
-    verdict.kind === 'first' || verdict.kind === 'continues' ? verdict.shown.checkpoint : null;
+  const checkpoint = shownCheckpoint(verdict);
   return [
     ['Contradiction', contradiction === null ? 'none' : sentenceOfContradiction(contradiction)],
     ...(problem === null ? [] : [['Problem', problem] as const]),
@@ -109,6 +124,18 @@ function rowsOfWitnesses({ witnesses }: ShownStatus): readonly HTMLElement[] {
       makeElement('td', {}, problem ?? 'none'),
     ),
   );
+}
+
+function shownCheckpoint(verdict: PageVerdict): CheckpointNote | null {
+  if (verdict.kind === 'unchecked') return null;
+  return verdict.kind === 'failed' ? parseCheckpointNote(verdict.shown) : verdict.shown.checkpoint;
+}
+
+/** A key that another way gave and that has not signed is a reason to doubt the keys of the first visit. */
+function sentenceOfKey(found: SignatureCheck | null): string {
+  if (found === 'valid') return 'It has signed the checkpoint that the service shows.';
+  if (found === null || found === 'unsupported') return 'This browser could not check whether it has signed.';
+  return 'It has NOT signed the checkpoint that the service shows. Ask the operator which keys sign now.';
 }
 
 function describeKept(kept: Kept): string {
