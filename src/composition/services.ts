@@ -47,6 +47,7 @@ import { openWatchedStores, type StoreOptions, type WatchedStores } from './open
 import { makeReaders, type Readers } from '../../projections/readers.js';
 import { sentenceOf } from './sentence-of.js';
 import { levelOf } from './store-reports.js';
+import { makeStorageHttp } from './storage-http.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** Choices that a test or a tool makes instead of the machine. */
@@ -225,10 +226,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
       probe: makeProbeBucket({
-        http: makeOutgoingHttp({
-          isAllowed: makeAllowedAddress(config.storageAllowedCidrs),
-          ...options.outgoing,
-        }),
+        http: makeStorageHttp(config.storageAllowedCidrs, options.outgoing),
         now: () => clock.now(),
         makeId: randomUUID,
       }),

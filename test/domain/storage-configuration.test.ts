@@ -1,5 +1,6 @@
 import test from 'ava';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { makeAllowsHttp } from '../../src/domain/storage/allowed-addresses.js';
 import { checkConfiguration, type StorageConfiguration } from '../../src/domain/storage/configuration.js';
 import { checkCredentials } from '../../src/domain/storage/credentials.js';
 import { configuration } from '../support/examples/storage.js';
@@ -319,4 +320,21 @@ test('A storage with a connection of earlier rules keeps it while its other fiel
   t.like(checkConfiguration({ ...present, name: 'Lakes' }, allowsHttp, present), { name: 'Lakes' });
   const error = t.throws(() => checkConfiguration({ ...present, bucket: 'lakes' }, allowsHttp, present));
   t.regex(error.message, /^endpoint: /);
+});
+
+test('A name over http is for s3, and only where the operator allows addresses', (t) => {
+  const minio = { ...s3, endpoint: 'http://minio:9000' };
+  const some = makeAllowsHttp(['10.0.0.0/8']);
+  t.is(checkConfiguration(minio, some).endpoint, 'http://minio:9000');
+  t.is(checkConfiguration({ ...s3, endpoint: 'http://10.1.2.3' }, some).endpoint, 'http://10.1.2.3');
+  const refusals: readonly [StorageConfiguration, string[]][] = [
+    [minio, []],
+    [{ ...s3, endpoint: 'http://11.1.2.3' }, ['10.0.0.0/8']],
+    [{ ...oss, endpoint: 'http://media.example.com', region: 'cn-hangzhou' }, ['10.0.0.0/8']],
+    [{ ...cos, endpoint: 'http://media.example.com' }, ['10.0.0.0/8']],
+  ];
+  for (const [input, cidrs] of refusals) {
+    const error = t.throws(() => checkConfiguration(input, makeAllowsHttp(cidrs)));
+    t.regex(error.message, /^endpoint: must use https/);
+  }
 });

@@ -1,7 +1,8 @@
 import test from 'ava';
+import type { Lookup } from '../../src/integrations/outgoing/outgoing-http.js';
 import { givenFakeStorage, type FakeOperation, type Fault } from '../support/fakes/fake-storage.js';
 import { textOf } from '../support/clients/service-client.js';
-import { startStorageService } from '../support/given/storage-project.js';
+import { givenStorageProject, startStorageService } from '../support/given/storage-project.js';
 
 /** The configuration of a bucket on this machine. */
 const onThisMachine = (port: number) => ({ endpoint: `http://127.0.0.1:${port}` });
@@ -130,4 +131,16 @@ test('A member reads and changes how cdn_domain is used', async (t) => {
   t.deepEqual((await send('PUT', `${at}/delivery`, { mode: 'public' })).json(), { mode: 'public' });
   t.deepEqual((await get(`${at}/delivery`)).json(), { mode: 'public' });
   t.is((await send('PUT', `${at}/delivery`, { mode: 'sideways' })).status, 400);
+});
+
+test('A server on premises is bound by its name over http', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const lookup: Lookup = (_hostname, callback) => {
+    callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  };
+  const { bind, send, until } = await givenStorageProject(t, { outgoing: { lookup } });
+  const at = await bind({ endpoint: `http://minio.storage.internal:${storage.port}` });
+  await send('POST', `${at}/test`);
+  await until(at, 'active');
+  t.true(storage.requests.some((request) => request.startsWith('PUT /media/videos/.stowage-probe-')));
 });

@@ -168,7 +168,7 @@ test('Creating a storage is 400 for a bad id or body, and 403 for strangers and 
     { ...s3, credentials: { access_key: ' ', secret_key: 'b' } },
     { ...s3, name: '' },
     { ...s3, bucket: 'no spaces' },
-    { ...s3, endpoint: 'http://example.com' },
+    { ...s3, endpoint: 'http://203.0.113.9' },
     { ...s3, base_path: '../up' },
     { ...s3, unknown: 1 },
     { name: 'a', provider: 'cos', bucket: 'b-125', credentials: { secret_id: 'a', secret_key: 'b' } },

@@ -3,6 +3,7 @@ import { makeChooseFirstDefault } from '../../src/commands/storages/choose-first
 import { makeOpenStorage, type OpenStorage } from '../../src/commands/storages/open-storage.js';
 import { makeProbeStorage } from '../../src/commands/storages/probe-storage.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
+import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { testLeaseMs } from '../../src/domain/storage/test-failure.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
@@ -35,7 +36,9 @@ async function given() {
   );
   /** The probes so far: the address and the access key of each. */
   const probed: string[] = [];
-  const bucket: { failure: ProbeFailure | null } = { failure: null };
+  const bucket: { failure: ProbeFailure | null; answers?: () => Promise<never> } = { failure: null };
+  /** What the log would name. */
+  const reported: string[] = [];
   const openStorage: OpenStorage = makeOpenStorage({ ...stores, makeUrls: makeStorageUrls });
   const probeStorage = makeProbeStorage({
     handler,
@@ -44,14 +47,16 @@ async function given() {
       const request = { method: 'GET', key: basePath, signedAt: clock.now(), expiresInSeconds: 60 } as const;
       const url = new URL(urls.bucket.presign(request));
       probed.push(`${url.host} ${url.searchParams.get('X-Amz-Credential')?.split('/')[0] ?? ''}`);
-      return Promise.resolve(bucket.failure);
+      return bucket.answers === undefined ? Promise.resolve(bucket.failure) : bucket.answers();
     },
+    onFailure: (what, error) => reported.push(`${what}: ${error instanceof Error ? error.name : ''}`),
+    timeMs: 300,
   });
   const probing: AnyReaction = makeProbeStorages({ probeStorage, clock });
   const choosing: AnyReaction = makeChooseFirstDefaultReaction(commands);
   const address = (storageId: string) => ({ projectId, storageId });
   return {
-    ...{ stores, commands, bucket, probed, probing, choosing },
+    ...{ stores, commands, bucket, probed, reported, probeStorage, probing, choosing },
     bind: async (): Promise<string> => {
       const request = { name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' } as const;
       const input = { projectId, ...request, credentials: first };
@@ -96,6 +101,54 @@ test('A test whose lease has expired fails without a call to the storage', async
   await start(late);
   await serve(probing);
   t.like(await shown(late), { status: 'active', last_error: '' });
+});
+
+test('An error inside a test ends it with a code at the first attempt', async (t) => {
+  const { bind, test: start, serve, probing, bucket, reported, shown } = await given();
+  const storageId = await bind();
+  // Given a storage whose test throws an error that no rule knows
+  bucket.answers = () => Promise.reject(new TypeError('canary: Invalid URL'));
+  await start(storageId);
+  t.is(await serve(probing), 1);
+  // Then it fails with a code, the log names the error, and the next test may pass
+  const failed = await shown(storageId);
+  t.is(failed?.status, 'failed');
+  t.regex(failed?.last_error ?? '', /^test_broken: /);
+  t.notRegex(JSON.stringify(failed), /canary/);
+  t.deepEqual(reported, ['a storage was not tested: TypeError']);
+  delete bucket.answers;
+  await start(storageId);
+  await serve(probing);
+  t.like(await shown(storageId), { status: 'active', last_error: '' });
+});
+
+test('A test that never answers is cut off and fails', async (t) => {
+  const { bind, test: start, serve, probing, bucket, shown } = await given();
+  const storageId = await bind();
+  bucket.answers = () => new Promise(() => undefined);
+  await start(storageId);
+  t.is(await serve(probing), 1);
+  t.like(await shown(storageId), {
+    status: 'failed',
+    last_error: 'probe_timeout: The test did not finish. Try again.',
+  });
+});
+
+test('A process that ends leaves the test to another process', async (t) => {
+  const { stores, bind, test: start, probeStorage, bucket, reported } = await given();
+  const storageId = await bind();
+  bucket.answers = () => new Promise(() => undefined);
+  const { resource } = await start(storageId);
+  t.is(resource.status, 'testing');
+  const ending = AbortSignal.abort(new Error('the process ends'));
+  const testId = await testIdOf(storageId);
+  await t.throwsAsync(probeStorage.probe({ storageId, testId }, ending), { message: 'the process ends' });
+  t.deepEqual(reported, []);
+
+  async function testIdOf(id: string): Promise<string> {
+    const { state } = await stores.handler.load(storageAggregate, id);
+    return state.status === 'absent' || state.status === 'deleted' ? '' : (state.test?.id ?? '');
+  }
 });
 
 test('A candidate whose lease has expired is dropped, and the active configuration stays', async (t) => {

@@ -36,8 +36,8 @@ export function makeChangeStorage({
   storages,
   allowsHttp,
 }: Pick<Deps, 'handler' | 'storages'> & {
-  /** See `makeAllowedAddresses`. */
-  readonly allowsHttp: (address: string) => boolean;
+  /** See `makeAllowsHttp`. */
+  readonly allowsHttp: (host: string) => boolean;
 }): ChangeStorage {
   return async ({ projectId, storageId, changes }, context, options) => {
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));

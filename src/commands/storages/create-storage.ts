@@ -44,7 +44,7 @@ export type CheckNewStorage = (input: Omit<CreateStorageInput, 'projectId'>) => 
 export function makeCheckNewStorage({
   allowsHttp,
 }: {
-  readonly allowsHttp: (address: string) => boolean;
+  readonly allowsHttp: (host: string) => boolean;
 }): CheckNewStorage {
   return (input) => ({
     configuration: checkConfiguration(
@@ -73,8 +73,8 @@ export function makeCreateStorage({
 }: Pick<Deps, 'handler' | 'projects' | 'storages'> & {
   readonly sealCredentials: SealCredentials;
   readonly places: Places;
-  /** See `makeAllowedAddresses`. */
-  readonly allowsHttp: (address: string) => boolean;
+  /** See `makeAllowsHttp`. */
+  readonly allowsHttp: (host: string) => boolean;
 }): CreateStorage {
   const checkNewStorage = makeCheckNewStorage({ allowsHttp });
   return async (input, context) => {

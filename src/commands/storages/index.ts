@@ -11,10 +11,10 @@ import { makeReplaceStorageCredentials } from './replace-storage-credentials.js'
 import { makeSealCredentials } from './seal-credentials.js';
 import { makeStoragePlaces } from '../shared/place-limits.js';
 import { makeSwitchStorage } from './switch-storage.js';
-import { makeAllowedAddresses } from '../../domain/storage/allowed-addresses.js';
+import { makeAllowsHttp } from '../../domain/storage/allowed-addresses.js';
 
 export function makeStorageCommands(deps: Deps) {
-  const allowsHttp = makeAllowedAddresses(deps.storageAllowedCidrs);
+  const allowsHttp = makeAllowsHttp(deps.storageAllowedCidrs);
   const common = {
     ...deps,
     allowsHttp,

@@ -1,7 +1,8 @@
+import { rejectedBy } from '../../concurrency/rejected-by.js';
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { storageAggregate } from '../../domain/storage/storage.js';
-import type { TestFailure } from '../../domain/storage/test-failure.js';
+import { type TestFailure, testTimeMs } from '../../domain/storage/test-failure.js';
 import type { OpenStorage } from './open-storage.js';
 
 export interface StorageTestRef {
@@ -12,7 +13,11 @@ export interface StorageTestRef {
 export interface ProbeStorage {
   /** Says whether the test still waits for its result. */
   isRunning(test: StorageTestRef): Promise<boolean>;
-  /** Probes the storage. Returns null when it passes, undefined when the test is already over. */
+  /**
+   * Probes the storage. Returns null when it passes, undefined when the test is already over. An error inside the test
+   * is the failure `test_broken`, and a test without a result after 18 s is `probe_timeout`, so that no test hangs.
+   * @throws the signal's reason: another process runs the test again
+   */
   probe(test: StorageTestRef, signal: AbortSignal): Promise<TestFailure | null | undefined>;
   /** Records the result; a repetition changes nothing. */
   finish(test: StorageTestRef, failure: TestFailure | null, context: CommandContext): Promise<void>;
@@ -22,8 +27,11 @@ export function makeProbeStorage({
   handler,
   openStorage,
   probe,
-}: Pick<Deps, 'handler' | 'probe'> & {
+  onFailure,
+  timeMs = testTimeMs,
+}: Pick<Deps, 'handler' | 'probe' | 'onFailure'> & {
   readonly openStorage: OpenStorage;
+  readonly timeMs?: number;
 }): ProbeStorage {
   return {
     isRunning: async ({ storageId, testId }) => {
@@ -31,13 +39,22 @@ export function makeProbeStorage({
       return state.status !== 'absent' && state.status !== 'deleted' && state.test?.id === testId;
     },
 
-    probe: async ({ storageId, testId }, signal) => {
-      const opened = await openStorage.tested(storageId, testId);
-      if (opened === null) return undefined;
-      const { storage, urls } = opened;
-      const { base_path: basePath, cdn_domain: cdnDomain } = storage.configuration;
-      const cdn = cdnDomain === '' ? null : storage.delivery;
-      return probe({ urls, basePath, cdn }, signal);
+    probe: async (test, signal) => {
+      const timeUp = AbortSignal.timeout(timeMs);
+      try {
+        const result = await Promise.race([
+          run(test, AbortSignal.any([signal, timeUp])),
+          rejectedBy(timeUp),
+          rejectedBy(signal),
+        ]);
+        // The end of the time breaks off the request that runs, which looks like a failure of the connection.
+        return result !== null && timeUp.aborted ? cutOff : result;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (timeUp.aborted) return cutOff;
+        onFailure('a storage was not tested', error);
+        return { code: 'test_broken', hint: null };
+      }
     },
 
     finish: async ({ storageId, testId }, failure, context) => {
@@ -45,4 +62,18 @@ export function makeProbeStorage({
       await handler.handle(target, { type: 'FinishTest', testId, failure }, context);
     },
   };
+
+  async function run(
+    { storageId, testId }: StorageTestRef,
+    signal: AbortSignal,
+  ): Promise<TestFailure | null | undefined> {
+    const opened = await openStorage.tested(storageId, testId);
+    if (opened === null) return undefined;
+    const { storage, urls } = opened;
+    const { base_path: basePath, cdn_domain: cdnDomain } = storage.configuration;
+    const cdn = cdnDomain === '' ? null : storage.delivery;
+    return probe({ urls, basePath, cdn }, signal);
+  }
 }
+
+const cutOff: TestFailure = { code: 'probe_timeout', hint: null };

@@ -12,3 +12,9 @@ export function makeAllowedAddresses(cidrs: readonly string[]): (address: string
   }
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
+
+/** Makes the predicate of hosts that a storage may name over http (`AllowsHttp`). */
+export function makeAllowsHttp(cidrs: readonly string[]): (host: string) => boolean {
+  const isAllowed = makeAllowedAddresses(cidrs);
+  return (host) => (isIP(host) === 0 ? cidrs.length > 0 : isAllowed(host));
+}

@@ -4,8 +4,11 @@ import { isHostName } from './host-name.js';
 import type { StorageProvider } from './provider.js';
 import { isProviderHost, serviceHost } from './region.js';
 
-/** Returns whether an address may be used without TLS: `STORAGE_ALLOWED_CIDRS` contains it. */
-export type AllowsHttp = (address: string) => boolean;
+/**
+ * Returns whether an address or a name may be used without TLS. `STORAGE_ALLOWED_CIDRS` must contain the address. A name
+ * may be used if there are any such ranges: the guard judges the addresses that it resolves to at each connection.
+ */
+export type AllowsHttp = (host: string) => boolean;
 
 /**
  * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes the bucket before a host of
@@ -21,8 +24,9 @@ export function checkEndpoint(
   const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const literal = isIP(address) !== 0;
   if (!literal && !isHostName(url.hostname)) invalid('endpoint', 'must name a host');
-  if (url.protocol === 'http:' && !(literal && allowsHttp(address))) {
-    invalid('endpoint', 'must use https; http is for addresses that the operator has allowed');
+  // Only S3 servers are on premises.
+  if (url.protocol === 'http:' && !(allowsHttp(address) && (literal || provider === 's3'))) {
+    invalid('endpoint', 'must use https; http is for S3 servers at addresses that the operator has allowed');
   }
   if (!literal) url.hostname = withoutBucket(provider, bucket, url.hostname);
   return url.origin;

@@ -3,9 +3,14 @@ import { z } from 'zod';
 /** A test without a result fails after this time in ms, by the store's recorded time: docs/design.md#storage-tests. */
 export const testLeaseMs = 60_000;
 
+/** The time in ms after which a running test is cut off, so that its result is recorded within 20 s. */
+export const testTimeMs = 18_000;
+
 /** The causes of a failed test by their stable codes, and the advice for the storage's owner. */
 const advice = {
   probe_timeout: 'The test did not finish. Try again.',
+  test_broken:
+    'This service could not run the test. Try again. If it happens again, report it to the operator.',
   address_refused: 'The endpoint leads to an address that this service may not speak to. Ask its operator.',
   host_not_found: 'The endpoint’s host does not exist. Check the endpoint, bucket and region.',
   host_not_resolved: 'The endpoint’s name could not be looked up. Try again later.',

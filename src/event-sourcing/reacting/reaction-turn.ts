@@ -1,3 +1,4 @@
+import { rejectedBy } from '../../concurrency/rejected-by.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
@@ -138,16 +139,6 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     const leftMs = performed === null ? deadlineMs - clock.now().getTime() : Infinity;
     return { againInMs: Math.max(0, Math.min(ms, leftMs)) };
   }
-}
-
-function rejectedBy(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const onAbort = (): void => {
-      reject(toError(signal.reason));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 function toError(error: unknown): Error {

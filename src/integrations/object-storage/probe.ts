@@ -55,13 +55,18 @@ export function makeProbeBucket({
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
     if (unlisted !== null) return unlisted;
-    const unproven = await attempt(async () => {
-      await write();
-      await read();
-      if (cdn !== null) await readThroughCdn(cdn);
-    });
-    // The object may exist after a failed write too.
-    const undeleted = await attempt(remove);
+    let unproven: ProbeFailure | null;
+    let undeleted: ProbeFailure | null;
+    try {
+      unproven = await attempt(async () => {
+        await write();
+        await read();
+        if (cdn !== null) await readThroughCdn(cdn);
+      });
+    } finally {
+      // The object may exist after a failed write, and after an error of this service too.
+      undeleted = await attempt(remove);
+    }
     return unproven ?? undeleted;
 
     /** Lists one key, so that a wrong name, region or access key fails at once. A denied list is no failure. */

@@ -70,32 +70,39 @@ export interface OutgoingOptions {
   readonly ca?: string;
 }
 
-/** @param isAllowed see `makeAllowedAddress` */
+/**
+ * @param isAllowed see `makeAllowedAddress`
+ * @param isAllowedPlain whether an allowed address may be used without TLS; by default each one
+ */
 export function makeOutgoingHttp({
   isAllowed,
+  isAllowedPlain = () => true,
   lookup = lookUpAll,
   timeMs = timeLimitMs,
   ca,
 }: OutgoingOptions & {
   readonly isAllowed: (address: string) => boolean;
+  readonly isAllowedPlain?: (address: string) => boolean;
   readonly timeMs?: number;
 }): OutgoingHttp {
   return ({ method, url, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {
       const target = new URL(url);
       const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+      const isHttps = target.protocol === 'https:';
+      const judge = isHttps ? isAllowed : isAllowedWithoutTls;
       // Node calls the look-up below only for names, so this check judges literal addresses.
-      if (isIP(host) !== 0 && !isAllowed(host)) {
+      if (isIP(host) !== 0 && !judge(host)) {
         reject(new OutgoingError('address_refused'));
         return;
       }
-      const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      const send = isHttps ? httpsRequest : httpRequest;
       const timeUp = AbortSignal.timeout(timeMs);
       const request: ClientRequest = send(target, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(body.length) }) },
         agent: false,
-        lookup: guardedLookup,
+        lookup: guarded(judge),
         signal: signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]),
         ...(ca === undefined ? {} : { ca }),
       });
@@ -110,23 +117,29 @@ export function makeOutgoingHttp({
       request.end(body);
     });
 
+  function isAllowedWithoutTls(address: string): boolean {
+    return isAllowed(address) && isAllowedPlain(address);
+  }
+
   // The signature is Node's. The option `all` asks for a list.
-  function guardedLookup(...[hostname, options, callback]: Parameters<LookupFunction>): void {
-    lookup(hostname, (error, addresses) => {
-      if (error !== null) {
-        callback(error, '', 0);
-        return;
-      }
-      // One forbidden address refuses the name: a mixed answer is an attack, or a mistake that the user must see.
-      const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isAllowed(address))) {
-        callback(new OutgoingError('address_refused'), '', 0);
-      } else if (options.all === true) {
-        callback(null, [...addresses]);
-      } else {
-        callback(null, first.address, first.family);
-      }
-    });
+  function guarded(judge: (address: string) => boolean): LookupFunction {
+    return (hostname, options, callback) => {
+      lookup(hostname, (error, addresses) => {
+        if (error !== null) {
+          callback(error, '', 0);
+          return;
+        }
+        // One forbidden address refuses the name: a mixed answer is an attack, or a mistake that the user must see.
+        const [first] = addresses;
+        if (first === undefined || !addresses.every(({ address }) => judge(address))) {
+          callback(new OutgoingError('address_refused'), '', 0);
+        } else if (options.all === true) {
+          callback(null, [...addresses]);
+        } else {
+          callback(null, first.address, first.family);
+        }
+      });
+    };
   }
 }
 

@@ -46,7 +46,7 @@ function probe(place: Place) {
   const { cdn } = place;
   const http: OutgoingHttp = (request, signal) =>
     cdn !== undefined && new URL(request.url).host === cdnDomain
-      ? Promise.resolve(cdn(request))
+      ? Promise.resolve(request).then(cdn)
       : outgoing(request, signal);
   const address = {
     provider: 's3',
@@ -224,6 +224,15 @@ test('An object that may exist after a broken connection is deleted', async (t) 
   const storage = await givenFakeStorage(t, { put: 'cut' });
   t.is((await probe({ storage }))?.code, 'connection_failed');
   t.is(storage.requests.at(-1), 'DELETE /media/videos/.stowage-probe-an-id');
+});
+
+test('The object of a test that throws is deleted, and the error leaves the probe', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const cdn = (): OutgoingReply => {
+    throw new TypeError('Invalid URL');
+  };
+  await t.throwsAsync(probe({ storage, cdn }), { instanceOf: TypeError });
+  t.is(storage.objects.size, 0);
 });
 
 test('The object of a failed test is deleted', async (t) => {

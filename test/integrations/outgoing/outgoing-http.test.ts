@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { makeStorageHttp } from '../../../src/composition/storage-http.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import {
   type Lookup,
@@ -292,4 +293,22 @@ test('The caller may abort a request', async (t) => {
   const signal = AbortSignal.timeout(50);
   const http = makeOutgoingHttp({ isAllowed: loopback });
   await t.throwsAsync(http({ method: 'GET', url: `http://127.0.0.1:${silent}/` }, signal));
+});
+
+test('Without TLS, a name connects only to addresses that are allowed without it', async (t) => {
+  const port = await givenServer(t, (_request, response) => response.end('inside'));
+  const inside = makeStorageHttp(['127.0.0.0/8'], { lookup: answering('127.0.0.1') });
+  const { body } = await inside({ method: 'GET', url: `http://minio:${port}/` });
+  t.is(body.toString(), 'inside');
+  // A public address needs TLS, alone, beside an allowed one, and as a literal
+  for (const answers of [
+    ['93.184.215.14'],
+    ['127.0.0.1', '93.184.215.14'],
+    ['10.0.0.1'],
+    ['169.254.169.254'],
+  ]) {
+    const http = makeStorageHttp(['127.0.0.0/8', '169.254.0.0/16'], { lookup: answering(...answers) });
+    await failsAs(t, http, `http://minio:${port}/`, 'address_refused');
+  }
+  await failsAs(t, inside, 'http://93.184.215.14/', 'address_refused');
 });
