@@ -5,7 +5,13 @@ import { entryOf } from '../../../src/audit/leaf.js';
 import { leafHash, rootOf } from '../../../src/audit/merkle.js';
 import { checkpointText, makeNoteSigner, noteOf, type NoteSigner } from '../../../src/audit/note.js';
 import { tilePath, tileWidth } from '../../../src/audit/tile-paths.js';
-import type { VerifierSource } from '../../../src/audit/verify/sources.js';
+import {
+  readSigned,
+  readVkeys,
+  type VerifierRead,
+  verifyLog,
+  WrongLog,
+} from '../../../src/audit/verify/verify.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** An event as a line of an export has it. */
@@ -182,14 +188,64 @@ export function writeExport(folder: string, files: ExportFiles): void {
 }
 
 /** Serves an export from memory to the verifier. */
-export function memorySource(files: ExportFiles): VerifierSource {
-  return {
-    read: (path) => Promise.resolve(files.get(path) ?? null),
-    // eslint-disable-next-line @typescript-eslint/require-await -- a source lists its files asynchronously
-    list: async function* () {
-      yield* files.keys();
-    },
+export function memoryRead(files: ExportFiles): VerifierRead {
+  return (path, most) => {
+    const bytes = files.get(path);
+    const isFit = bytes !== undefined && bytes.length <= most;
+    return isFit
+      ? Promise.resolve(bytes)
+      : Promise.reject(new WrongLog(`${path}: it is missing or too long`));
   };
+}
+
+/** A problem that the verifier printed, by its parts. `first` and `last`: the events, if it names them. */
+export interface FoundProblem {
+  readonly path: string;
+  readonly what: string;
+  readonly first?: number;
+  readonly last?: number;
+}
+
+/** What the auditor gives to the verifier, in memory. */
+export interface GivenToVerifier {
+  /** Vkeys, one a line. */
+  readonly keys?: string;
+  readonly kept?: ExportFiles;
+  readonly witnesses?: string;
+  readonly quorum?: number;
+  readonly mostStreams?: number;
+}
+
+export interface PrintedVerdict {
+  readonly isVerified: boolean;
+  readonly places: readonly FoundProblem[];
+  /** All that was printed. */
+  readonly text: string;
+}
+
+/** Verifies an export in memory, and reads what the verifier prints. */
+export async function verifyInMemory(
+  files: ExportFiles,
+  { keys = givenLogKey().vkey, kept, witnesses, quorum, mostStreams = 1_000_000 }: GivenToVerifier = {},
+): Promise<PrintedVerdict> {
+  const printed: string[] = [];
+  const known = readVkeys(keys, 1);
+  const witnessKeys = witnesses === undefined ? [] : readVkeys(witnesses, 4);
+  const old = kept && { ...(await readSigned(memoryRead(kept), known)), read: memoryRead(kept) };
+  const input = { read: memoryRead(files), keys: known, kept: old, witnesses: witnessKeys, mostStreams };
+  const isVerified = await verifyLog({ ...input, quorum: quorum ?? witnessKeys.length }, (line) => {
+    printed.push(line);
+  });
+  const places = printed.filter((line) => line.startsWith('- ')).map(problemIn);
+  return { isVerified, places, text: printed.join('\n') };
+}
+
+function problemIn(line: string): FoundProblem {
+  const [, place = '', what = ''] = /^- (.*?): (.*)$/s.exec(line) ?? [];
+  const [, path = '', one, first, last] =
+    /^(.*?)(?:(?:, |^)event (\d+)|, events (\d+) to (\d+))?$/.exec(place) ?? [];
+  if (one !== undefined) return { path, what, first: Number(one), last: Number(one) };
+  return first === undefined ? { path, what } : { path, what, first: Number(first), last: Number(last) };
 }
 
 /** A witness of C2SP tlog-cosignature, version 1. */

@@ -1,4 +1,3 @@
-import type { VerifierOptions, VerifierVerdict } from '../../../src/audit/verify/verify-export.js';
 import { bytesOf, joinLines, linesOf, withFiles } from './altered-export.js';
 import {
   auditOrigin,
@@ -6,7 +5,8 @@ import {
   exportFilesOf,
   type ExportFiles,
   givenLogKey,
-  memorySource,
+  type GivenToVerifier,
+  type PrintedVerdict,
 } from './audit-export.js';
 
 /** A log, and an export of its beginning that the auditor kept. */
@@ -20,8 +20,8 @@ export interface TamperBase {
 /** A tampered export, and what the verifier must say of it: `complaint` returns what is wrong with its verdict. */
 export interface Tampered {
   readonly files: ExportFiles;
-  readonly options: Partial<VerifierOptions>;
-  readonly complaint: (verdict: VerifierVerdict) => string | null;
+  readonly given: GivenToVerifier;
+  readonly complaint: (verdict: PrintedVerdict) => string | null;
 }
 
 type Random = () => number;
@@ -82,15 +82,15 @@ function goneFrom(files: ExportFiles, path: string, changed: Buffer): readonly n
   return lines.flatMap((line) => (left.has(line) ? [] : [(JSON.parse(line) as { index: number }).index]));
 }
 
-/** Expects a place for each of the events; as far as the verdict has room for places. */
+/** Expects a place in the file: its first event that is gone, if there is one. */
 function expectEvents(path: string, indexes: readonly number[]): Tampered['complaint'] {
-  return ({ places, problems }) => {
+  return ({ places }) => {
     if (!places.every((place) => place.path === path)) return `a place is not in ${path}`;
-    if (problems > places.length) return null;
-    const missing = indexes.filter(
-      (index) => !places.some(({ first, last }) => first === index && last === index),
-    );
-    return missing.length === 0 ? null : `no place has the event ${missing.join(', ')}`;
+    if (indexes.length === 0) return null;
+    const index = Math.min(...indexes);
+    return places.some(({ first, last }) => first === index && last === index)
+      ? null
+      : `no place is the event ${index}`;
   };
 }
 
@@ -126,14 +126,14 @@ const inBytes =
     if (changed.equals(bytes) || (path === 'checkpoint' && isSameNote(changed, bytes))) return null;
     return {
       files: withFiles(files, { [path]: changed }),
-      options: {},
+      given: {},
       complaint: expectFor(files, path, changed),
     };
   };
 
 const removeFile: Tamper = ({ files }, random) => {
   const path = pick(random, [...files.keys()]);
-  return { files: withFiles(files, { [path]: null }), options: {}, complaint: expectFor(files, path, null) };
+  return { files: withFiles(files, { [path]: null }), given: {}, complaint: expectFor(files, path, null) };
 };
 
 const eventsPaths = (files: ExportFiles): string[] =>
@@ -183,7 +183,7 @@ const inLines =
     if (changed.equals(bytesOf(files, path))) return null;
     return {
       files: withFiles(files, { [path]: changed }),
-      options: {},
+      given: {},
       complaint: expectFor(files, path, changed),
     };
   };
@@ -213,7 +213,7 @@ const forgeAlong: Tamper = ({ events, files }, random) => {
     const contradiction = places.find(({ path, what }) => path === highest || what.includes(highest));
     return contradiction === undefined ? `no place names ${highest}` : null;
   };
-  return { files: withFiles(files, changes), options: {}, complaint };
+  return { files: withFiles(files, changes), given: {}, complaint };
 };
 
 /** Forges an event and its entry. The tile is the log's. */
@@ -225,16 +225,10 @@ const forgeEntry: Tamper = ({ events, files }, random) => {
     eventsPaths(files)[n],
     [...files.keys()].filter((path) => path.startsWith('tile/entries'))[n],
   ];
-  const complaint: Tampered['complaint'] = ({ places }) => {
-    const found = [lines, entries].every((path) =>
-      places.some((place) => place.path === path && place.first === index && place.last === index),
-    );
-    return found && places.length === 2 ? null : 'the places are not the event and its entry';
-  };
   return {
     files: withFiles(files, { [lines]: bytesOf(other, lines), [entries]: bytesOf(other, entries) }),
-    options: {},
-    complaint,
+    given: {},
+    complaint: expectEvents(lines, [index]),
   };
 };
 
@@ -266,7 +260,7 @@ const forgeCheckpoint: Tamper = ({ events, files, kept }, random) => {
     () => withFiles(files, { checkpoint: `${text}\n— ${olderSignature}` }),
   ];
   const tampered = pick(random, versions)();
-  return isSame(tampered, files) ? null : { files: tampered, options: {}, complaint: expectCheckpoint };
+  return isSame(tampered, files) ? null : { files: tampered, given: {}, complaint: expectCheckpoint };
 };
 
 type Rewrite = (events: readonly ExportedEvent[], index: number, random: Random) => readonly ExportedEvent[];
@@ -305,9 +299,8 @@ const forked =
       if (withExport) return has(first, first) ? null : `no place is the event ${first}`;
       return isCut || has(0, keptSize - 1) ? null : 'no place is the range of the kept checkpoint';
     };
-    const source = withExport ? { source: memorySource(kept) } : {};
-    const options = { kept: [{ checkpoint: bytesOf(kept, 'checkpoint'), ...source }] };
-    return { files: exportFilesOf(other), options, complaint };
+    const alone = new Map([['checkpoint', bytesOf(kept, 'checkpoint')]]);
+    return { files: exportFilesOf(other), given: { kept: withExport ? kept : alone }, complaint };
   };
 
 /** Other values in two events of different tiles. */
@@ -334,7 +327,7 @@ const forgeTwo: Tamper = ({ files }, random) => {
     )
       ? null
       : 'the places are not the two events';
-  return { files: withFiles(files, changes), options: {}, complaint };
+  return { files: withFiles(files, changes), given: {}, complaint };
 };
 
 const named = <T>(
