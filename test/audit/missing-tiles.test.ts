@@ -135,13 +135,17 @@ test('A process that finds a differing tile compares all tiles again after ten m
   const body = { hashes: Buffer.alloc(32 * 256, 7).toString('base64') };
   const document = { id: 'tile/0/0', revision: 255n, body };
   await readModelStore.write(auditCollection, [{ document, foldedFrom: 'whole-stream' }]);
+  const startedMs = clock.now().getTime();
+  const minutes = (): number => (clock.now().getTime() - startedMs) / 60_000;
   const process = start();
   await eventually('a contradiction', () => process.audit.status().contradiction !== null);
   // When five minutes pass, in which clients read
-  const [rebuiltBefore, startedMs] = [rebuilds.count, clock.now().getTime()];
-  while (clock.now().getTime() - startedMs < 5 * 60_000) await pollProofs(process, 300);
-  // Then no further attempt was made
-  t.is(rebuilds.count, rebuiltBefore);
+  const rebuiltBefore = rebuilds.count;
+  while (minutes() < 5) {
+    await pollProofs(process, 300);
+    // Then no further attempt is made. A machine that stalls here may pass the ten minutes at once.
+    if (minutes() < 10) t.is(rebuilds.count, rebuiltBefore);
+  }
   // When the differing tile is gone, the next attempt ends the contradiction
   await readModelStore.dropCollection(auditCollection);
   await readModelStore.ensureCollection(auditCollection, []);
