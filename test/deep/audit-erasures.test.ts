@@ -105,8 +105,12 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
   let ownerSince = performance.now();
   // A text that is stored in clear shows that the search would find one.
   const { drawn: controlName } = drawCanary(random);
-  const made = await client.post('/api/v1/projects', { name: controlName }, owner.headers);
-  const common = textOf(made.json(), 'id');
+  // The members of a project are limited, so each hundred people have another project in common.
+  const commonProjects: string[] = [];
+  for (let made = 0; made * 100 < people; made += 1) {
+    const project = await client.post('/api/v1/projects', { name: controlName }, owner.headers);
+    commonProjects.push(textOf(project.json(), 'id'));
+  }
 
   // Given people with canaries as address, name, password, client and network, who do things
   const inParallel = async <Item>(
@@ -188,6 +192,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
       );
     } else if (chance < 0.6) {
       await operate(data.path, 'user verify', { email: account.email });
+      const common = commonProjects[Math.floor(number / 100)] ?? '';
       const member = { email: account.email, role: 'viewer' };
       const added = await client.post(`/api/v1/projects/${common}/members`, member, await ownerHeaders());
       statuses.push(added.status);
