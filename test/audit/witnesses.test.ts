@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 
 import { servedNote } from '../../src/audit/audit-records.js';
+import { restartType } from '../../src/audit/log-accumulator.js';
 import { leafHash } from '../../src/audit/merkle.js';
 import { isSignedBy, makeNoteSigner, parseNote, parseVkey } from '../../src/audit/note.js';
 import { parseWitnesses, type PostText } from '../../src/audit/witnesses.js';
@@ -10,6 +11,7 @@ import {
   type AuditProcessOptions,
   eventually,
   givenAuditStores,
+  makeAuditEvent,
 } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
@@ -29,7 +31,7 @@ async function given(t: ExecutionContext, seed: number) {
   t.teardown(() => witness.close());
   const witnesses = parseWitnesses(`# one witness\n${witness.vkey} ${witness.url}/\n`);
   const start = (more: Partial<AuditProcessOptions> = {}): AuditProcess => {
-    const process = stores.start({ ...more, witnesses, post });
+    const process = stores.start({ post, ...more, witnesses });
     t.teardown(() => process.stop());
     return process;
   };
@@ -107,6 +109,47 @@ test('A log and a state that were rolled back are a contradiction, when the witn
     process.audit.status().contradiction?.what ?? '',
     /has cosigned 90 events, and the last checkpoint has 70/,
   );
+});
+
+test('A cosignature that does not verify is not served, and the status names the problem', async (t) => {
+  const { append, start } = await given(t, 5);
+  await append(20);
+  const forging: PostText = async (url, body) => {
+    const reply = await post(url, body);
+    // The name and the key id stay those of the witness.
+    const [, dash = '', name = '', base64 = ''] = /^(\S+) (\S+) (\S+)\n$/.exec(reply.body) ?? [];
+    const bytes = Buffer.from(base64, 'base64');
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    return { ...reply, body: `${dash} ${name} ${bytes.toString('base64')}\n` };
+  };
+  const process = start({ post: forging });
+  await eventually('the witness is asked', () => process.audit.status().witnesses[0]?.problem !== null);
+  t.like(process.audit.status().witnesses[0], {
+    size: 0,
+    problem: 'its reply holds no cosignature of its key',
+    contradiction: null,
+  });
+  t.deepEqual((await process.audit.readSigned())?.cosignatures, {});
+});
+
+test('The first checkpoint after a restart has no cosignature of the former origin', async (t) => {
+  // Given a checkpoint that the witness has cosigned
+  const { append, start, eventStore, random } = await given(t, 6);
+  await append(20);
+  const process = start();
+  await eventually('it is cosigned', async () => {
+    const record = await process.audit.readSigned();
+    return Object.keys(record?.cosignatures ?? {}).length === 1;
+  });
+  // When the log is restarted: the witness does not know the new origin
+  const restart = { ...makeAuditEvent(random, 21), type: restartType };
+  await eventStore.append('audit-r1', 'no-stream', [restart]);
+  await eventually(
+    'the new origin is signed',
+    async () => (await process.audit.readSigned())?.origin === `${origin}/r1`,
+  );
+  // Then
+  t.deepEqual((await process.audit.readSigned())?.cosignatures, {});
 });
 
 test('A line that is no witness is named by its number', (t) => {
