@@ -97,6 +97,8 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
     [folder, '--key', key, '--kept', join(folder, 'gone')],
     [folder, '--key', key, '--wrong'],
     ['http://example.org', '--key', key, '--token', key],
+    ['http://localhost:80@example.org/', '--key', key, '--token', key],
+    ['http://127.0.0.1.example.org:80/', '--key', key, '--token', key],
   ];
   const replies = await Promise.all(unusable.map((args) => run(...args)));
   for (const [at, { code, text }] of replies.entries()) {
@@ -118,9 +120,9 @@ test('The live service is verified over HTTP, with its token', async (t) => {
     if (typeof answer === 'number') reply.writeHead(answer, { location: '/elsewhere' }).end();
     else reply.end(answer);
   });
-  await new Promise<void>((done) => server.listen(0, 'localhost', done));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => server.close());
-  const url = `http://localhost:${(server.address() as AddressInfo).port}/audit/log/`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/audit/log/`;
   const token = join(folder, 'token');
   writeFileSync(token, 'let-me-read\n');
   const verify = (answer: (path: string) => Buffer | number) => {

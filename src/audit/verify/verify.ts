@@ -132,15 +132,15 @@ type Checkpoint = Awaited<ReturnType<typeof readSigned>>;
 /** Reads a file of at most so many bytes, by its path in the layout of C2SP tlog-tiles. @throws WrongLog where there is none */
 export type VerifierRead = (path: string, most: number) => Promise<Buffer>;
 
-/** Opens a log at a URL, an export in a folder, or a file that is a checkpoint alone. */
+/** Opens a log at a URL, an export in a folder, or a checkpoint alone. A link could be a device that never ends. */
 function openLog(place: string, token = ''): VerifierRead {
-  if (token !== '' && !/^https:|^http:..localhost:/.test(place)) throw new Error('a token needs https');
+  if (token !== '' && !/^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\]):\d+(\/|$))/.test(place))
+    throw new Error('a token needs https');
   if (/^https?:/.test(place)) return (path, most) => download(`${place}/${path}`, most, token);
   const isFolder = statSync(place).isDirectory();
   return async (path, most) => {
     const file = isFolder ? join(place, path) : place;
     const info = isFolder || path === 'checkpoint' ? lstatSync(file, { throwIfNoEntry: false }) : undefined;
-    // A link could lead to a device that never ends.
     if (info?.isFile() && info.size <= most) return readFile(file);
     throw new WrongLog(`${path}: it is ${info ? 'no plain file, or too long' : 'missing'}`);
   };
