@@ -47,8 +47,13 @@ const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', impor
 /** A busy machine makes the service refuse calls for a moment. */
 async function patiently(call: () => Promise<ServiceReply>): Promise<ServiceReply> {
   for (let attempt = 0; ; attempt += 1) {
-    const reply = await call();
-    if (reply.status !== 503 || attempt === 120) return reply;
+    const reply = await call().catch((error: unknown) => {
+      // A connection may end between two requests. The reply of the repeated call shows whether the first one had an effect.
+      if (attempt === 120 || !(error instanceof TypeError)) throw error;
+      console.error(error.cause);
+      return null;
+    });
+    if (reply !== null && (reply.status !== 503 || attempt === 120)) return reply;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
@@ -134,7 +139,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
   await signed();
   await cli('audit', 'export', join(files.path, 'before'));
   writeFileSync(join(files.path, 'auditor.vkey'), (await cli('audit', 'key')).replace(/^vkeys: /, ''));
-  t.regex(await verify('before'), /^VERIFIED/);
+  t.regex(await verify('before'), /^VERIFIED$/m);
 
   // When all of them are erased, by themselves and by an operator
   await inParallel(persons, erase);
@@ -143,8 +148,8 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
 
   // Then the log verifies, and continues the one of before
   const verdict = await verify('after', '--kept', join(files.path, 'before'));
-  t.regex(verdict, /^VERIFIED/);
-  t.regex(verdict, /Kept: the log begins with the \d+ events/);
+  t.regex(verdict, /^VERIFIED$/m);
+  t.regex(verdict, /^Kept: \d+ events$/m);
   // and no canary is anywhere
   await service.stop();
   const sought = { canaries, addresses };
@@ -250,7 +255,8 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
       const login = await client.post('/api/v1/auth/login', { email, password }, from);
       const headers = { ...signedIn(login.json()).headers, ...from };
       const deleted = await client.send('/api/v1/auth/me', { method: 'DELETE', headers });
-      t.is(deleted.status, 204, deleted.text);
+      // 401: the reply to a first call was lost. The sign-in below shows that the account is gone.
+      t.true([204, 401].includes(deleted.status), deleted.text);
     }
     const again = await client.post('/api/v1/auth/login', { email, password }, from);
     t.is(again.status, 401, again.text);
