@@ -211,14 +211,13 @@ const scenes: readonly Scene[] = [
         { restored: 'log and state', kept: 'witness', state: 'MongoDB' },
       ] as const)),
 ];
+// They run side by side: each has its directory, database and witness, and mostly waits for checkpoints.
 for (const scene of scenes) {
   const { restored, kept, state } = scene;
   const isOf =
     restored === 'log' ? 'a restored older log' : 'an older log and state that were restored together';
-  test.serial(
-    `With its state in ${state}, the service signs nothing on ${isOf}, and reports it through the ${kept}`,
-    (t) => runScene(t, scene),
-  );
+  test(`With its state in ${state}, the service signs nothing on ${isOf}, and reports it through the ${kept}`, (t) =>
+    runScene(t, scene));
 }
 
 if (mongoDbUrl === undefined) {
