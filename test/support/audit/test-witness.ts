@@ -2,13 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { foldNodes, type Hash } from '../../../src/audit/merkle.js';
-import {
-  isSignedBy,
-  type NoteVerifier,
-  parseCheckpointText,
-  parseNote,
-  parseVkey,
-} from '../../../src/audit/note.js';
+import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/audit/note.js';
 import { givenWitness } from './audit-export.js';
 import { isConsistent, type TreeHead } from './consistency.js';
 
@@ -25,15 +19,14 @@ export interface TestWitness {
   close(): Promise<void>;
 }
 
-/** @param logVkeys public keys of the logs that the witness knows */
+/** @param logVkeys public keys of the logs that the witness knows; a test may add some later */
 export async function startTestWitness(logVkeys: readonly string[]): Promise<TestWitness> {
   const { vkey, cosign } = givenWitness('witness.example/w1', 77);
   const states = new Map<string, TreeHead>();
   const statuses: number[] = [];
-  const verifiers = logVkeys.flatMap((vkey) => parseVkey(vkey) ?? []);
 
   const answer = (body: string): { readonly status: number; readonly text: string } => {
-    const read = readRequest(body, verifiers);
+    const read = readRequest(body, logVkeys);
     if (typeof read === 'number') return { status: read, text: '' };
     const { from, checkpoint, proof, noteText } = read;
     const held = states.get(checkpoint.origin) ?? { size: 0, root: foldNodes([]) };
@@ -78,12 +71,13 @@ export async function startTestWitness(logVkeys: readonly string[]): Promise<Tes
 }
 
 /** Parses a request in the order of the checks of C2SP tlog-witness; a number is the status of a refusal. */
-function readRequest(body: string, verifiers: readonly NoteVerifier[]) {
+function readRequest(body: string, logVkeys: readonly string[]) {
   const split = body.indexOf('\n\n');
   const [old = '', ...proofLines] = body.slice(0, split).split('\n');
   const note = parseNote(body.slice(split + 2));
   const checkpoint = note === null ? null : parseCheckpointText(note.text);
   if (note === null || checkpoint === null || !/^old \d+$/.test(old)) return 400;
+  const verifiers = logVkeys.flatMap((vkey) => parseVkey(vkey) ?? []);
   const known = verifiers.filter((verifier) => verifier.name === checkpoint.origin);
   if (known.length === 0) return 404;
   const isSigned = note.signatures.some((line) => known.some((one) => isSignedBy(one, note.text, line)));
