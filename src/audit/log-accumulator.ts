@@ -44,12 +44,19 @@ export interface StoredEnd {
   readonly events: readonly { readonly event: StoredEvent; readonly project: string | null }[];
 }
 
+interface End {
+  readonly position: Position | null;
+  readonly time: Date | null;
+  readonly restart: string | null;
+}
+const nothingYet: End = { position: null, time: null, restart: null };
+
 /** @param stored null for the start of the log */
 export function makeLogAccumulator(logId: string, stored: StoredEnd | null): LogAccumulator {
   const tree = makeGrowingTree({ size: stored?.head.size ?? 0, edge: stored?.edge ?? [] });
-  /** The end without its fingerprint, which only `head` needs. */
-  let head: Omit<LogHead, 'fingerprint'> | null = stored?.head ?? null;
-  let fingerprint = (): string => stored?.head.fingerprint ?? '';
+  /** The last event; null while that of the stored head is the last. */
+  let last: LogEvent | null = null;
+  let { position, time, restart }: End = stored?.head ?? nothingYet;
   /** The terms of the partial level-0 tile. */
   let terms = new Set((stored?.events ?? []).flatMap(({ event, project }) => termsOf(event, project)));
   /** The position before the partial level-0 tile. */
@@ -61,16 +68,13 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
   return {
     add: (event, project) => {
       const hash = leafHash(entryOf(event));
-      const time = head === null || event.recordedAt > head.time ? event.recordedAt : head.time;
+      const highest = time === null || event.recordedAt > time ? event.recordedAt : time;
       const filled = tree.add(hash);
       for (const term of termsOf(event, project)) terms.add(term);
-      head = {
-        ...{ logId, size: tree.size(), position: event.position, time },
-        restart: restartOf(event) ?? head?.restart ?? null,
-      };
-      fingerprint = () => fingerprintOf(event);
+      [last, position, time] = [event, event.position, highest];
+      restart = restartOf(event) ?? restart;
       if (filled.length === 0) return;
-      const place: TilePlace = { after, until: event.position, time };
+      const place: TilePlace = { after, until: event.position, time: highest };
       full.push(
         ...filled.map((tile) =>
           tile.level === 0 ? { ...tile, place, filter: makeFilter(terms) } : { ...tile, place: null },
@@ -82,24 +86,28 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
     log: () => ({
       size: tree.size(),
       root: tree.root(),
-      restart: head?.restart ?? null,
-      time: head?.time ?? null,
+      restart,
+      time,
     }),
-    position: () => head?.position ?? null,
+    position: () => position,
     waiting: () => full.length,
     takeTiles: () => {
       const tiles: TileToStore[] = full;
       full = [];
       for (const { level, index, hashes } of tree.edge()) {
         const width = `${index}/${hashes.length}`;
-        if (taken.get(level) === width || head === null) continue;
+        if (taken.get(level) === width || position === null || time === null) continue;
         taken.set(level, width);
-        const place = level === 0 ? { after, until: head.position, time: head.time } : null;
+        const place = level === 0 ? { after, until: position, time } : null;
         tiles.push({ level, index, hashes, place });
       }
       return tiles;
     },
-    head: () => (head === null ? null : { ...head, fingerprint: fingerprint() }),
+    head: () => {
+      if (last === null || time === null) return stored?.head ?? null;
+      const fingerprint = fingerprintOf(last);
+      return { logId, size: tree.size(), position: last.position, fingerprint, time, restart };
+    },
   };
 }
 
