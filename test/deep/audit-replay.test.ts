@@ -10,7 +10,7 @@ import { type ApartInReplay, buildViews } from '../../src/composition/replay-vie
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { exportFilesOf, writeExport } from '../support/audit/audit-export.js';
-import { makeFastClock, readWholeLog, rootOfEvents } from '../support/audit/audit-scene.js';
+import { makeFastClock, makeSetBackClock, readWholeLog, rootOfEvents } from '../support/audit/audit-scene.js';
 import { makeEveryEvent } from '../support/audit/every-event-log.js';
 import { exportedOf } from '../support/audit/exported-event.js';
 import { documentsIn, openReplay, replayFrom } from '../support/audit/replays.js';
@@ -30,19 +30,7 @@ test.after.always(() => {
 
 /** A log of all events of all categories, by a clock that is sometimes set back, with some events of a newer version. */
 async function givenRandomLog(random: () => number): Promise<EventStore> {
-  const clock = makeFastClock(200);
-  let nowMs = Date.parse('2026-01-02T03:04:05.000Z');
-  const eventStore = makeMemoryEventStore({
-    random,
-    clock: {
-      ...clock,
-      now: () => {
-        const chance = random();
-        nowMs += chance < 0.02 ? -5_000 : chance < 0.3 ? 0 : Math.floor(chance * 1_000);
-        return new Date(nowMs);
-      },
-    },
-  });
+  const eventStore = makeMemoryEventStore({ random, clock: makeSetBackClock(random) });
   const { append, streams } = makeEveryEvent(1 + Math.floor(random() * 8));
   await append(eventStore, random);
   eventStore.appendForeign();

@@ -2,8 +2,6 @@ import type { OutgoingFailure, OutgoingReply } from '../outgoing/outgoing-http.j
 import type { ProbeFailureCode } from './probe-failure-code.js';
 import { causeIn } from './provider-codes.js';
 
-export type { ProbeFailureCode } from './probe-failure-code.js';
-
 export interface ProbeFailure {
   readonly code: ProbeFailureCode;
   /** The id of the bucket's region if the storage names it. It contains no other text of the storage. */

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { testFailureCode } from '../../../src/domain/storage/test-failure.js';
 import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
-import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure.js';
+import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure-code.js';
 import { makeProbeBucket } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import {

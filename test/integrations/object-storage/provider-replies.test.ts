@@ -1,10 +1,7 @@
 import test from 'ava';
 import { describeFailure } from '../../../src/domain/storage/test-failure.js';
-import {
-  failureOfReply,
-  type ProbeFailureCode,
-  type ProbeStep,
-} from '../../../src/integrations/object-storage/probe-failure.js';
+import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure-code.js';
+import { failureOfReply, type ProbeStep } from '../../../src/integrations/object-storage/probe-failure.js';
 
 /*
  * The replies that providers document or that people quote, each with its source, and the code and advice of the test.

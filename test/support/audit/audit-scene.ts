@@ -44,6 +44,19 @@ export function makeFastClock(factor: number): Clock {
   };
 }
 
+/** A clock of events: their times repeat, jump ahead, and are sometimes set back by five seconds. */
+export function makeSetBackClock(random: Random): Clock {
+  let nowMs = Date.parse('2026-01-02T03:04:05.000Z');
+  return {
+    ...makeFastClock(200),
+    now: () => {
+      const chance = random();
+      nowMs += chance < 0.02 ? -5_000 : chance < 0.3 ? 0 : Math.floor(chance * 1_000);
+      return new Date(nowMs);
+    },
+  };
+}
+
 /** The parts of the audit log of one process. */
 export interface AuditProcess {
   readonly audit: AuditLog;

@@ -12,6 +12,7 @@ import {
   appendAuditEvents,
   eventually,
   makeFastClock,
+  makeSetBackClock,
   projectOfFirstEvent,
   readWholeLog,
   startAuditProcess,
@@ -41,18 +42,7 @@ export async function givenHistory(
 ): Promise<HistoryScene> {
   const random = makeSeededRandom(seed);
   const clock = makeFastClock(200);
-  let nowMs = Date.parse('2026-01-02T03:04:05.000Z');
-  const eventStore = makeMemoryEventStore({
-    clock: {
-      ...clock,
-      now: () => {
-        const chance = random();
-        nowMs += chance < 0.02 ? -5_000 : chance < 0.3 ? 0 : Math.floor(chance * 1_000);
-        return new Date(nowMs);
-      },
-    },
-    random,
-  });
+  const eventStore = makeMemoryEventStore({ random, clock: makeSetBackClock(random) });
   await append(eventStore, random);
   const readModelStore = makeMemoryReadModelStore();
   const process = startAuditProcess({
