@@ -10,13 +10,13 @@ const concurrency = '^src/concurrency/';
 /** Field schemas, roles and scopes that several aggregates share. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
-const sharedFolds = '^src/domain/([^/]+/status|order/(review|number)|project/open-offers)\\.ts$';
+const sharedFolds = '^src/domain/([^/]+/status|order/(review|number|unused)|project/open-offers)\\.ts$';
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
 const vocabulary = '^src/domain/[^/]+/(rejections|status|hold-reason|provider|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
 /** The schemas of stored events, and the words in them. */
-const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|hold-reason|test-failure)\\.ts$';
+const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|hold-reason|test-failure|test-warning)\\.ts$';
 /** Typed queries over the views, their cursors, and the resources that they return. */
 const readers = '^projections/([^/]+/(reader|resource)|readers|paging)\\.ts$';
 
@@ -107,8 +107,8 @@ module.exports = {
       name: 'page-scripts-stand-alone',
       comment: 'Browsers run these modules: they have neither our code nor that of Node.',
       severity: 'error',
-      from: { path: '^src/http/pages/audit/browser/' },
-      to: { pathNot: '^src/http/pages/audit/browser/' },
+      from: { path: '^src/http/pages/browser/' },
+      to: { pathNot: '^src/http/pages/browser/' },
     },
     {
       name: 'domain-imports-kernel-only',
@@ -183,7 +183,8 @@ module.exports = {
       to: {
         path: '^src/integrations/',
         // Texts of mails are pure. The class of an error tells a refused mail from a mail server that is away.
-        pathNot: '^src/integrations/mail/(errors|messages|member-messages|security-notices)\\.ts$',
+        pathNot:
+          '^src/integrations/mail/(errors|messages|member-messages|payment-reviews|security-notices|share-messages)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -192,6 +193,12 @@ module.exports = {
       '^src/reactions/',
       ['^src/commands/', readers, '^src/security/', '^src/integrations/', eventTypes, sharedDomain, kernel],
       'A reaction turns an event into a command or an outside call. The use case decides.',
+    ),
+    only(
+      'webhooks-send-events',
+      '^src/webhooks/',
+      ['^src/domain/', kernel, concurrency, '^src/integrations/outgoing/'],
+      'A message holds facts of one stream. With readers or commands in reach it would change after the event.',
     ),
     only(
       'http-calls-commands-and-readers',
@@ -243,7 +250,16 @@ module.exports = {
     only(
       'operations-call-commands-and-readers',
       '^src/control/operations/',
-      ['^src/control/', '^src/commands/', readers, auditLog, '^src/keys/', '^src/domain/', kernel],
+      [
+        '^src/control/',
+        '^src/commands/',
+        readers,
+        auditLog,
+        '^src/webhooks/',
+        '^src/keys/',
+        '^src/domain/',
+        kernel,
+      ],
       'An operation translates, as a route does. The same use cases serve both.',
     ),
     only('keys-use-ports', '^src/keys/', [kernel, concurrency], 'Keys protect every sealed value alike.'),

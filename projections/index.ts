@@ -6,6 +6,8 @@ import { peerNodesProjection } from './peer-nodes/projection.js';
 import { projectsProjection } from './projects/projection.js';
 import { sessionsProjection } from './sessions/projection.js';
 import { shareAccessesProjection } from './share-accesses/projection.js';
+import { shareDownloadsTally } from './share-accesses/downloads-tally.js';
+import { shareViewsTally } from './share-accesses/views-tally.js';
 import { sharesProjection } from './shares/projection.js';
 import { storageConfigsProjection } from './storage-configs/projection.js';
 import { usageTally } from './usage/projection.js';
@@ -26,4 +28,9 @@ export const projections: readonly AnyProjection[] = [
 ];
 
 /** All views: also those whose documents are totals over many streams. */
-export const allViews: readonly AnyView[] = [...projections, usageTally];
+export const allViews: readonly AnyView[] = [
+  ...projections,
+  usageTally,
+  shareViewsTally,
+  shareDownloadsTally,
+];

@@ -3,6 +3,7 @@ import { makeApiKeyReader } from './api-keys/reader.js';
 import { makeInvitationReader } from './invitations/reader.js';
 import { makeMemberReader } from './members/reader.js';
 import { makeAssetReader } from './assets/reader.js';
+import { makeNodeCheckReader } from './peer-nodes/checks.js';
 import { makeNodeReader } from './peer-nodes/reader.js';
 import { makeOrderReader } from './orders/reader.js';
 import { makePaymentCallbackReader } from './payment-callbacks/reader.js';
@@ -14,6 +15,7 @@ import { makeStorageReader } from './storage-configs/reader.js';
 import { makeUsageReader } from './usage/reader.js';
 import { makeUserReader } from './users/reader.js';
 import type { Clock } from '../src/event-sourcing/ports/clock.js';
+import type { StateStore } from '../src/event-sourcing/ports/state-store.js';
 import type { Views } from '../src/event-sourcing/views/views.js';
 import type { Sealer } from '../src/keys/sealer.js';
 
@@ -23,8 +25,13 @@ export type Readers = ReturnType<typeof makeReaders>;
 export function makeReaders(
   views: Views,
   sealer: Sealer,
-  { shareUrlTemplate, clock }: { readonly shareUrlTemplate: string; readonly clock: Clock },
+  {
+    shareUrlTemplate,
+    clock,
+    stateStore,
+  }: { readonly shareUrlTemplate: string; readonly clock: Clock; readonly stateStore: StateStore },
 ) {
+  const nodeChecks = makeNodeCheckReader({ stateStore, clock });
   const usage = makeUsageReader({ views, clock });
   const users = makeUserReader({ views, sealer, clock });
   return {
@@ -40,7 +47,8 @@ export function makeReaders(
     usage,
     shares: makeShareReader({ views, sealer, urlTemplate: shareUrlTemplate }),
     shareAccesses: makeShareAccessReader({ views }),
-    nodes: makeNodeReader({ views }),
+    nodeChecks,
+    nodes: makeNodeReader({ views, nodeChecks }),
     orders: makeOrderReader({ views, sealer }),
     paymentCallbacks: makePaymentCallbackReader({ views, sealer }),
   };

@@ -1,10 +1,11 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  addressList,
   cidrList,
   mailbox,
   origin,
+  originList,
   port,
   proxyList,
   shareUrlTemplate,
@@ -13,19 +14,29 @@ import {
 } from './config/fields.js';
 import { agentSecretProblems } from './config/agent-secrets.js';
 import { changesForDevelopment } from './config/development.js';
-import { readMailDestination } from './config/mail.js';
+import { type Limits, readLimits } from './config/limits.js';
+import { type MailDestination, readMailDestination } from './config/mail.js';
+import {
+  browserOriginsOf,
+  corsOriginsOf,
+  defaultMailFrom,
+  publicUrlOf,
+  shareUrlTemplateOf,
+} from './config/origins.js';
 import { paymentProblems, readPayments, readPlans } from './config/payments.js';
 import { readPasskeys } from './config/passkeys.js';
+import { readWebhooks } from './config/webhooks.js';
 import { readWitnesses } from './config/witnesses.js';
-import { collect, ConfigProblem, type Environment, readJson, readSecret } from './config/sources.js';
+import { collect, ConfigProblem, type Environment, readSecret } from './config/sources.js';
 import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
-import { defaultLimits } from './security/limits.js';
 import type { PasskeySettings } from './security/webauthn.js';
+import type { WebhookEndpoint } from './webhooks/endpoint.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
 import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
 
 export { ConfigProblem };
+export type { Limits };
 
 /** Names of the variables with secrets. Each has a file variant, `<name>_FILE`. */
 export const secretNames = [
@@ -41,13 +52,11 @@ export const secretNames = [
   'INDEX_KEY',
   'AUDIT_SIGNING_KEYS',
   'SMTP_URL',
+  'WEBHOOK_URLS',
   ...paymentSecretNames,
 ] as const;
 
 export type SecretName = (typeof secretNames)[number];
-
-/** Named limits of LIMITS_FILE: a number of uses in a number of seconds. */
-export type Limits = Readonly<Record<string, { readonly limit: number; readonly seconds: number }>>;
 
 /** The whole configuration, validated and complete. */
 export interface Config {
@@ -70,6 +79,8 @@ export interface Config {
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
   readonly mailsToLog: boolean;
   readonly mailFrom: Mailbox;
+  /** Who gets the daily mail about payments that wait; empty: it is not sent. */
+  readonly operatorMail: readonly Mailbox[];
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
   readonly trustedProxies: readonly string[];
   readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
@@ -79,11 +90,19 @@ export interface Config {
   readonly limits: Limits;
   /** The address that opens a share: a URL with `{token}` in place of its token. */
   readonly shareUrlTemplate: string;
+  /** The origins of the pages that browsers open: of the service, of shares, and `ALLOWED_ORIGINS`. */
+  readonly browserOrigins: readonly string[];
+  /** The origins of pages that may read replies of the API; null for any, where `ALLOWED_ORIGINS` is empty. */
+  readonly corsOrigins: readonly string[] | null;
   readonly plans: readonly Plan[];
   /** CIDR ranges that storage endpoints may lie in although they are not public. */
   readonly storageAllowedCidrs: readonly string[];
   /** Reads the payment variables, including secrets, again. */
   readonly payments: () => PaymentSettings;
+  /** CIDR ranges that the endpoints of outgoing events may lie in although they are not public. */
+  readonly webhookAllowedCidrs: readonly string[];
+  /** Reads the endpoints of outgoing events, with their secrets, again. */
+  readonly webhooks: () => readonly WebhookEndpoint[];
   /** Connections of one client address that the service holds at once. */
   readonly maxConnectionsPerClient: number;
   /** Requests of one session, one user or one API key that the service works on at once. */
@@ -103,6 +122,8 @@ export interface Config {
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
   /** Reads a secret again, also from a file; undefined if blank. @throws ConfigProblem if the file cannot be read */
   readonly secret: (name: SecretName) => string | undefined;
+  /** Whether a secret is in a file, so that it can change while the process runs. */
+  readonly isInFile: (name: SecretName) => boolean;
 }
 
 /** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
@@ -137,12 +158,13 @@ export const environmentSchema = z.object({
   PASSKEY_ORIGINS: textList.optional(),
   METRICS_PORT: port.optional(),
   MAIL_FROM: mailbox.optional(),
+  OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
   PASSWORD_EXTRA_CHECKS: z
     .string()
     .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
     .pipe(z.array(z.enum(['local-part', 'common'])))
-    .default(['local-part', 'common']),
+    .default([]),
   DEFAULT_CAPACITY_BYTES: z
     .string()
     .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
@@ -155,8 +177,10 @@ export const environmentSchema = z.object({
     .default(30),
   LIMITS_FILE: z.string().optional(),
   SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
+  ALLOWED_ORIGINS: originList.default([]),
   PLANS_FILE: z.string().optional(),
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
+  WEBHOOK_ALLOWED_CIDRS: cidrList.default([]),
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
   MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
@@ -174,11 +198,6 @@ export const environmentSchema = z.object({
     })
     .default('info'),
 });
-
-const limitsSchema = z.record(
-  z.string(),
-  z.strictObject({ limit: z.int().positive(), seconds: z.number().positive() }),
-);
 
 /** Reads the configuration (docs/design.md#configuration). @throws ConfigProblem naming every problem at once */
 export function readConfig(environment: Environment = process.env): Config {
@@ -199,8 +218,10 @@ export function readConfig(environment: Environment = process.env): Config {
   const mail =
     collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
     'none';
+  problems.push(...operatorMailProblems(set['OPERATOR_MAIL'], mail));
   const publicUrl = parsed.success ? publicUrlOf(parsed.data) : '';
   const passkeys = collect(problems, () => (parsed.success ? passkeysOf(publicUrl, parsed.data) : null));
+  collect(problems, () => readWebhooks(secrets.get('WEBHOOK_URLS')));
   problems.push(...agentSecretProblems(secrets));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
@@ -222,15 +243,20 @@ export function readConfig(environment: Environment = process.env): Config {
     mailConfigured: mail !== 'none',
     mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),
+    operatorMail: values.OPERATOR_MAIL,
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
     unprovedAccountDays: values.UNPROVED_ACCOUNT_DAYS,
     limits,
     shareUrlTemplate: shareUrlTemplateOf(publicUrl, values),
+    browserOrigins: browserOriginsOf(publicUrl, values),
+    corsOrigins: corsOriginsOf(publicUrl, values),
     plans,
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
     payments: () => readPayments(set).settings,
+    webhookAllowedCidrs: values.WEBHOOK_ALLOWED_CIDRS,
+    webhooks: () => readWebhooks(secret('WEBHOOK_URLS')),
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
     maxRequestsPerUser: values.MAX_REQUESTS_PER_USER,
     hashingNice: values.HASHING_NICE,
@@ -241,6 +267,7 @@ export function readConfig(environment: Environment = process.env): Config {
     debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,
     secret,
+    isInFile: (name: SecretName) => set[`${name}_FILE`] !== undefined,
   });
 }
 
@@ -250,47 +277,18 @@ function witnessesOf({ AUDIT_WITNESSES: file }: Environment, problems: string[])
   return collect(problems, () => readWitnesses(file)) ?? [];
 }
 
-function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Values): string {
-  return (PUBLIC_URL ?? defaultPublicUrl(HOST, PORT)).replace(/\/$/, '');
-}
-
-function shareUrlTemplateOf(publicUrl: string, { SHARE_URL_TEMPLATE }: Values): string {
-  return SHARE_URL_TEMPLATE ?? `${publicUrl}/s/{token}`;
+/** The form of the addresses is a check of `environmentSchema`. */
+function operatorMailProblems(addresses: string | undefined, mail: MailDestination): readonly string[] {
+  return addresses === undefined || mail !== 'none'
+    ? []
+    : ['OPERATOR_MAIL needs a mail server; set SMTP_URL too'];
 }
 
 function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {
   return readPasskeys({ publicUrl, rpId: PASSKEY_RP_ID, origins: PASSKEY_ORIGINS });
 }
 
-function readLimits(file: string | undefined): Limits {
-  if (file === undefined) return {};
-  const parsed = limitsSchema.safeParse(readJson('LIMITS_FILE', file));
-  if (parsed.success) {
-    const unknown = Object.keys(parsed.data).filter((name) => !Object.hasOwn(defaultLimits, name));
-    if (unknown.length === 0) return parsed.data;
-    const known = Object.keys(defaultLimits).join(', ');
-    throw new ConfigProblem(
-      `LIMITS_FILE ${file}: there is no limit named ${unknown.join(', ')}; there are ${known}`,
-    );
-  }
-  const [issue] = parsed.error.issues;
-  throw new ConfigProblem(
-    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-  );
-}
-
 /** A balancer sees within 5 s that the process ends. A start for development has no balancer. */
 function drainSecondsOf(chosen: number | undefined, environment: Environment): number {
   return chosen ?? (changesForDevelopment(environment).length === 0 ? 0 : 5);
-}
-
-function defaultPublicUrl(host: string, portNumber: number): string {
-  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${portNumber}`;
-}
-
-/** Returns the default sender. Mail servers accept no IP address as a sender's domain. */
-function defaultMailFrom(publicUrl: string): Mailbox {
-  const { hostname } = new URL(publicUrl);
-  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
-  return { name: 'Stowage', address: `no-reply@${isAddress ? 'localhost' : hostname}` };
 }

@@ -5,10 +5,14 @@ import { makeHttp } from './composition/http.js';
 import { runAudit } from './composition/audit.js';
 import { listening } from './composition/listening.js';
 import { registerAuditMetrics } from './observing/audit-metrics.js';
+import { registerWebhookMetrics } from './observing/webhook-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from './observing/metrics.js';
 import { makeOperations } from './control/operations/index.js';
 import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
+import { bringUpWebhooks } from './composition/webhooks.js';
+import { runReviewMail } from './composition/review-mail.js';
+import { startSilenceWatch } from './composition/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
@@ -21,7 +25,9 @@ import { startControlServer } from './control/control-server.js';
 import { makeOperationRunner } from './control/operation.js';
 import { controlSocketPath } from './control/protocol.js';
 import type { ProjectionRunner } from './event-sourcing/views/projection-runner.js';
+import type { Task } from './event-sourcing/sharing/tasks.js';
 import type { ReactionRunner } from './event-sourcing/reacting/reaction-runner.js';
+import type { WebhookRunner } from './webhooks/webhook-runner.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
 import { type Log, makeLog } from './log.js';
@@ -152,19 +158,23 @@ async function start(deps: {
   signal.throwIfAborted();
   deps.onOpened(services);
   deps.stores.opened(pingsOf(services, links));
-  const keys = services.keyRings.watch(signal);
+  const keys = Promise.all([services.keyRings.watch(signal), services.agentSecrets.watch(signal)]);
   closers.push(() => keys);
 
   // 3. The views, and the reactions after them.
   const running = bringUpProjections(services, { signal, fail, tell });
   let projections: ProjectionRunner | null = null;
   let reactions: ReactionRunner | null = null;
+  let webhooks: WebhookRunner | null = null;
+  let silence: Task | null = null;
   running
     .then((runner) => {
       if (runner === null || signal.aborted) return;
       projections = runner;
       health.projectionsStarted(runner);
       reactions = bringUpReactions(services, runner, fail);
+      webhooks = bringUpWebhooks(services);
+      silence = startSilenceWatch(services);
     })
     .catch(fail);
   closers.push(async () => {
@@ -172,7 +182,8 @@ async function start(deps: {
     const runner = await running.catch(() => null);
     // First of all: the other processes take over while this one drains.
     await services.members.stop();
-    await reactions?.stop();
+    silence?.end();
+    await Promise.all([silence?.done, reactions?.stop(), webhooks?.stop()]);
     await runner?.stop();
   });
 
@@ -196,6 +207,10 @@ async function start(deps: {
     reactions: () => reactions?.statuses() ?? [],
   });
   registerPaymentMetrics(registry, services.clock, services.readers);
+  registerWebhookMetrics(registry, services.clock, {
+    counters: services.webhooks.counters,
+    fed: () => webhooks?.statuses() ?? [],
+  });
   const { log: auditLog, sweep } = services.audit;
   registerAuditMetrics(registry, services.clock, {
     status: auditLog.status,
@@ -219,6 +234,8 @@ async function start(deps: {
     `${config.host}:${config.port} (HOST, PORT)`,
   );
   closers.push(() => server.close());
+  const reviewMail = runReviewMail(services, signal);
+  closers.push(() => reviewMail);
   announce(config, server.port, tell);
 }
 
@@ -231,7 +248,7 @@ async function listenForMetrics(config: Config, registry: Registry, closers: Clo
   closers.push(() => metrics.close());
 }
 
-/** Returns the function that makes SIGHUP read the keys again, for the services that hold them. */
+/** Returns the function that makes SIGHUP read the keys and the agent secrets again, for the services that hold them. */
 function handleSignals(log: Log, end: (ending: Ending) => void): (services: Services) => void {
   for (const signal of endingSignals) {
     process.once(signal, () => {
@@ -253,6 +270,7 @@ function handleSignals(log: Log, end: (ending: Ending) => void): (services: Serv
   return (services) => {
     reload = () => {
       services.keyRings.reload();
+      services.agentSecrets.reload();
     };
   };
 }

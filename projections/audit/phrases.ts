@@ -41,13 +41,18 @@ export function listInWords(names: readonly string[]): string {
 export function factInWords(fact: PaymentFact): string {
   switch (fact.kind) {
     case 'paid':
-      return `a payment of ${moneyInWords(fact.amount, fact.currency)}`;
+      return (
+        `a payment of ${moneyInWords(fact.amount, fact.currency)}` +
+        (fact.charged === undefined ? '' : ` with ${moneyInWords(fact.charged, fact.currency)} charged`)
+      );
     case 'refunded-in-total':
       return `refunds of ${moneyInWords(fact.amount, fact.currency)} in total`;
     case 'refund':
       return `refund ${inQuotes(fact.refund_id)} of ${moneyInWords(fact.amount, fact.currency)} (${fact.status})`;
     case 'dispute':
-      return `dispute ${inQuotes(fact.dispute_id)} (${fact.status})`;
+      return fact.amount === undefined || fact.currency === undefined
+        ? `dispute ${inQuotes(fact.dispute_id)} (${fact.status})`
+        : `dispute ${inQuotes(fact.dispute_id)} of ${moneyInWords(fact.amount, fact.currency)} (${fact.status})`;
     case 'unreadable':
       return `a fact whose field ${inQuotes(fact.field)} is missing or invalid`;
     case 'nothing':

@@ -13,6 +13,14 @@ function transactionInWords(transaction: string | null): string {
   return transaction === null ? 'no transaction' : `transaction ${inQuotes(transaction)}`;
 }
 
+function chargedInWords(charged: number | undefined, currency: string): string {
+  return charged === undefined ? '' : `and ${moneyInWords(charged, currency)} charged `;
+}
+
+function partInWords({ amount, currency }: { readonly amount?: number; readonly currency?: string }): string {
+  return amount === undefined || currency === undefined ? '' : `${moneyInWords(amount, currency)} of `;
+}
+
 const decisions = { apply: 'to apply', dismiss: 'to dismiss' } as const;
 
 /** The events of an order. */
@@ -23,8 +31,8 @@ export const orderWords: Phrases<OrderEvent> = {
     `to be paid until ${expires_at}`,
   PaymentPending: ({ callback, transaction_id, at }, id) =>
     `recorded that the payment of order ${id} waits at the platform (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
-  PaymentCaptured: ({ callback, transaction_id, amount, currency, at }, id) =>
-    `recorded that order ${id} was paid with ${moneyInWords(amount, currency)} ` +
+  PaymentCaptured: ({ callback, transaction_id, amount, charged, currency, at }, id) =>
+    `recorded that order ${id} was paid with ${moneyInWords(amount, currency)} ${chargedInWords(charged, currency)}` +
     `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
   PaymentFailed: ({ callback, reason, transaction_id, at }, id) =>
     `recorded that the payment of order ${id} is ${reason} (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
@@ -35,17 +43,19 @@ export const orderWords: Phrases<OrderEvent> = {
       refund === 'in-total' ? 'refunds' : `refund ${inQuotes(refund.refund_id)} (${refund.status})`
     } of ${moneyInWords(amount, currency)}${refund === 'in-total' ? ' in total' : ''} for order ${id} ` +
     `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
-  DisputeOpened: ({ callback, transaction_id, dispute_id, at }, id) =>
-    `recorded that dispute ${inQuotes(dispute_id)} about order ${id} began ` +
+  DisputeOpened: ({ callback, transaction_id, dispute_id, at, ...disputed }, id) =>
+    `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} began ` +
     `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
-  DisputeClosed: ({ callback, transaction_id, dispute_id, outcome, at }, id) =>
-    `recorded that dispute ${inQuotes(dispute_id)} about order ${id} was ${outcome} ` +
+  DisputeClosed: ({ callback, transaction_id, dispute_id, outcome, at, ...disputed }, id) =>
+    `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} was ${outcome} ` +
     `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
   PaymentMismatchFound: ({ callback, provider, reason, transaction_id, fact, at }, id) =>
     `found that a report of ${provider} differs from order ${id} (${reason}): ${factInWords(fact)} ` +
     `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
   ReviewResolved: ({ callback, action }, id) =>
     `decided ${decisions[action]} report ${callback} of order ${id}; the note is sealed`,
+  GrantRecipientGone: ({ reason }, id) =>
+    `found that no recipient takes the grant of order ${id} (${reason})`,
   OrderFulfilled: (_, id) => `gave the buyer the grant of order ${id}`,
   FulfilmentRevoked: (_, id) => `took back the grant of order ${id}`,
 };
@@ -60,6 +70,7 @@ export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
     `decided ${decisions[action]} callback ${id}${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
   PaymentCallbackSettled: ({ disposition, order_id }, id) =>
     `settled callback ${id}${order_id === null ? '' : ` for order ${order_id}`} (${disposition})`,
+  PaymentCallbackRecorded: (_, id) => `recorded report ${id} by hand; the reason and the evidence are sealed`,
   PaymentCallbackConflicted: (_, id) => `refused callback ${id}, which came again with other content`,
 };
 

@@ -22,6 +22,14 @@ export const projectWords: Phrases<ProjectEvent> = {
     require_2fa
       ? `made two-factor authentication a requirement of project ${id}`
       : `removed the requirement of two-factor authentication from project ${id}`,
+  AccentColorChanged: ({ accent_color }, id) =>
+    accent_color === null
+      ? `removed the accent colour of project ${id}`
+      : `changed the accent colour of project ${id} to ${accent_color}`,
+  OpenSharesChanged: ({ open_shares }, id) =>
+    open_shares
+      ? `allowed shares without a password in project ${id}`
+      : `forbade shares without a password in project ${id}`,
   ProjectDeleted: (_, id) => `deleted project ${id}`,
 
   MemberInvited: ({ invitation_id, role, invited_by }, id) =>

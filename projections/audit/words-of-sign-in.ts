@@ -55,8 +55,10 @@ export const emailWords: Phrases<EmailEvent> = {
   EmailReleased: ({ user_id }) => `released an e-mail address of user ${user_id}`,
 };
 
-/** The mails about security. The stream's id is that of the event that the mail is about. */
+/** The mails about security. The stream's id is that of the event that the mail is about, or of the opened share. */
 export const securityNoticeWords: Phrases<SecurityNoticeEvent> = {
+  SecurityNoticeRequested: ({ kind, share_id, opened_at }) =>
+    `requested the notice ${kind} about the first opening of share ${share_id} at ${opened_at}`,
   SecurityNoticeMailed: ({ user_id, kind, outcome }, id) =>
     `mailed user ${user_id} the notice ${kind} about event ${id}; ${outcomeInWords(outcome)}`,
 };

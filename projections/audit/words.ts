@@ -9,6 +9,7 @@ import { projectCategory, projectCodec } from '../../src/domain/project/events.j
 import { securityNoticeCategory, securityNoticeCodec } from '../../src/domain/security-notice/events.js';
 import { sessionCategory, sessionCodec } from '../../src/domain/session/events.js';
 import { shareAccessCategory, shareAccessCodec } from '../../src/domain/share-access/events.js';
+import { shareMailCategory, shareMailCodec } from '../../src/domain/share-mail/events.js';
 import { shareCategory, shareCodec } from '../../src/domain/share/events.js';
 import { storageCategory, storageCodec } from '../../src/domain/storage/events.js';
 import { transactionCategory, transactionCodec } from '../../src/domain/transaction/events.js';
@@ -22,7 +23,7 @@ import { auditLogWords } from './words-of-audit.js';
 import { nodeWords } from './words-of-nodes.js';
 import { orderWords, paymentCallbackWords, transactionWords } from './words-of-payments.js';
 import { projectWords } from './words-of-projects.js';
-import { shareAccessWords, shareWords } from './words-of-shares.js';
+import { shareAccessWords, shareMailWords, shareWords } from './words-of-shares.js';
 import { emailWords, loginCodeWords, securityNoticeWords, sessionWords } from './words-of-sign-in.js';
 import { assetWords, storageWords } from './words-of-storages.js';
 import { userWords } from './words-of-users.js';
@@ -46,6 +47,7 @@ export const categoryWords: readonly CategoryWords[] = [
   entry(assetCategory, assetCodec, assetWords),
   entry(shareCategory, shareCodec, shareWords),
   entry(shareAccessCategory, shareAccessCodec, shareAccessWords),
+  entry(shareMailCategory, shareMailCodec, shareMailWords),
   entry(orderCategory, orderCodec, orderWords),
   entry(paymentCallbackCategory, paymentCallbackCodec, paymentCallbackWords),
   entry(transactionCategory, transactionCodec, transactionWords),

@@ -16,6 +16,7 @@ import {
   type OrderStatus,
   refundedAmount,
 } from '../../src/domain/order/status.js';
+import { unusedPayments } from '../../src/domain/order/unused.js';
 import type { PaymentEntry } from './resource.js';
 import { moneyOf, type PaymentProviderName } from '../../src/domain/payment.js';
 import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
@@ -71,7 +72,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
     decisions: decisionsAfter(document, event),
     open_for: isOpen(after) ? document.user_id : null,
-    in_review: after.mismatches.length > 0 ? 'yes' : null,
+    in_review: after.mismatches.length > 0 || unusedPayments(after).length > 0 ? 'yes' : null,
     updated_at: event.time,
   };
 }
@@ -121,26 +122,30 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
     case 'PaymentPending':
       return entry('pending', event.data, unnamed);
     case 'PaymentCaptured':
-      return entry('paid', event.data, event.data);
+      return entry('paid', event.data, { ...event.data, amount: event.data.charged ?? event.data.amount });
     case 'PaymentFailed':
       return entry(event.data.reason, event.data, unnamed);
     case 'RefundReported':
       return entry('refund', event.data, event.data);
     case 'DisputeOpened':
-      return entry('disputed', event.data, unnamed);
+      return entry('disputed', event.data, disputedOf(event.data));
     case 'DisputeClosed':
-      return entry(event.data.outcome, event.data, unnamed);
+      return entry(event.data.outcome, event.data, disputedOf(event.data));
     case 'PaymentMismatchFound':
       return entry('mismatch', event.data, moneyOf(event.data.fact));
     case 'ReviewResolved': {
-      const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
-      if (decidedOn === undefined) return null;
       const kind = event.data.action === 'apply' ? 'applied' : 'dismissed';
-      return entry(kind, { ...decidedOn, ...event.data, at: event.time }, moneyOf(decidedOn.fact));
+      const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
+      if (decidedOn !== undefined) {
+        return entry(kind, { ...decidedOn, ...event.data, at: event.time }, moneyOf(decidedOn.fact));
+      }
+      const unused = unusedPayments(document).find(({ id }) => id === event.data.callback);
+      return unused === undefined ? null : entry(kind, { ...unused, ...event.data, at: event.time }, unused);
     }
     case 'OrderPlaced':
     case 'OrderExpired':
     case 'OrderCanceled':
+    case 'GrantRecipientGone':
     case 'OrderFulfilled':
     case 'FulfilmentRevoked':
       return null;
@@ -149,9 +154,13 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
 
 const unnamed = { amount: null, currency: null };
 
+function disputedOf(data: { readonly amount?: number; readonly currency?: string }) {
+  return { amount: data.amount ?? null, currency: data.currency ?? null };
+}
+
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 3,
+  version: 5,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

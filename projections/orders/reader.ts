@@ -6,7 +6,13 @@ import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
 import { resourceOf } from '../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
-import { type OrderForOperator, orderResource, type OrderResource, type ReviewResource } from './resource.js';
+import {
+  type OrderForOperator,
+  orderResource,
+  type OrderResource,
+  reviewReason,
+  type ReviewResource,
+} from './resource.js';
 import { reviewPlace, reviewsOf } from './reviews.js';
 
 export type { OrderResource } from './resource.js';
@@ -16,14 +22,18 @@ export { reviewPlace } from './reviews.js';
 export interface OrderReader {
   /** Returns null if the user does not have the order. */
   find(userId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
+  /** Returns null if the order was not placed for the project. */
+  findOfProject(projectId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
   /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
   forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
   /** Lists the user's orders, newest first. */
   list(userId: string, page: Page): Promise<readonly OrderResource[]>;
   /** Lists the project's orders, newest first. */
   listOfProject(projectId: string, page: Page): Promise<readonly OrderResource[]>;
-  /** Lists the mismatches that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
+  /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
   inReview(page: Page): Promise<readonly ReviewResource[]>;
+  /** Counts the first `limit` of them by reason; 0 for a reason without one. */
+  reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
   /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
   /** Returns the order after a command. */
@@ -49,10 +59,27 @@ export function makeOrderReader({
     const documents = await orders.find({ where: { field, equals }, descending: true, ...page });
     return documents.map((document) => present(document).resource);
   };
+  const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
+    const where = { field: 'in_review', equals: 'yes' };
+    const [orderId] = after?.split('/') ?? [];
+    if (after === undefined || orderId === undefined) {
+      return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
+    }
+    const [first, others] = await Promise.all([
+      orders.get(orderId),
+      orders.find({ where, after: orderId, limit }),
+    ]);
+    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
+    return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
+  };
   return {
     find: async (userId, orderId) => {
       const document = await orders.get(orderId);
       return document?.body.user_id === userId ? present(document) : null;
+    },
+    findOfProject: async (projectId, orderId) => {
+      const document = await orders.get(orderId);
+      return document?.body.project_id === projectId ? present(document) : null;
     },
     forOperator: async (idOrNumber) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
@@ -68,18 +95,11 @@ export function makeOrderReader({
     },
     list: (userId, page) => newestFirst('user_id', userId, page),
     listOfProject: (projectId, page) => newestFirst('project_id', projectId, page),
-    inReview: async ({ after, limit }) => {
-      const where = { field: 'in_review', equals: 'yes' };
-      const [orderId] = after?.split('/') ?? [];
-      if (after === undefined || orderId === undefined) {
-        return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
-      }
-      const [first, others] = await Promise.all([
-        orders.get(orderId),
-        orders.find({ where, after: orderId, limit }),
-      ]);
-      const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
-      return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
+    inReview,
+    reviewReasons: async (limit) => {
+      const counts = new Map<string, number>(reviewReason.options.map((reason) => [reason, 0]));
+      for (const { reason } of await inReview({ limit })) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      return counts;
     },
     openIds: async (userId, limit) => {
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });

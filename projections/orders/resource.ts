@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mismatchReason } from '../../src/domain/order/events.js';
+import { unusedReason } from '../../src/domain/order/unused.js';
 import { orderStatusSchema } from '../../src/domain/order/status.js';
 import { currencyCode, minorAmount, paymentId, paymentProvider } from '../../src/domain/payment.js';
 import { entityId, instant } from '../../src/domain/fields.js';
@@ -71,15 +72,19 @@ export const orderForOperator = z
   .meta({ id: 'OrderForOperator' });
 export type OrderForOperator = z.infer<typeof orderForOperator>;
 
-/** A report about an order that differs from the order. */
+/** Why a payment waits for an operator: it differs from its order, or it bought nothing. */
+export const reviewReason = z.enum([...mismatchReason.options, ...unusedReason.options]);
+export type ReviewReason = z.infer<typeof reviewReason>;
+
+/** A report about an order that differs from the order, or a payment that bought nothing. */
 export const reviewResource = z
   .strictObject({
     id: paymentId,
     order_id: entityId,
     order_number: z.string(),
     provider: paymentProvider,
-    reason: mismatchReason,
-    kind: paymentKind.meta({ description: 'Only what is `paid` can be applied.' }),
+    reason: reviewReason,
+    kind: paymentKind.meta({ description: 'Only what is `paid` and bought something can be applied.' }),
     transaction_id: z.string().nullable(),
     amount: minorAmount.nullable().meta({ description: 'What was reported; minor units.' }),
     currency: currencyCode.nullable(),

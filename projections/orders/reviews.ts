@@ -1,22 +1,25 @@
 import { orderNumber } from '../../src/domain/order/number.js';
+import { unusedPayments } from '../../src/domain/order/unused.js';
 import { moneyOf, type PaymentFact } from '../../src/domain/payment.js';
 import type { ViewDocument } from '../../src/event-sourcing/views/views.js';
 import type { OrderDocument } from './projection.js';
 import type { PaymentEntry, ReviewResource } from './resource.js';
 
-/** Returns the mismatches of the order, in order of id. */
+/** Returns the mismatches of the order and its payments that bought nothing, in order of id. */
 export function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly ReviewResource[] {
-  return body.mismatches
-    .map(({ fact, ...mismatch }) => ({
-      ...mismatch,
-      order_id: orderId,
-      order_number: orderNumber(orderId),
-      kind: kindOf(fact),
-      ...moneyOf(fact),
-      expected_amount: body.amount,
-      expected_currency: body.currency,
-    }))
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const ofOrder = {
+    order_id: orderId,
+    order_number: orderNumber(orderId),
+    expected_amount: body.amount,
+    expected_currency: body.currency,
+  };
+  const mismatches = body.mismatches.map(({ fact, ...mismatch }) => {
+    return { ...mismatch, ...ofOrder, kind: kindOf(fact), ...moneyOf(fact) };
+  });
+  const unused = unusedPayments(body).map(({ transaction: _key, is_applied: _applied, ...payment }) => {
+    return { ...payment, ...ofOrder, kind: 'paid' as const };
+  });
+  return [...mismatches, ...unused].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Returns a mismatch's place in the list of all: orders by age, then the mismatches of one by id. */

@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/payment-callback/events.js';
 import type { HoldReason } from '../../src/domain/payment-callback/hold-reason.js';
 import type { Disposition } from '../../src/domain/payment-callback/status.js';
-import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
+import { type DecisionEntry, decisionOf, type RecordedEntry } from '../payment-decisions/entry.js';
 import type { PaymentProviderName, PaymentNotification } from '../../src/domain/payment.js';
 
 export type PaymentCallbackDocument = {
@@ -24,6 +24,10 @@ export type PaymentCallbackDocument = {
   readonly decision: DecisionEntry | null;
   /** The order that the decision applied it to; null otherwise. */
   readonly applied_to: string | null;
+  /** The operator's record; null for a callback of the platform. */
+  readonly recorded: RecordedEntry | null;
+  /** The first transaction that it names; null if it names none. */
+  readonly transaction_id: string | null;
   /** Counts the other contents under the same key. */
   readonly conflicts: number;
   readonly received_at: string;
@@ -45,6 +49,8 @@ function evolve(
       order_id: null,
       decision: null,
       applied_to: null,
+      recorded: null,
+      transaction_id: firstTransaction(notifications),
       conflicts: 0,
       received_at,
     };
@@ -62,9 +68,17 @@ function evolve(
       };
     case 'PaymentCallbackSettled':
       return { ...document, ...event.data, held: null, unmatched_since: null };
+    case 'PaymentCallbackRecorded': {
+      const { note, note_of } = event.data;
+      return { ...document, recorded: { note, note_of, by: event.metadata.actor, at: event.time } };
+    }
     case 'PaymentCallbackConflicted':
       return { ...document, conflicts: document.conflicts + 1 };
   }
+}
+
+function firstTransaction(notifications: readonly PaymentNotification[]): string | null {
+  return notifications.find(({ transaction_id }) => transaction_id !== null)?.transaction_id ?? null;
 }
 
 function paymentIdOf({ stream }: { readonly stream: string }): string {
@@ -73,9 +87,9 @@ function paymentIdOf({ stream }: { readonly stream: string }): string {
 
 export const paymentCallbacksProjection: Projection<PaymentCallbackDocument, PaymentCallbackEvent> = {
   name: 'payment_callbacks',
-  version: 3,
+  version: 4,
   category: paymentCallbackCategory,
   codec: paymentCallbackCodec,
-  indexes: ['unmatched_since', 'applied_to'],
+  indexes: ['unmatched_since', 'applied_to', 'transaction_id'],
   evolve,
 };

@@ -3,7 +3,7 @@ import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/v
 import type { Sealer } from '../../src/keys/sealer.js';
 import { ordersProjection } from '../orders/projection.js';
 import type { DecisionEntry } from '../payment-decisions/entry.js';
-import { openDecisions } from '../payment-decisions/reader.js';
+import { openDecisions, openRecord } from '../payment-decisions/reader.js';
 import { type PaymentCallbackDocument, paymentCallbacksProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
 import { paymentCallbackResource, type PaymentCallbackResource, type UnmatchedResource } from './resource.js';
@@ -14,7 +14,11 @@ export interface PaymentCallbackReader {
   unmatched(page: Page): Promise<readonly UnmatchedResource[]>;
   /** Returns null if no callback was accepted under this name. */
   find(callbackId: string): Promise<PaymentCallbackResource | null>;
+  /** Lists the callbacks whose first transaction has this id, by id; at most 100. */
+  ofTransaction(transactionId: string): Promise<readonly PaymentCallbackResource[]>;
 }
+
+const foundMax = 100;
 
 export function makePaymentCallbackReader({
   views,
@@ -38,14 +42,22 @@ export function makePaymentCallbackReader({
     },
     find: async (callbackId) => {
       const found = await callbacks.get(callbackId);
-      if (found === null) return null;
-      const { body } = found;
-      const entries = body.decision === null ? [] : [body.decision];
-      const decisions = await openDecisions(sealer, [...entries, ...(await decidedInReview(found))]);
-      const notifications = [...body.notifications];
-      return resourceOf(paymentCallbackResource, { id: callbackId, ...body, notifications, decisions });
+      return found === null ? null : shown(found);
+    },
+    ofTransaction: async (transactionId) => {
+      const where = { field: 'transaction_id', equals: transactionId };
+      return Promise.all((await callbacks.find({ where, limit: foundMax })).map(shown));
     },
   };
+
+  async function shown(found: ViewDocument<PaymentCallbackDocument>): Promise<PaymentCallbackResource> {
+    const { id, body } = found;
+    const entries = body.decision === null ? [] : [body.decision];
+    const decisions = await openDecisions(sealer, [...entries, ...(await decidedInReview(found))]);
+    const recorded = body.recorded === null ? null : await openRecord(sealer, id, body.recorded);
+    const notifications = [...body.notifications];
+    return resourceOf(paymentCallbackResource, { id, ...body, notifications, recorded, decisions });
+  }
 
   /** Returns the decisions on the callback's facts, from the orders that it names or was settled with. */
   async function decidedInReview({

@@ -3,7 +3,7 @@ import { entityId, instant } from '../../src/domain/fields.js';
 import { holdReason } from '../../src/domain/payment-callback/hold-reason.js';
 import { disposition } from '../../src/domain/payment-callback/status.js';
 import { paymentFact, paymentId, paymentProvider } from '../../src/domain/payment.js';
-import { paymentDecision } from '../payment-decisions/resource.js';
+import { paymentDecision, paymentRecorded } from '../payment-decisions/resource.js';
 
 const notifications = z.array(
   z.strictObject({
@@ -39,6 +39,9 @@ export const paymentCallbackResource = z
     order_id: entityId.nullable().meta({ description: 'The order that it was settled with.' }),
     conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
     received_at: instant,
+    recorded: paymentRecorded
+      .nullable()
+      .meta({ description: 'Who recorded it by hand; null for a callback.' }),
     decisions: z.array(paymentDecision),
   })
   .meta({ id: 'PaymentCallback' });

@@ -19,3 +19,11 @@ export function decisionOf(
     decided_at: event.time,
   };
 }
+
+/** An operator's record of a payment, as documents contain it: with the sealed reason and evidence. */
+export type RecordedEntry = {
+  readonly note: Sealed;
+  readonly note_of: string | null;
+  readonly by: string;
+  readonly at: string;
+};

@@ -1,7 +1,8 @@
 import { paymentNoteScope } from '../../src/keys/payment-note-scope.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
-import type { DecisionEntry } from './entry.js';
-import type { DecisionResource } from './resource.js';
+import { z } from 'zod';
+import type { DecisionEntry, RecordedEntry } from './entry.js';
+import type { DecisionResource, RecordedResource } from './resource.js';
 
 /** Opens the notes, and sorts by time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
 export async function openDecisions(
@@ -16,4 +17,18 @@ export async function openDecisions(
     }),
   );
   return opened.sort((one, other) => (one.decided_at < other.decided_at ? -1 : 1));
+}
+
+const whyRecorded = z.strictObject({ reason: z.string(), evidence: z.string() });
+
+/** Opens the reason and the evidence of a record. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
+export async function openRecord(
+  sealer: Pick<Sealer, 'open'>,
+  paymentId: string,
+  { note: sealed, note_of, by, at }: RecordedEntry,
+): Promise<RecordedResource> {
+  const { scope, field } = paymentNoteScope(paymentId, note_of);
+  const note = await sealer.open(scope, field, sealed);
+  const why = note === erased ? { reason: null, evidence: null } : whyRecorded.parse(JSON.parse(note));
+  return { ...why, recorded_by: by, recorded_at: at };
 }

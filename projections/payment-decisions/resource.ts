@@ -14,3 +14,17 @@ export const paymentDecision = z
   })
   .meta({ id: 'PaymentDecision' });
 export type DecisionResource = z.infer<typeof paymentDecision>;
+
+/** An operator's record of a payment that the platform did not report. */
+export const paymentRecorded = z
+  .strictObject({
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    evidence: z.string().nullable().meta({ description: 'How the operator knew; null once it is gone.' }),
+    recorded_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    recorded_at: instant,
+  })
+  .meta({ id: 'PaymentRecorded' });
+export type RecordedResource = z.infer<typeof paymentRecorded>;

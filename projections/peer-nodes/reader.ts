@@ -1,51 +1,86 @@
-import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import { type NodeCheck, statusShown } from '../../src/domain/node/status.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
-import { type NodeDocument, peerNodesProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
-import { nodeResource, type NodeResource } from './resource.js';
+import type { NodeCheckReader, NodeChecks } from './checks.js';
+import { type NodeDocument, peerNodesProjection } from './projection.js';
+import { nodeResource, type NodeResource, operatedNode, type OperatedNode } from './resource.js';
 
-export type { NodeResource } from './resource.js';
+export type { NodeResource, OperatedNode } from './resource.js';
 
 /** The node that asks for its peers: by its id, or by its address in canonical spelling. */
 export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
+/** All nodes in order of id. The array is the same until a node changes, if the store detects changes. */
+export interface ListedNodes {
+  readonly nodes: readonly ViewDocument<NodeDocument>[];
+  readonly checks: NodeChecks;
+}
+
 /** @throws StoreUnavailable */
 export interface NodeReader {
-  find(nodeId: string): Promise<Versioned<NodeResource> | null>;
+  find(nodeId: string): Promise<Versioned<OperatedNode> | null>;
   /** Returns the node after a command. */
-  after(documents: DocumentsAfter): Versioned<NodeResource>;
+  after(documents: DocumentsAfter): Promise<Versioned<OperatedNode>>;
   /**
-   * Lists all nodes in order of id. It returns the same array until a change, if the store detects changes.
+   * Reads all nodes and their counters, which are at most 1 s old.
    * @param options.now permits a list of the same second where the store does not detect changes
    */
-  list(options?: { readonly now?: Date }): Promise<readonly NodeResource[]>;
+  listed(options?: { readonly now?: Date }): Promise<ListedNodes>;
+  /** Lists all nodes in order of id. */
+  list(options?: { readonly now?: Date }): Promise<readonly OperatedNode[]>;
+  /** Lists a page of the nodes in order of id. */
+  page(page: Page): Promise<readonly OperatedNode[]>;
   /** Lists all nodes except the asking one. An unknown one leaves none out. */
   peers(of: PeerOf): Promise<readonly NodeResource[]>;
 }
 
 const pageSize = 200;
 
-export function makeNodeReader({ views }: { readonly views: Views }): NodeReader {
+export function makeNodeReader({
+  views,
+  nodeChecks,
+}: {
+  readonly views: Views;
+  readonly nodeChecks: Pick<NodeCheckReader, 'all' | 'one'>;
+}): NodeReader {
   const nodes = views.of(peerNodesProjection);
-  let cached: { readonly token: string; readonly items: Promise<readonly NodeResource[]> } | null = null;
+  let cached: { readonly token: string; readonly items: Promise<ListedNodes['nodes']> } | null = null;
 
   return {
     find: async (nodeId) => {
-      const document = await nodes.get(nodeId);
-      return document === null ? null : versioned(document);
+      const [document, check] = await Promise.all([nodes.get(nodeId), nodeChecks.one(nodeId)]);
+      return document === null ? null : versioned(document, check);
     },
-    after: (documents) => versioned(documentAfter(peerNodesProjection, documents)),
-    list,
+    after: async (documents) => {
+      const document = documentAfter(peerNodesProjection, documents);
+      return versioned(document, await nodeChecks.one(document.id));
+    },
+    listed,
+    list: async (options) => {
+      const { nodes: documents, checks } = await listed(options);
+      return documents.map((document) => operated(document, checks.byNode.get(document.id)));
+    },
+    page: async ({ limit, after }) => {
+      const query = { limit, ...(after === undefined ? {} : { after }) };
+      const [documents, { byNode }] = await Promise.all([nodes.find(query), nodeChecks.all()]);
+      return documents.map((document) => operated(document, byNode.get(document.id)));
+    },
     peers: async (of) => {
-      const items = await list();
-      return items.filter((node) =>
-        'nodeId' in of ? node.id !== of.nodeId : node.ip_address !== of.address,
-      );
+      const { nodes: documents, checks } = await listed();
+      return documents
+        .filter(({ id, body }) => ('nodeId' in of ? id !== of.nodeId : body.ip_address !== of.address))
+        .map((document) => presentPeer(document, checks.byNode.get(document.id)));
     },
   };
 
+  async function listed(options: { readonly now?: Date } = {}): Promise<ListedNodes> {
+    const [documents, checks] = await Promise.all([documentsOf(options), nodeChecks.all()]);
+    return { nodes: documents, checks };
+  }
+
   /** All callers that ask while one reads wait for the same read. */
-  async function list({ now }: { readonly now?: Date } = {}): Promise<readonly NodeResource[]> {
+  async function documentsOf({ now }: { readonly now?: Date }): Promise<ListedNodes['nodes']> {
     // The token is read before the items: a change in between makes the token stale, never the items.
     const token = nodes.changeToken() ?? secondOf(now);
     if (token !== null && cached?.token === token) return cached.items;
@@ -59,12 +94,12 @@ export function makeNodeReader({ views }: { readonly views: Views }): NodeReader
     }
   }
 
-  async function readAll(): Promise<readonly NodeResource[]> {
-    const items: NodeResource[] = [];
+  async function readAll(): Promise<ListedNodes['nodes']> {
+    const items: ViewDocument<NodeDocument>[] = [];
     for (;;) {
       const last = items.at(-1);
       const page = await nodes.find({ limit: pageSize, ...(last === undefined ? {} : { after: last.id }) });
-      items.push(...page.map(presentNode));
+      items.push(...page);
       if (page.length < pageSize) return items;
     }
   }
@@ -75,17 +110,25 @@ function secondOf(now: Date | undefined): string | null {
   return now === undefined ? null : `second ${Math.floor(now.getTime() / 1_000)}`;
 }
 
-function versioned(document: ViewDocument<NodeDocument>): Versioned<NodeResource> {
-  return { revision: document.revision, resource: presentNode(document) };
+function versioned(document: ViewDocument<NodeDocument>, check: NodeCheck | null): Versioned<OperatedNode> {
+  return { revision: document.revision, resource: operated(document, check ?? undefined) };
 }
 
-function presentNode({ id, body }: ViewDocument<NodeDocument>): NodeResource {
+function operated(document: ViewDocument<NodeDocument>, check: NodeCheck | undefined): OperatedNode {
+  return resourceOf(operatedNode, { ...presentPeer(document, check), ...document.body });
+}
+
+/** Makes the resource of a node. Without a check, the counters are 0. */
+export function presentPeer(
+  { id, body }: ViewDocument<NodeDocument>,
+  check: NodeCheck | undefined,
+): NodeResource {
   return resourceOf(nodeResource, {
     id,
     ...body,
-    // Node checks do not exist yet (docs/design.md#node-checks).
-    consecutive_failures: 0,
-    consecutive_successes: 0,
-    last_checked_at: null,
+    status: statusShown(body),
+    consecutive_failures: check?.failures ?? 0,
+    consecutive_successes: check?.successes ?? 0,
+    last_checked_at: check?.last_checked_at ?? null,
   });
 }

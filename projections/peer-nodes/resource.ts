@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
-import { nodeType } from '../../src/domain/node/events.js';
+import { nodeHealth, nodeMode, nodeType } from '../../src/domain/node/events.js';
 import { nodeStatus } from '../../src/domain/node/status.js';
 
 /** A peer node (docs/api.md#23-peer-node-item-element-of-items-in-the-peer-list). */
@@ -26,3 +26,13 @@ export const nodeResource = z
   })
   .meta({ id: 'PeerNode' });
 export type NodeResource = z.infer<typeof nodeResource>;
+
+/** A node for operators: also what the status hides. */
+export const operatedNode = z
+  .strictObject({
+    ...nodeResource.shape,
+    mode: nodeMode.meta({ description: 'Unless it is `in_service`, it is shown as the status.' }),
+    health: nodeHealth.meta({ description: 'What the checks found.' }),
+  })
+  .meta({ id: 'Node' });
+export type OperatedNode = z.infer<typeof operatedNode>;

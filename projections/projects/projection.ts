@@ -22,7 +22,7 @@ function evolve(document: ProjectDocument | null, event: Recorded<ProjectEvent>)
 
 export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
   name: 'projects',
-  version: 4,
+  version: 5,
   category: projectCategory,
   codec: projectCodec,
   indexes: [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
+import { accentColor } from '../../src/domain/project/events.js';
 import { role } from '../../src/domain/role.js';
 
 /** A project as one member sees it (docs/design.md#projects). */
@@ -9,6 +10,10 @@ export const projectResource = z
     name: z.string(),
     role,
     require_2fa: z.boolean(),
+    accent_color: accentColor.nullable().meta({
+      description: 'The colour of the pages of its shares. Null: the colour of the service.',
+    }),
+    open_shares: z.boolean().meta({ description: 'Whether its shares may open without a password.' }),
     billed_to: entityId.meta({ description: 'The user whose capacity the assets use: an owner.' }),
     used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
     billing_offer: z

@@ -11,18 +11,21 @@ export type ShareAccessDocument = {
   readonly project_id: string;
   readonly client_ip_digest: string | null;
   readonly at: string;
+  /** Assets that the visitor saved. */
+  readonly downloads: number;
 };
 
 function evolve(
-  _document: ShareAccessDocument | null,
+  document: ShareAccessDocument | null,
   event: Recorded<ShareAccessEvent>,
-): ShareAccessDocument {
-  return { ...event.data, at: event.time };
+): ShareAccessDocument | null {
+  if (event.type === 'ShareVerified') return { ...event.data, at: event.time, downloads: 0 };
+  return document === null ? null : { ...document, downloads: document.downloads + 1 };
 }
 
 export const shareAccessesProjection: Projection<ShareAccessDocument, ShareAccessEvent> = {
   name: 'share_accesses',
-  version: 1,
+  version: 2,
   category: shareAccessCategory,
   codec: shareAccessCodec,
   indexes: ['share_id'],

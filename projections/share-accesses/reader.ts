@@ -22,7 +22,12 @@ export function makeShareAccessReader({ views }: { readonly views: Views }): Sha
       // All accesses of a share belong to one project, so the filter keeps all of them or none.
       return documents
         .filter(({ body }) => body.project_id === projectId)
-        .map(({ id, body: { at, client_ip_digest } }) => ({ id, at, client_ip_digest }));
+        .map(({ id, body: { at, client_ip_digest, downloads } }) => ({
+          id,
+          at,
+          client_ip_digest,
+          downloads,
+        }));
     },
   };
 }

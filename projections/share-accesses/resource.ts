@@ -6,6 +6,7 @@ export const shareAccessResource = z
   .strictObject({
     id: entityId,
     at: instant,
+    downloads: z.int().meta({ description: 'How many assets the visitor saved by the page, each once.' }),
     client_ip_digest: z.string().nullable().meta({
       description:
         "Keyed digest of the visitor's address: the same address, the same digest. Null: not known.",

@@ -2,12 +2,15 @@ import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 import { shareCodec, type ShareEvent, shareCategory } from '../../src/domain/share/events.js';
-import { applyEvent, newShare, type ShareFields } from '../../src/domain/share/status.js';
+import { applyEvent, chosenAssets, newShare, type ShareFields } from '../../src/domain/share/status.js';
 
 /** A share without its password hash, which only the log contains. */
 export type ShareDocument = ShareFields & {
   readonly project_id: string;
-  readonly asset_id: string;
+  /** The chosen assets in order; none for a share of a tag. */
+  readonly asset_ids: readonly string[];
+  readonly tag: string | null;
+  readonly password_required: boolean;
   /** Sealed for the share. */
   readonly token: Sealed;
   readonly token_digest: string;
@@ -22,7 +25,9 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
     const { data } = event;
     return {
       project_id: data.project_id,
-      asset_id: data.asset_id,
+      asset_ids: chosenAssets(data),
+      tag: data.tag,
+      password_required: data.password_hash !== null,
       token: data.token,
       token_digest: data.token_digest,
       ...newShare(data),
@@ -36,8 +41,9 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
   const after = { ...document, ...applyEvent(document, event) };
   switch (event.type) {
     case 'ShareChanged':
-    case 'SharePasswordChanged':
       return { ...after, updated_at: event.time };
+    case 'SharePasswordChanged':
+      return { ...after, password_required: event.data.password_hash !== null, updated_at: event.time };
     case 'ShareUsed':
     case 'ShareGuessingLimitReached':
       return after;
@@ -48,9 +54,9 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
 
 export const sharesProjection: Projection<ShareDocument, ShareEvent> = {
   name: 'shares',
-  version: 1,
+  version: 2,
   category: shareCategory,
   codec: shareCodec,
-  indexes: ['project_id', 'asset_id', 'token_digest'],
+  indexes: ['project_id', 'asset_ids', 'token_digest'],
   evolve,
 };

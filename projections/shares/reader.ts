@@ -7,7 +7,11 @@ import {
 } from '../../src/event-sourcing/views/views.js';
 import { remainingUses } from '../../src/domain/share/status.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
+import type { Total } from '../../src/event-sourcing/views/total.js';
+import { shareDownloadsTally } from '../share-accesses/downloads-tally.js';
+import { shareViewsTally } from '../share-accesses/views-tally.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import { assetsOf } from '../assets/view.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
 import { shareResource, type ShareResource } from './resource.js';
@@ -18,8 +22,11 @@ export type { ShareResource } from './resource.js';
 export interface ShareReader {
   /** Returns null if the project does not have the share. */
   find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
-  /** Lists the project's shares that are not revoked, newest first. */
-  list(projectId: string, page: Page): Promise<readonly Versioned<ShareResource>[]>;
+  /** Lists the project's shares that are not revoked, newest first; with `assetId` only those of this asset. */
+  list(
+    projectId: string,
+    page: Page & { readonly assetId?: string | undefined },
+  ): Promise<readonly Versioned<ShareResource>[]>;
   /** Returns the share after a command; null if it has been revoked meanwhile. */
   after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
   /** Returns the remaining uses after a command; null if uses are not limited. */
@@ -33,6 +40,13 @@ export interface ShareReader {
   idByToken(tokenDigest: string): Promise<string | null>;
 }
 
+/** Facts of other streams about some shares. */
+interface Facts {
+  readonly problems: ReadonlyMap<string, NonNullable<ShareResource['problem']>>;
+  readonly views: ReadonlyMap<string, Total>;
+  readonly downloads: ReadonlyMap<string, Total>;
+}
+
 /** @param urlTemplate `SHARE_URL_TEMPLATE`, with `{token}` */
 export function makeShareReader({
   views,
@@ -44,27 +58,36 @@ export function makeShareReader({
   readonly urlTemplate: string;
 }): ShareReader {
   const shares = views.of(sharesProjection);
+  const assets = assetsOf(views);
+  const openings = views.totalsOf(shareViewsTally);
+  const saves = views.totalsOf(shareDownloadsTally);
   return {
     find: async (projectId, shareId) => {
       const document = await shares.get(shareId);
-      return document?.body.project_id === projectId ? present(document) : null;
+      return document?.body.project_id === projectId ? presentOne(document) : null;
     },
-    list: async (projectId, page) => {
-      const where = { field: 'project_id', equals: projectId };
-      const documents = await shares.find({ where, descending: true, ...page });
-      const presented = await Promise.all(documents.map(present));
+    list: async (projectId, { assetId, ...page }) => {
+      const where =
+        assetId === undefined
+          ? { field: 'project_id', equals: projectId }
+          : { field: 'asset_ids', equals: assetId };
+      const found = await shares.find({ where, descending: true, ...page });
+      // An asset belongs to one project, and so do its shares.
+      const documents = found.filter(({ body }) => body.project_id === projectId);
+      const facts = await factsOf(documents);
+      const presented = await Promise.all(documents.map((document) => present(document, facts)));
       return presented.filter((share) => share !== null);
     },
     after: async (documents) => {
       const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);
-      return document === null ? null : present(document);
+      return document === null ? null : presentOne(document);
     },
     remainingUses: (documents) => remainingUses(documentAfter(sharesProjection, documents).body),
     ids: async (of, page) => {
       const where =
         'projectId' in of
           ? { field: 'project_id', equals: of.projectId }
-          : { field: 'asset_id', equals: of.assetId };
+          : { field: 'asset_ids', equals: of.assetId };
       return (await shares.find({ where, ...page })).map(({ id }) => id);
     },
     idByToken: async (tokenDigest) => {
@@ -74,17 +97,51 @@ export function makeShareReader({
     },
   };
 
+  async function presentOne(document: ViewDocument<ShareDocument>): Promise<Versioned<ShareResource> | null> {
+    return present(document, await factsOf([document]));
+  }
+
+  async function factsOf(documents: readonly ViewDocument<ShareDocument>[]): Promise<Facts> {
+    const ids = documents.map(({ id }) => id);
+    const [problems, opened, downloads] = await Promise.all([
+      problemsOf(documents),
+      openings.getMany(ids),
+      saves.getMany(ids),
+    ]);
+    return { problems, views: opened, downloads };
+  }
+
+  /** Returns the problem of each asset whose upload is not complete, by the asset's id. */
+  async function problemsOf(documents: readonly ViewDocument<ShareDocument>[]): Promise<Facts['problems']> {
+    const ids = [...new Set(documents.flatMap(({ body }) => body.asset_ids))];
+    const problems = new Map<string, NonNullable<ShareResource['problem']>>();
+    for (const { id, body } of await assets.getMany(ids)) {
+      if (body.upload !== 'complete') problems.set(id, `upload_${body.upload}`);
+    }
+    return problems;
+  }
+
   /** Returns null if the share's key is destroyed: the share is revoked, and the view is stale. */
-  async function present({
-    id,
-    revision,
-    body,
-  }: ViewDocument<ShareDocument>): Promise<Versioned<ShareResource> | null> {
+  async function present(
+    { id, revision, body }: ViewDocument<ShareDocument>,
+    { problems, ...totals }: Facts,
+  ): Promise<Versioned<ShareResource> | null> {
     const scope = { kind: 'share', projectId: body.project_id, shareId: id } as const;
-    const token = await sealer.open(scope, 'token', body.token);
-    if (token === erased) return null;
+    const [token, title, note] = await Promise.all([
+      sealer.open(scope, 'token', body.token),
+      body.title === null ? null : sealer.open(scope, 'title', body.title),
+      body.note === null ? null : sealer.open(scope, 'note', body.note),
+    ]);
+    if (token === erased || title === erased || note === erased) return null;
     const url = urlTemplate.replace('{token}', token);
-    const fields = { ...body, token, url, remaining_uses: remainingUses(body) };
+    const problem =
+      body.asset_ids.map((asset) => problems.get(asset)).find((found) => found !== undefined) ?? null;
+    const countOf = (counts: ReadonlyMap<string, Total>) => Number(counts.get(id)?.bytes ?? 0);
+    const shown = { problem, views: countOf(totals.views), downloads: countOf(totals.downloads) };
+    const computed = { asset_id: body.asset_ids[0] ?? null, ...shown, remaining_uses: remainingUses(body) };
+    const asset_ids = [...body.asset_ids];
+    const frame_ancestors = [...body.frame_ancestors];
+    const fields = { ...body, asset_ids, frame_ancestors, title, note, token, url, ...computed };
     return { revision, resource: resourceOf(shareResource, { id, ...fields }) };
   }
 }

@@ -3,26 +3,32 @@ import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import { defaultDelivery, type DeliveryMode } from '../../src/domain/storage/delivery.js';
 import { storageCodec, type StorageEvent, storageCategory } from '../../src/domain/storage/events.js';
 import { applyEvent, isUnderWay, newStorage, type StorageFields } from '../../src/domain/storage/status.js';
-import type { StorageResource } from './resource.js';
+import type { CdnTokenShown, StorageResource } from './resource.js';
 import { describeFailure } from '../../src/domain/storage/test-failure.js';
 
 /** A storage without its credentials, which only the log contains, and without `is_default`, a fact of the project. */
 export type StorageDocument = StorageFields &
-  Readonly<Omit<StorageResource, 'id' | 'is_default'>> & { readonly delivery: DeliveryMode };
+  Readonly<Omit<StorageResource, 'id' | 'is_default' | 'warnings'>> & {
+    readonly delivery: DeliveryMode;
+    readonly cdn_token: CdnTokenShown | null;
+  };
 
 function evolve(document: StorageDocument | null, event: Recorded<StorageEvent>): StorageDocument | null {
   if (event.type === 'StorageCreated') {
-    const { project_id, name, provider, endpoint, bucket, region, base_path, cdn_domain } = event.data;
+    const { project_id, name, provider, endpoint, public_endpoint, bucket, region } = event.data;
+    const { base_path, cdn_domain } = event.data;
     return {
       project_id,
       name,
       provider,
       endpoint,
+      public_endpoint,
       bucket,
       region,
       base_path,
       cdn_domain,
       delivery: defaultDelivery(provider),
+      cdn_token: null,
       ...newStorage,
       last_test_at: null,
       last_error: '',
@@ -45,7 +51,7 @@ function changeOf(
     case 'StorageChanged':
       return { ...event.data, ...touched };
     case 'StorageDeliveryChanged':
-      return { ...touched, delivery: event.data.mode };
+      return { ...touched, delivery: event.data.mode, cdn_token: shownToken(event.data.token) };
     case 'StorageTestStarted':
       // The test of a candidate changes no field that a client sees.
       return event.data.candidate === null ? touched : fields;
@@ -56,17 +62,25 @@ function changeOf(
       return { ...touched, last_test_at: event.time, last_error };
     }
     case 'StorageCredentialsReplaced':
+    case 'StorageCorsSet':
     case 'StorageDisabled':
     case 'StorageEnabled':
       return touched;
   }
 }
 
+/** Returns the token without its keys. */
+function shownToken(
+  token: Extract<StorageEvent, { type: 'StorageDeliveryChanged' }>['data']['token'],
+): StorageDocument['cdn_token'] {
+  return token === null ? null : { scheme: token.scheme, valid_seconds: token.valid_seconds };
+}
+
 export const storageConfigsProjection: Projection<StorageDocument, StorageEvent> = {
   name: 'storage_configs',
-  version: 4,
+  version: 7,
   category: storageCategory,
   codec: storageCodec,
-  indexes: ['project_id'],
+  indexes: ['project_id', 'bucket'],
   evolve,
 };

@@ -1,10 +1,11 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import { describeWarning } from '../../src/domain/storage/test-warning.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
 import { resourceOf } from '../resource-of.js';
-import { storageResource, type StorageResource } from './resource.js';
+import { type StorageDelivery, storageResource, type StorageResource } from './resource.js';
 
 export type { StorageResource } from './resource.js';
 
@@ -27,12 +28,11 @@ export interface StorageReader {
   /** Returns the storage after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
   /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
-  delivery(
-    projectId: string,
-    storageId: string,
-  ): Promise<Versioned<{ readonly mode: StorageDocument['delivery'] }> | null>;
+  delivery(projectId: string, storageId: string): Promise<Versioned<StorageDelivery> | null>;
   /** Lists the ids of at most `limit` storages of the project. */
   ids(projectId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */
+  withBucket(bucket: string, limit: number): Promise<readonly string[]>;
 }
 
 export function makeStorageReader({ views }: { readonly views: Views }): StorageReader {
@@ -57,12 +57,14 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
     delivery: async (projectId, storageId) => {
       const document = await storages.get(storageId);
       if (document?.body.project_id !== projectId) return null;
-      return { revision: document.revision, resource: { mode: document.body.delivery } };
+      const { delivery: mode, cdn_token: token } = document.body;
+      return { revision: document.revision, resource: token == null ? { mode } : { mode, token } };
     },
     ids: async (projectId, limit) => {
       const documents = await storages.find({ where: inProject(projectId), limit });
       return documents.map(({ id }) => id);
     },
+    withBucket: (bucket, limit) => storages.ids({ where: { field: 'bucket', equals: bucket }, limit }),
   };
 
   async function defaultStorageId(projectId: string): Promise<string | null> {
@@ -79,8 +81,9 @@ function presentStorage(
   { id, revision, body }: ViewDocument<StorageDocument>,
   defaultId: string | null,
 ): Versioned<StorageResource> {
+  const warnings = body.warnings.map((warning) => describeWarning(warning, body.provider));
   return {
     revision,
-    resource: resourceOf(storageResource, { id, ...body, is_default: id === defaultId }),
+    resource: resourceOf(storageResource, { id, ...body, warnings, is_default: id === defaultId }),
   };
 }

@@ -1,5 +1,5 @@
 import { assetCodec, type AssetEvent, assetCategory } from '../../src/domain/asset/events.js';
-import { addingOf, bytesOfAsset, removingOf } from '../../src/domain/asset/status.js';
+import { addingOf, bytesOfAsset, changingOf, removingOf } from '../../src/domain/asset/status.js';
 import type { Recorded } from '../../src/event-sourcing/ports/domain-event.js';
 import { streamIdOf } from '../../src/event-sourcing/ports/stream-name.js';
 import type { Tally, TotalChange } from '../../src/event-sourcing/views/projection.js';
@@ -7,7 +7,7 @@ import type { Tally, TotalChange } from '../../src/event-sourcing/views/projecti
 /** What the assets of a project use, in bytes, by project id. */
 export const usageTally: Tally<AssetEvent> = {
   name: 'usage',
-  version: 1,
+  version: 2,
   category: assetCategory,
   codec: assetCodec,
   indexes: [],
@@ -22,7 +22,7 @@ function changeOf(
   if (event.type === 'AssetAdded') {
     return { total: event.data.project_id, entry: addingOf(assetId), bytes: bytesOfAsset(event.data) };
   }
-  if (event.type !== 'AssetRemoved') return null;
+  if (event.type !== 'AssetRemoved') return ofChange(assetId, event);
   const entry = removingOf(assetId);
   const { project_id, bytes } = event.data;
   if (project_id !== null && bytes !== null) return { total: project_id, entry, bytes: -bytes };
@@ -30,4 +30,10 @@ function changeOf(
   const added = before.find(({ type }) => type === 'AssetAdded');
   if (added?.type !== 'AssetAdded') return null;
   return { total: added.data.project_id, entry, bytes: -bytesOfAsset(added.data) };
+}
+
+function ofChange(assetId: string, event: Recorded<AssetEvent>): TotalChange | null {
+  if (!('capacity' in event.data) || event.data.capacity === null) return null;
+  const { project_id: total, bytes } = event.data.capacity;
+  return { total, entry: changingOf(assetId, event.metadata.command_id), bytes };
 }

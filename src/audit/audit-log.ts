@@ -110,7 +110,7 @@ export function makeAuditLog(
   async function pass(): Promise<void> {
     const log = sequencer.stored();
     // Away from the head the signer signs nothing.
-    if (log?.atHead === true && !(await witnessesAllow(log.size))) return;
+    if (log?.atHead === true && !(await witnessesAllow(log))) return;
     const signing = await signer.pass(found());
     if (signing === null) return;
     signed = signing.signed;
@@ -125,15 +125,17 @@ export function makeAuditLog(
 
   /**
    * A log and a state that were restored together agree with each other. So the witnesses are asked about the last
-   * checkpoint before the first signature, and again while one of them holds a larger size.
+   * checkpoint before the first signature, and again while one of them holds a larger size. A state may lack the last
+   * checkpoint. Then their replies to the empty tree say whether they hold more events than the log.
    */
-  async function witnessesAllow(size: number): Promise<boolean> {
+  async function witnessesAllow(log: StoredLog): Promise<boolean> {
     const isAhead = (): boolean => witnesses.statuses().some((status) => status.isAhead);
-    if (hasAsked && !isAhead()) return true;
+    if (witnesses.statuses().length === 0 || (hasAsked && !isAhead())) return true;
     await offering;
     const last = await readSigned();
+    if (last === null) await offer(signer.empty(log), log.size);
     // A shorter log contradicts without a witness.
-    if (last !== null && last.note !== '' && last.size <= size) await offer(last);
+    else if (last.note !== '' && last.size <= log.size) await offer(last);
     hasAsked = true;
     return !isAhead();
   }
@@ -169,9 +171,9 @@ export function makeAuditLog(
     isJudged = true;
   }
 
-  async function offer(checkpoint: SignedRecord): Promise<void> {
+  async function offer(checkpoint: SignedRecord, sizeMax?: number): Promise<void> {
     try {
-      const lines = await witnesses.offer(checkpoint);
+      const lines = await witnesses.offer(checkpoint, sizeMax);
       if (lines.size === 0) return;
       await changeRecord<SignedRecord, SignedRecord, null>(
         stateStore,

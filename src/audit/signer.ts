@@ -10,6 +10,7 @@ import {
   signedRecord,
 } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
+import { rootOf } from './merkle.js';
 import { checkpointText, makeNoteSigner, noteOf, parseNote } from './note.js';
 import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from './tree-reader.js';
@@ -30,6 +31,8 @@ export interface Signer {
    * @returns null when nothing was due @throws StoreUnavailable
    */
   pass(found: ReadonlyMap<string, string | null>): Promise<Signing | null>;
+  /** Signs the empty tree, which every history continues. A witness answers with the size that it holds. */
+  empty(log: StoredLog): SignedRecord;
 }
 
 /** A checkpoint is due after so many events, or after this time. */
@@ -70,6 +73,7 @@ export function makeSigner(deps: {
       last = signing;
       return signing;
     },
+    empty: (log) => sign({ ...log, size: 0, root: rootOf([]) }, null),
   };
 
   async function passOver(

@@ -25,13 +25,17 @@ export interface WitnessStatus {
   readonly problem: string | null;
   /** The contradiction that it has found; null for none. */
   readonly contradiction: string | null;
-  /** Whether it holds a larger size than the last checkpoint, and has not done so for long enough to contradict. */
+  /** Whether it holds more events than the service has shown it, and has not done so for long enough to contradict. */
   readonly isAhead: boolean;
 }
 
 export interface Witnesses {
-  /** Offers a checkpoint to each witness, once. Returns the cosignatures that it got, by name. */
-  offer(signed: SignedRecord): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Offers a checkpoint to each witness, once.
+   * @param sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
+   * @returns the cosignatures that it got, by name
+   */
+  offer(signed: SignedRecord, sizeMax?: number): Promise<ReadonlyMap<string, string>>;
   statuses(): readonly WitnessStatus[];
 }
 
@@ -83,11 +87,11 @@ export function makeWitnesses(deps: {
         ...{ size, problem, contradiction },
         isAhead: aheadSinceMs !== null && contradiction === null,
       })),
-    offer: async (signed) => {
+    offer: async (signed, sizeMax = signed.size) => {
       const lines = new Map<string, string>();
       await Promise.all(
         states.map(async (state) => {
-          const line = await offerTo(state, signed);
+          const line = await offerTo(state, signed, sizeMax);
           if (line !== null) lines.set(state.witness.verifier.name, line);
         }),
       );
@@ -95,14 +99,14 @@ export function makeWitnesses(deps: {
     },
   };
 
-  async function offerTo(state: State, signed: SignedRecord): Promise<string | null> {
+  async function offerTo(state: State, signed: SignedRecord, sizeMax: number): Promise<string | null> {
     const { name } = state.witness.verifier;
     const known = signed.cosignatures[name]?.size ?? 0;
     try {
       const reply = await send(state, signed, Math.max(known, state.size));
       const held = reply.status === 409 ? sizeOf(reply.body) : null;
       const isBehind = held !== null && held <= signed.size && held !== reply.from;
-      return take(state, signed, isBehind ? await send(state, signed, held) : reply);
+      return take(state, { signed, sizeMax }, isBehind ? await send(state, signed, held) : reply);
     } catch (error) {
       state.problem = error instanceof Error ? error.name : 'unknown error';
       // A witness that is away must not keep the service from signing.
@@ -119,10 +123,10 @@ export function makeWitnesses(deps: {
     return { ...reply, from };
   }
 
-  function take(state: State, signed: SignedRecord, reply: Reply): string | null {
+  function take(state: State, { signed, sizeMax }: Offered, reply: Reply): string | null {
     if (reply.status !== 200) {
       state.problem = `it answers ${reply.status}`;
-      state.contradiction = contradictionIn(state, signed, reply) ?? state.contradiction;
+      state.contradiction = contradictionIn(state, { signed, sizeMax }, reply) ?? state.contradiction;
       return null;
     }
     const text = parseNote(signed.note)?.text ?? '';
@@ -140,16 +144,16 @@ export function makeWitnesses(deps: {
 
   function contradictionIn(
     state: State,
-    { size }: SignedRecord,
+    { signed: { size }, sizeMax }: Offered,
     { status, body, from }: Reply,
   ): string | null {
     const { name } = state.witness.verifier;
     const held = status === 409 ? sizeOf(body) : null;
-    if (held !== null && held > size) {
-      const nowMs = deps.clock.now().getTime();
-      state.aheadSinceMs ??= nowMs;
-      if (nowMs - state.aheadSinceMs < aheadMs) return null;
-      return `the witness ${name} has cosigned ${held} events, and the last checkpoint has ${size}`;
+    if (held !== null && held > sizeMax) {
+      const has = sizeMax === size ? 'the last checkpoint has' : 'the log has';
+      return isAheadForLong(state)
+        ? `the witness ${name} has cosigned ${held} events, and ${has} ${sizeMax}`
+        : null;
     }
     // A witness that answers with an error must not keep the service from signing.
     state.aheadSinceMs = null;
@@ -157,9 +161,20 @@ export function makeWitnesses(deps: {
       return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
     }
     // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
-    const isOther = status === 409 && from === size && (held ?? from) === from;
+    const isOther = status === 409 && size > 0 && from === size && (held ?? from) === from;
     return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;
   }
+
+  function isAheadForLong(state: State): boolean {
+    const nowMs = deps.clock.now().getTime();
+    state.aheadSinceMs ??= nowMs;
+    return nowMs - state.aheadSinceMs >= aheadMs;
+  }
+}
+
+interface Offered {
+  readonly signed: SignedRecord;
+  readonly sizeMax: number;
 }
 
 /** A reply, and the size that the request gave as the witness's own. */

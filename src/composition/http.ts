@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { composeHttp, type Http } from '../http/compose.js';
 import { checkAccessMatrix } from '../http/check-routes.js';
 import type { Readiness } from '../observing/readiness.js';
+import { describePasswordRules } from '../security/password-rules.js';
 import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { erased } from '../keys/sealer.js';
 import { makeAccountRoutes } from '../http/routes/account.js';
@@ -10,7 +11,10 @@ import { makeEmailChangeRoutes } from '../http/routes/account-email.js';
 import { makeEmailVerificationRoutes } from '../http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../http/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../http/routes/billing.js';
+import { makeAssetImportRoutes } from '../http/routes/asset-import.js';
 import { makeAssetMediaRoutes } from '../http/routes/asset-media.js';
+import { makeAssetRenditionRoutes } from '../http/routes/asset-renditions.js';
+import { makeAssetUploadRoutes } from '../http/routes/asset-uploads.js';
 import { makeAssetRoutes } from '../http/routes/assets.js';
 import { makeApiKeyRoutes } from '../http/routes/api-keys.js';
 import { makeAuditEventRoutes } from '../http/routes/audit-events.js';
@@ -23,15 +27,19 @@ import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeReauthenticationRoutes } from '../http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
 import { makeOrderRoutes } from '../http/routes/orders.js';
+import { makePaymentRecordRoutes } from '../http/routes/payment-records.js';
 import { makePaymentRoutes } from '../http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../http/routes/payment-webhooks.js';
+import { makeAdminNodeRoutes } from '../http/routes/admin-nodes.js';
 import { makeNodeRoutes } from '../http/routes/nodes.js';
 import { makePasskeyLoginRoutes } from '../http/routes/passkey-login.js';
 import { makePasskeyRoutes } from '../http/routes/passkeys.js';
 import { makeProjectAuditRoutes } from '../http/routes/project-audit.js';
 import { makeProjectRoutes } from '../http/routes/projects.js';
+import { makePlaylistRoutes } from '../http/routes/playlists.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../http/routes/share-page.js';
+import { makeShareMailRoutes } from '../http/routes/share-mail.js';
 import { makeShareRoutes } from '../http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -52,6 +60,9 @@ export function makeHttp(
     readiness,
     version,
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
+    passwordRules: describePasswordRules(config.passwordExtraChecks),
+    available: { mail: config.mailConfigured, passkeys: config.passkeys !== null },
     stateStore: services.stores.stateStore,
     replySealer: {
       seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
@@ -65,7 +76,6 @@ export function makeHttp(
     limits: config.limits,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
     maxRequestsPerUser: config.maxRequestsPerUser,
-    agentSecrets: [config.secret('NODE_AGENT_SECRET'), config.secret('NODE_AGENT_SECRET_PREVIOUS')],
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),
@@ -86,18 +96,25 @@ export function makeHttp(
       ...makeStorageRoutes({ ...commands, ...readers }),
       ...makeStorageChangeRoutes({ ...commands, ...readers }),
       ...makeAssetRoutes({ ...commands, ...readers }),
+      ...makeAssetImportRoutes(commands),
       ...makeAssetMediaRoutes(commands),
+      ...makeAssetRenditionRoutes(commands),
+      ...makeAssetUploadRoutes(commands),
       ...makeShareRoutes({ ...commands, ...readers }),
+      ...makeShareMailRoutes(commands),
       ...makePublicShareRoutes(commands),
+      ...makePlaylistRoutes(commands),
       ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
-      ...makeSharePageRoutes({ allowsHttp: config.storageAllowedCidrs.length > 0 }),
+      ...makeSharePageRoutes({ ...commands, allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
+      ...makePaymentRecordRoutes(commands),
       ...makeAuditPageRoutes(),
       ...makeAuditLogRoutes(services.audit),
       ...makeAuditEventRoutes(services.audit),
       ...makeProjectAuditRoutes(services.audit),
-      ...makeNodeRoutes({ ...readers, clock: services.clock }),
+      ...makeAdminNodeRoutes({ ...commands, ...readers }),
+      ...makeNodeRoutes({ ...commands, ...readers, clock: services.clock }),
     ],
   });
   checkAccessMatrix(http.routes);

@@ -12,6 +12,11 @@ import { makeMailMemberNotices } from '../commands/projects/mail-member-notice-r
 import { makeMailLoginCodes } from '../commands/accounts/mail-login-code-reaction.js';
 import { makeMailSecurityNotices } from '../commands/accounts/mail-security-notice-reaction.js';
 import { makeMailShareGuessing } from '../commands/shares/mail-share-guessing-reaction.js';
+import { makeMailShareLinks } from '../commands/shares/mail-share-reaction.js';
+import {
+  makeMailShareOpening,
+  makeRequestOpeningNotices,
+} from '../commands/shares/mail-share-opening-reaction.js';
 import type { Services } from './services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
@@ -39,11 +44,14 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeMailMemberNotices(deps),
     makeMailSecurityNotices(deps),
     makeMailShareGuessing(deps),
+    makeRequestOpeningNotices(deps),
+    makeMailShareOpening(deps),
+    makeMailShareLinks(deps),
   ];
 }
 
 /** @throws ConfigProblem when SMTP_URL, which a file may hold, names no mail server any more */
-function openMailer({ config, log }: Services): Mailer {
+export function openMailer({ config, log }: Services): Mailer {
   if (config.mailsToLog) {
     return makeLogMailer((mail) => {
       log.logger.info(mail, 'a mail, logged instead of sent');

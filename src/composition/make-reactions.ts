@@ -1,9 +1,17 @@
+import { assetsProjection } from '../../projections/assets/projection.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { sessionsProjection } from '../../projections/sessions/projection.js';
 import { sharesProjection } from '../../projections/shares/projection.js';
 import { storageConfigsProjection } from '../../projections/storage-configs/projection.js';
+import { makeAbortUploads } from '../commands/assets/abort-upload-reaction.js';
+import { makeCheckUploads } from '../commands/assets/check-upload-reaction.js';
+import { makeDeleteAssetObjects } from '../commands/assets/delete-objects-reaction.js';
 import { makeExpireOrders } from '../commands/orders/expire-order-reaction.js';
-import { makeFulfilOrders } from '../commands/orders/fulfil-order-reaction.js';
+import {
+  makeCheckCapacityGrants,
+  makeCheckEntitlementGrants,
+  makeFulfilOrders,
+} from '../commands/orders/fulfil-order-reaction.js';
 import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
@@ -11,6 +19,7 @@ import {
 import { makePurgeUnprovedAccounts } from '../commands/accounts/purge-unproved-reaction.js';
 import { makeForgetInvitationsReaction } from '../commands/projects/forget-invitations-reaction.js';
 import { makeEraseShareKeys } from '../commands/shares/destroy-share-key-reaction.js';
+import { makeForgetShareMails } from '../commands/shares/forget-share-mail-reaction.js';
 import {
   makeRevokeAssetShares,
   makeRevokeLateShares,
@@ -70,17 +79,30 @@ export function makeReactions(
     makeDeleteLateStorages(commands),
     makeDeleteProjectStorages({ ...commands, storagesShown: caughtUp(storageConfigsProjection) }),
 
+    // Assets
+    makeCheckUploads({ ...services, ...commands }),
+    makeAbortUploads({ ...services, ...commands }),
+    makeDeleteAssetObjects({
+      ...services,
+      ...commands,
+      viewsShow: caughtUp(storageConfigsProjection, assetsProjection),
+    }),
+
     // Shares
     makeRecordShareAccesses({ ...commands, clock }),
     makeEraseShareKeys({ ...commands, sharesShown }),
     makeRevokeProjectShares({ ...commands, sharesShown }),
     makeRevokeAssetShares({ ...commands, sharesShown }),
     makeRevokeLateShares(commands),
+    makeForgetShareMails(services),
 
     // Orders
     makeExpireOrders(services),
     makeSettlePayments(commands),
     makeFulfilOrders(commands),
+    makeFulfilOrders(commands, 'fulfil-paid-orders'),
+    makeCheckCapacityGrants(commands),
+    makeCheckEntitlementGrants(commands),
   ];
 }
 

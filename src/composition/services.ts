@@ -5,10 +5,9 @@ import { makeBackground } from '../concurrency/background.js';
 import { makeCompareKeys } from '../commands/accounts/compare-keys.js';
 import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
 import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
-import { makeProbeBucket } from '../integrations/object-storage/probe.js';
-import { makeAllowedAddress } from '../integrations/outgoing/allowed-address.js';
-import { makeOutgoingHttp, type OutgoingOptions } from '../integrations/outgoing/outgoing-http.js';
-import { makePaymentProviders, type PaymentProviders } from '../integrations/payments/payment-providers.js';
+import type { OutgoingOptions } from '../integrations/outgoing/outgoing-http.js';
+import { openPaymentProviders } from './open-payment-providers.js';
+import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
@@ -17,6 +16,7 @@ import { type HeldCollections, makeHeldCollections } from '../event-sourcing/vie
 import { type Generations, makeGenerations } from '../event-sourcing/views/generations.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
+import type { AgentSecrets } from '../keys/agent-secrets.js';
 import { type Digests, makeDigests } from '../keys/digests.js';
 import { makeKeyCanaries } from '../keys/key-canaries.js';
 import type { KeyRings } from '../keys/key-rings.js';
@@ -27,6 +27,7 @@ import { makePasskeyChallenges } from '../keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../keys/revert-codes.js';
 import { makeRefreshTokens } from '../keys/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealer.js';
+import { makePlaylistTokens } from '../keys/playlist-tokens.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
 import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
@@ -39,15 +40,17 @@ import type { ThreadPriority } from '../security/thread-priority.js';
 import { makeSharePasswords } from '../security/share-passwords.js';
 import type { ScryptParameters } from '../security/scrypt.js';
 import { makeCommands, type Commands } from '../commands/index.js';
+import { openAgentSecrets } from './agent-secrets.js';
 import { type Audit, openAudit } from './audit.js';
 import { openMembers } from './members.js';
+import { openWebhooks, type Webhooks } from './open-webhooks.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './open-keys.js';
 import type { Stores } from './open-stores.js';
 import { openWatchedStores, type StoreOptions, type WatchedStores } from './open-watched-stores.js';
 import { makeReaders, type Readers } from '../../projections/readers.js';
 import { sentenceOf } from './sentence-of.js';
 import { levelOf } from './store-reports.js';
-import { makeStorageHttp } from './storage-http.js';
+import { makeStorageCalls } from './storage-http.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** Choices that a test or a tool makes instead of the machine. */
@@ -79,6 +82,7 @@ export interface Services {
   readonly eventStore: Stores['eventStore'];
   readonly readModelStore: Stores['readModelStore'];
   readonly keyRings: KeyRings;
+  readonly agentSecrets: AgentSecrets;
   readonly keyRotation: KeyRotation;
   /** Keeps the canaries of the keys in step with the rings. */
   readonly keysFollowed: Pick<KeysFollowed, 'follow'>;
@@ -90,6 +94,7 @@ export interface Services {
   readonly members: Members;
   readonly documentWriter: DocumentWriter;
   readonly audit: Audit;
+  readonly webhooks: Webhooks;
   readonly handler: CommandHandler;
   readonly readers: Readers;
   readonly commands: Commands;
@@ -115,6 +120,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         onReload(changed);
       },
     });
+    const agentSecrets = openAgentSecrets({ config, clock, log });
     const sealer = makeSealer({
       stateStore,
       masterKeys: keyRings.master,
@@ -175,8 +181,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     });
     const held = makeHeldCollections();
     const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
-      ...config,
-      clock,
+      ...{ ...config, clock, stateStore },
     });
     const scryptParameters = parametersOf(options);
     const pool = hashPoolOf(options, config, log);
@@ -212,6 +217,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       passwords,
       sharePasswords,
       shareSessions: makeShareSessions(keyRings.refresh),
+      playlistTokens: makePlaylistTokens(keyRings.refresh),
       accessTokens,
       refreshTokens,
       loginCodes: makeLoginCodes(keyRings.code),
@@ -223,13 +229,10 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
       invitationLimits: limitsFrom(config.limits),
+      shareMailLimits: limitsFrom(config.limits),
       verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
-      probe: makeProbeBucket({
-        http: makeStorageHttp(config.storageAllowedCidrs, options.outgoing),
-        now: () => clock.now(),
-        makeId: randomUUID,
-      }),
+      ...makeStorageCalls(config.storageAllowedCidrs, options.outgoing, clock),
       paymentProviders,
       onRefused: (provider, reason) => {
         logger.warn({ provider, reason }, 'a payment callback was not taken');
@@ -249,6 +252,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       eventStore,
       readModelStore,
       keyRings,
+      agentSecrets,
       keyRotation,
       keysFollowed,
       sealer,
@@ -259,6 +263,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       members: options.members ?? openMembers({ config, stateStore, clock, log }),
       documentWriter,
       audit,
+      webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),
       handler,
       readers,
       commands,
@@ -285,14 +290,4 @@ function hashPoolOf({ hashPool }: ServiceOptions, { hashingNice: nice }: Config,
     logger.info({ priority }, 'the priority of the threads that hash passwords');
   };
   return hashPool ?? makeHashPool({ nice, onPriority });
-}
-
-function openPaymentProviders(config: Config, { logger }: Log): PaymentProviders {
-  return makePaymentProviders(config.payments(), {
-    // PayPal serves its certificates from public hosts, so no private range is open here.
-    http: makeOutgoingHttp({ isAllowed: makeAllowedAddress([]) }),
-    report: (problem) => {
-      logger.error({ problem }, 'the keys of a payment platform were not read again');
-    },
-  });
 }

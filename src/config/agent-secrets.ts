@@ -1,9 +1,12 @@
+/** The variables with the secrets of the agents, the current one first. */
+export const agentSecretNames = ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const;
+
 /** A shorter secret of the agents could be guessed within the limit of wrong ones. */
 const shortest = 16;
 
 /** Returns a sentence for each secret of the agents that is too short (docs/design.md#configuration). */
 export function agentSecretProblems(secrets: ReadonlyMap<string, string | undefined>): readonly string[] {
-  return ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS']
+  return agentSecretNames
     .filter((name) => {
       const secret = secrets.get(name);
       return secret !== undefined && Array.from(secret).length < shortest;

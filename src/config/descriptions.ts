@@ -74,6 +74,11 @@ export const serviceVariables: Readonly<
       'development start; without it the service mails nothing',
   },
   MAIL_FROM: { default: '`Stowage <no-reply@host of PUBLIC_URL>`', meaning: 'the sender of mails' },
+  OPERATOR_MAIL: {
+    meaning:
+      'one to ten addresses, separated by commas, that get a mail a day while payments wait for an operator; needs ' +
+      '`SMTP_URL`; see [resolving](payments/resolving.md#a-mail-a-day)',
+  },
   DEFAULT_CAPACITY_BYTES: { meaning: 'the capacity that a registration grants' },
   UNPROVED_ACCOUNT_DAYS: {
     meaning:
@@ -84,12 +89,26 @@ export const serviceVariables: Readonly<
     default: '`PUBLIC_URL/s/{token}`',
     meaning: 'the URL at which people open a share; it names `{token}` once',
   },
+  ALLOWED_ORIGINS: {
+    meaning:
+      'origins of the pages, beside `PUBLIC_URL`, that call the API, upload files to buckets and fetch media from them, at most 10; ' +
+      'empty: the API answers every origin, and buckets answer `PUBLIC_URL`; see [browsers](storages.md#browsers)',
+  },
   STORAGE_ALLOWED_CIDRS: {
     meaning: 'private ranges that storage endpoints may lie in; `http://` endpoints work only there',
   },
+  WEBHOOK_URLS: {
+    default: 'none',
+    meaning:
+      'the endpoints that get outgoing events, one a line: URL, secrets, types; see [webhooks](webhooks.md#settings)',
+  },
+  WEBHOOK_ALLOWED_CIDRS: {
+    meaning:
+      'private ranges that endpoints of outgoing events may lie in; `http://` endpoints work only there',
+  },
   PASSWORD_EXTRA_CHECKS: {
     meaning:
-      'checks of new passwords beside length and character classes; see [accounts](accounts.md#passwords)',
+      'checks of new passwords beside length and character classes: `local-part`, `common`; recommended in production, see [accounts](accounts.md#passwords)',
   },
   LIMITS_FILE: {
     meaning: 'a JSON file that changes limits; see [errors and limits](errors-and-limits.md#limits)',
@@ -132,6 +151,10 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
   PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters' },
   PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
   PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
+  PAYMENT_WECHATPAY_SUB_MCHID: {
+    meaning:
+      'partner mode: the number of the sub-merchant; the merchant and the app are the service provider’s',
+  },
   PAYMENT_WECHATPAY_KEYS_DIR: {
     meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
   },

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { parseMailbox } from '../integrations/mail/mailbox.js';
+import { isPlainAddress, parseMailbox } from '../integrations/mail/mailbox.js';
 import { isProxyRange } from '../security/client-ip.js';
 
 export const port = z
@@ -35,6 +35,14 @@ export const origin = z
   .string()
   .refine(isOrigin, 'must be an http or https origin, for example https://api.example.org');
 
+/** Origins that the service sends a preflight for, so their number bounds a storage test. */
+const originsMax = 10;
+
+export const originList = textList.refine(
+  (items) => items.length <= originsMax && items.every(isOrigin),
+  `must be a list of at most ${originsMax} http or https origins, for example https://app.example.org, separated by commas`,
+);
+
 export const shareUrlTemplate = z
   .string()
   .refine(
@@ -46,6 +54,20 @@ export const mailbox = z.string().transform((text, context) => {
   const parsed = parseMailbox(text);
   if (parsed !== null) return parsed;
   context.addIssue('must be an address, alone or as in: Name <name@example.org>');
+  return z.NEVER;
+});
+
+/** One to ten plain addresses, separated by commas. The message quotes none of them. */
+export const addressList = z.string().transform((text, context) => {
+  const addresses = text.split(',').map((address) => address.trim());
+  if (
+    addresses.length <= 10 &&
+    addresses.every(isPlainAddress) &&
+    new Set(addresses).size === addresses.length
+  ) {
+    return addresses.map((address) => ({ name: '', address }));
+  }
+  context.addIssue('must be one to ten different addresses, separated by commas, such as ops@example.org');
   return z.NEVER;
 });
 

@@ -33,6 +33,7 @@ export const securityNoticeKind = z.enum([
   'account_reclaimed',
   'account_guessed_at',
   'share_guessed_at',
+  'share_opened',
   'passkey_added',
   'passkey_removed',
   'passkey_refused',

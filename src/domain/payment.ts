@@ -27,7 +27,11 @@ const money = { amount: minorAmount, currency: currencyCode };
 export const paymentFact = z.discriminatedUnion('kind', [
   /** `nothing`: a genuine report that does not concern the service. */
   z.strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'nothing']) }),
-  z.strictObject({ kind: z.literal('paid'), ...money }),
+  /**
+   * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make
+   * it another amount.
+   */
+  z.strictObject({ kind: z.literal('paid'), ...money, charged: minorAmount.exactOptional() }),
   /** The total that was refunded of the transaction so far. */
   z.strictObject({ kind: z.literal('refunded-in-total'), ...money }),
   /** One refund with its id. */
@@ -41,6 +45,9 @@ export const paymentFact = z.discriminatedUnion('kind', [
     kind: z.literal('dispute'),
     dispute_id: z.string().min(1).max(256),
     status: z.enum(['open', 'won', 'lost']),
+    /** The disputed money; left out where the platform names none, and then the dispute is about the whole payment. */
+    amount: minorAmount.exactOptional(),
+    currency: currencyCode.exactOptional(),
   }),
   /** A genuine report of a relevant kind whose field `field` is missing or invalid. An operator reviews it. */
   z.strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) }),
@@ -53,7 +60,7 @@ export function moneyOf(fact: PaymentFact): {
   readonly currency: string | null;
 } {
   return 'amount' in fact
-    ? { amount: fact.amount, currency: fact.currency }
+    ? { amount: fact.amount ?? null, currency: fact.currency ?? null }
     : { amount: null, currency: null };
 }
 

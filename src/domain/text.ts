@@ -23,10 +23,8 @@ export const namePattern = `^[${space}]*${within(notControl)}[${space}]*$`;
 export const optionalNamePattern = `^[${space}]*(${within(notControl)}[${space}]*)?$`;
 /** What `checkText` accepts, besides the length. */
 export const textPattern = `^[${space}]*${within(notControlExceptLineEnds)}[${space}]*$`;
-/** A path of printable segments, none of them empty, `.` or `..`. */
-export const segmentsPattern = ((segment: string) => `^${segment}(/${segment})*$`)(
-  `(?!\\.{1,2}(/|$))[^/${control}]+`,
-);
+/** A printable text that is not only slashes, without the segments `.` and `..`. */
+export const objectKeyPattern = `^(?!(${notControl}*/)?\\.{1,2}(/|$))/*[^/${control}]${notControl}*$`;
 /** A printable text without the segments `.` and `..`. */
 export const folderPattern = `^(?!(${notControl}*/)?\\.{1,2}(/|$))${notControl}*$`;
 

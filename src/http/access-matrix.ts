@@ -27,6 +27,8 @@ const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
  */
 const matrix = {
   // The service itself (docs/design.md#health-and-metrics, docs/design.md#openapi-document).
+  getHome: publicAccess,
+  getOverview: publicAccess,
   getHealth: publicAccess,
   getReadiness: publicAccess,
   getKeys: publicAccess,
@@ -108,10 +110,12 @@ const matrix = {
   }),
   listStorages: projectAccess({ ...reads, apiKey: 'storage:read' }),
   getStorage: projectAccess({ ...reads, apiKey: 'storage:read' }),
+  listUndeletedObjects: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeStorage: projectAccess(managesStorages),
   deleteStorage: projectAccess(managesStorages),
   replaceStorageCredentials: projectAccess(managesStorages),
   testStorage: projectAccess({ ...managesStorages, apiKey: 'storage:test' }),
+  setStorageCors: projectAccess(managesStorages),
   chooseDefaultStorage: projectAccess(managesStorages),
   disableStorage: projectAccess(managesStorages),
   enableStorage: projectAccess(managesStorages),
@@ -124,7 +128,16 @@ const matrix = {
   getAsset: projectAccess({ ...reads, apiKey: 'asset:read' }),
   changeAsset: projectAccess(managesAssets),
   deleteAsset: projectAccess(managesAssets),
+  importAssets: projectAccess(managesAssets),
+  putAssetRendition: projectAccess(managesAssets),
+  removeAssetRendition: projectAccess(managesAssets),
   issueUploadUrl: projectAccess(managesAssets),
+  confirmUpload: projectAccess(managesAssets),
+  startUpload: projectAccess(managesAssets),
+  // Its URLs write, so viewers and auditors may not call it.
+  listUploadParts: projectAccess(managesAssets),
+  completeUpload: projectAccess(managesAssets),
+  abortUpload: projectAccess(managesAssets),
   // This is a POST, so auditors may not call it.
   issueMediaLinks: projectAccess({ role: 'viewer', apiKey: 'asset:read' }),
 
@@ -134,10 +147,15 @@ const matrix = {
   getShare: projectAccess({ ...reads, apiKey: 'share:read' }),
   changeShare: projectAccess(managesShares),
   revokeShare: projectAccess(managesShares),
+  mailShare: projectAccess(managesShares),
   listShareAccesses: projectAccess({ ...reads, apiKey: 'share:read' }),
+  getShareQrCode: projectAccess({ ...reads, apiKey: 'share:read' }),
+  describeShare: publicAccess,
   verifyShare: publicAccess,
   renewShareMedia: publicAccess,
   getSharePage: publicAccess,
+  // The URL carries a token of this service.
+  getPlaylist: publicAccess,
 
   // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
@@ -146,6 +164,7 @@ const matrix = {
   getOrder: sessionAccess('passed'),
   cancelOrder: sessionAccess('passed'),
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
+  getProjectOrder: projectAccess({ ...reads, apiKey: 'order:read' }),
 
   // Callbacks prove their sender by a signature (docs/design.md#payment-callbacks).
   receivePaymentCallback: publicAccess,
@@ -156,6 +175,8 @@ const matrix = {
   listPaymentsInReview: operatorAccess,
   resolvePayment: operatorWithFactor,
   dismissUnmatchedPayments: operatorWithFactor,
+  findPayments: operatorAccess,
+  recordPayment: operatorWithFactor,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 
@@ -180,6 +201,12 @@ const matrix = {
 
   // Nodes (docs/design.md#peer-nodes).
   listPeers: agentAccess,
+  reportNodeCheck: agentAccess,
+  createNode: operatorAccess,
+  listNodes: operatorAccess,
+  getNode: operatorAccess,
+  changeNode: operatorAccess,
+  removeNode: operatorAccess,
 } as const satisfies Readonly<Record<string, Policy>>;
 
 /** The names of the service's routes: `operationId` of the OpenAPI document. */

@@ -2,17 +2,22 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { HttpError } from './http-error.js';
 
-/** @throws HttpError 503 without a configured secret, 401 for a wrong one */
-export type CheckAgentSecret = (presented: string | null) => void;
+/** The secrets that agents may present. */
+export interface KnownAgentSecrets {
+  /** Returns the SHA-256 of each secret; none when no secret is configured. */
+  digests(): readonly Buffer[];
+  /** Resolves when the secrets have been read since the call. */
+  refreshed(): Promise<void>;
+}
 
 /**
- * Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes).
- * @param secrets `NODE_AGENT_SECRET` and `NODE_AGENT_SECRET_PREVIOUS`; empty ones count as not configured
+ * Checks a secret at once, or after the next reading of the secrets when no known secret matches it.
+ * @throws HttpError 503 without a configured secret, 401 for a wrong one
  */
-export function makeCheckAgentSecret(secrets: readonly (string | undefined)[]): CheckAgentSecret {
-  const digests = secrets
-    .filter((secret): secret is string => secret !== undefined && secret !== '')
-    .map((secret) => sha256(Buffer.from(secret, 'utf8')));
+export type CheckAgentSecret = (presented: string | null) => void | Promise<void>;
+
+/** Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes). */
+export function makeCheckAgentSecret(secrets: KnownAgentSecrets): CheckAgentSecret {
   // Agents always present the same bytes, and hashing costs as much as the rest of the gate, so digests are cached. The
   // map finds an entry by a seeded hash of the whole string, so its time reveals nothing about a secret.
   const hashed = new LRUCache<string, Buffer>({ max: 16 });
@@ -24,15 +29,25 @@ export function makeCheckAgentSecret(secrets: readonly (string | undefined)[]): 
     hashed.set(presented, digest);
     return digest;
   };
+  // Every configured secret is compared, so the time does not reveal which one matched.
+  const isKnown = (digest: Buffer): boolean =>
+    secrets.digests().filter((known) => timingSafeEqual(known, digest)).length > 0;
+  const requireSecret = (): void => {
+    if (secrets.digests().length > 0) return;
+    throw new HttpError('agent_secret_not_configured', 'no agent secret is configured on this service');
+  };
+  const checkAgain = async (digest: Buffer): Promise<void> => {
+    await secrets.refreshed();
+    requireSecret();
+    if (!isKnown(digest)) throw new HttpError('unauthorized', 'X-Agent-Secret does not match');
+  };
   return (presented) => {
-    if (digests.length === 0) {
-      throw new HttpError('agent_secret_not_configured', 'no agent secret is configured on this service');
+    if (presented === null) {
+      requireSecret();
+      throw new HttpError('unauthorized', 'X-Agent-Secret is missing');
     }
-    if (presented === null) throw new HttpError('unauthorized', 'X-Agent-Secret is missing');
     const digest = digestOf(presented);
-    // Every configured secret is compared, so the time does not reveal which one matched.
-    const matches = digests.filter((known) => timingSafeEqual(known, digest));
-    if (matches.length === 0) throw new HttpError('unauthorized', 'X-Agent-Secret does not match');
+    return isKnown(digest) ? undefined : checkAgain(digest);
   };
 }
 

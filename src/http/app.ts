@@ -1,6 +1,7 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import { areaOf, checkRoutes } from './check-routes.js';
+import { makeCors } from './cors.js';
 import { describeForLog } from './error-reply.js';
 import { HttpError } from './http-error.js';
 import { makeObserve, type ObserveDeps } from './observe.js';
@@ -11,6 +12,8 @@ import type { HttpState, Shell } from './shell.js';
 export interface AppDeps extends Shell, ObserveDeps {
   readonly routes: readonly Route[];
   readonly requestLimits: RequestLimits;
+  /** The origins of pages that may read replies; null, or left out, for any. */
+  readonly corsOrigins?: readonly string[] | null;
 }
 
 /** Makes the application. It does not listen. @throws Error naming every route with an incomplete declaration */
@@ -37,14 +40,16 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     logger.debug({ error: describeForLog(error) }, 'reply broken off');
   });
   app.use(makeObserve(deps));
+  app.use(makeCors(deps.corsOrigins ?? null));
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use(async (ctx, next) => {
     const { path } = ctx;
     const matched = routers.get(shapeOf(path))?.match(path, ctx.method);
-    const layer = matched?.pathAndMethod[0];
+    const layers = mostFixed(matched?.path ?? []);
+    const layer = layers.find(({ methods }) => methods.includes(ctx.method));
     const serve = layer?.stack[0];
     if (layer === undefined || serve === undefined) {
-      throw notServed(matched?.path.flatMap(({ methods }) => methods) ?? []);
+      throw notServed(layers.flatMap(({ methods }) => methods));
     }
     const params = layer.params(path, layer.captures(path));
     await serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next);
@@ -57,6 +62,15 @@ function storesFor({ method, raw }: Route): readonly StoreName[] {
   // The acceptance of a payment callback needs the log alone, and reads go on while the log is away.
   if (raw !== undefined) return ['eventStore'];
   return method === 'GET' ? ['readModels', 'state'] : ['eventStore', 'readModels', 'state'];
+}
+
+/** Returns the patterns with the fewest parameters: `/assets/import` also matches `/assets/:assetId`, and is no id. */
+function mostFixed<Layer extends { readonly paramNames: readonly unknown[] }>(
+  layers: readonly Layer[],
+): readonly Layer[] {
+  if (layers.length < 2) return layers;
+  const fewest = Math.min(...layers.map(({ paramNames }) => paramNames.length));
+  return layers.filter(({ paramNames }) => paramNames.length === fewest);
 }
 
 /** @param methods the methods of the path; none for an unknown path */

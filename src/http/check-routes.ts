@@ -69,6 +69,7 @@ function problemsOfRequest({ request, path, method }: Partial<Route>): string[] 
   const problems = parts
     .filter((part) => !(request?.[part] instanceof z.ZodType))
     .map((part) => `has no schema for its ${part}`);
+  if (!(request?.query instanceof z.ZodObject)) problems.push('has a query without a list of parameters');
   if (method === 'GET' && !(request?.body instanceof z.ZodUndefined)) problems.push('takes a body');
   // The application finds routes by their area.
   if (areaOf((path ?? '').split('/')).startsWith(':')) problems.push('has a parameter for its area');

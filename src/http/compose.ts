@@ -7,7 +7,7 @@ import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../security/access-tokens.js';
 import { ipBuckets, makeClientIp } from '../security/client-ip.js';
 import { makeRateLimiter, type RateLimit } from '../security/rate-limit.js';
-import { makeCheckAgentSecret } from './agent-secret.js';
+import { type KnownAgentSecrets, makeCheckAgentSecret } from './agent-secret.js';
 import { makeApp } from './app.js';
 import type { AccessReader } from '../../projections/access/reader.js';
 import { makeAuthenticator } from './authenticate.js';
@@ -34,14 +34,16 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** `TRUSTED_PROXIES`, `LIMITS_FILE` and the agent secrets, the current one first. */
+  /** `TRUSTED_PROXIES` and `LIMITS_FILE`. */
   readonly trustedProxies: readonly string[];
   readonly limits: Readonly<Record<string, RateLimit>>;
   /** `MAX_CONNECTIONS_PER_CLIENT`; 100 when left out. */
   readonly maxConnectionsPerClient?: number;
   /** `MAX_REQUESTS_PER_USER`; 4 when left out. */
   readonly maxRequestsPerUser?: number;
-  readonly agentSecrets: readonly (string | undefined)[];
+  /** The origins of pages that may read replies; any when left out or null. */
+  readonly corsOrigins?: readonly string[] | null;
+  readonly agentSecrets: KnownAgentSecrets;
   readonly routes: readonly Route[];
   readonly availability?: StoresAvailability;
   /** Those of docs/design.md#limit-of-a-request when left out. */
@@ -97,6 +99,7 @@ export function composeHttp(deps: HttpDeps): Http {
     requestsPerClientMax: deps.maxConnectionsPerClient ?? serverLimits.connectionsPerClientMax,
     digestIp: (address) => digests.ip(address),
     overHttps: deps.publicUrl.startsWith('https:'),
+    corsOrigins: deps.corsOrigins ?? null,
     closing: () => closing,
   });
   const handler = app.callback();

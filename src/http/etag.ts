@@ -11,6 +11,11 @@ export function contentTag(body: string): string {
   return `"${digest(body)}"`;
 }
 
+/** Makes `W/"<digest>"`, for replies of which two are equivalent while what the tag covers is the same (RFC 9110, 8.8.3). */
+export function weakTag(covered: string): string {
+  return `W/${contentTag(covered)}`;
+}
+
 function digest(body: string): string {
   return hash('sha256', body, 'base64url').slice(0, 22);
 }
@@ -19,7 +24,12 @@ function digest(body: string): string {
 export function matchesNone(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false;
   if (field === tag || field.trim() === '*') return true;
-  return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+  const opaque = withoutWeakness(tag);
+  return field.split(',').some((one) => withoutWeakness(one.trim()) === opaque);
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, '');
 }
 
 /** Stands for a tag of another service, which the comparison then refuses after the checks of the body. */

@@ -66,8 +66,9 @@ export function makeExchange<
     ctx.state.actor = grant.caller.actor;
 
     // 3. Content type 415, then body, query and headers 400.
-    const body = noBody?.success === true ? noBody.data : validate(request.body, contentOf(ctx, received));
+    const content = noBody?.success === true ? null : contentOf(ctx, received);
     const query = readQuery(ctx.querystring);
+    const body = noBody?.success === true ? noBody.data : validate(request.body, content);
     const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
@@ -75,17 +76,28 @@ export function makeExchange<
     refuseForLack(spec);
 
     // 4. The limit per client 429, which only well-formed requests reach.
-    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, ctx.state.client);
+    const { requestId, client, tracked } = ctx.state;
+    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, { client, params });
 
     // 5. The work itself: 409, 412, 503.
-    const { requestId, client, tracked } = ctx.state;
     const { actor } = grant.caller;
     const work = async (identity: CommandIdentity): Promise<FinishedReply> => {
       // Added properties come before the spread: after it, each costs the engine several times as much.
       const ids = { causationId: requestId, correlationId: requestId };
       const command = { ...ids, actor, request: tracked, ...identity };
       const userAgent = userAgentOf(ctx.req);
-      const given = { params, query, body, client, userAgent, expectedRevision, command, ...grant };
+      const acceptLanguage = ctx.req.headers['accept-language'];
+      const given = {
+        params,
+        query,
+        body,
+        client,
+        userAgent,
+        acceptLanguage,
+        expectedRevision,
+        command,
+        ...grant,
+      };
       const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
@@ -162,9 +174,14 @@ function idempotencyKey(request: IncomingMessage): string | undefined {
 
 type ReplyFormat = Parameters<typeof finishReply>[1];
 
-/** Bytes that are no text have no charset. */
+/** Bytes that are no text have no charset, and playlists are always UTF-8 (RFC 8216, section 4). */
+const withoutCharset: ReadonlySet<string> = new Set([
+  'application/octet-stream',
+  'application/vnd.apple.mpegurl',
+]);
+
 function typeWithCharset(mediaType: string): string {
-  return mediaType === 'application/octet-stream' ? mediaType : `${mediaType}; charset=utf-8`;
+  return withoutCharset.has(mediaType) ? mediaType : `${mediaType}; charset=utf-8`;
 }
 
 function replyFormats(spec: {
@@ -188,7 +205,8 @@ function replyFormats(spec: {
   };
 }
 
-function send(ctx: RouterContext<HttpState>, { status, content, headers }: FinishedReply): void {
+function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
+  const { status, headers } = reply;
   const tag = headers['etag'];
   const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
   setHeaders(ctx.res, headers);
@@ -198,5 +216,6 @@ function send(ctx: RouterContext<HttpState>, { status, content, headers }: Finis
     return;
   }
   ctx.status = status;
-  ctx.body = content;
+  // Only now, because some replies make their content when it is asked for.
+  ctx.body = reply.content;
 }

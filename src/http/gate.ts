@@ -160,10 +160,10 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     agent: async (_policy, request, readPath) => {
       const secret = presentedAgentSecret(request);
       // A request without a secret is no guess.
-      if (secret === null) checkAgentSecret(null);
-      await withWrongOnesLimited(limiter, 'wrong_agent_secret', request.client, () => {
-        checkAgentSecret(secret);
-      });
+      if (secret === null) await checkAgentSecret(null);
+      await withWrongOnesLimited(limiter, 'wrong_agent_secret', request.client, () =>
+        checkAgentSecret(secret),
+      );
       return { grant: { caller: { kind: 'agent', actor: 'agent' } }, params: readPath() };
     },
 

@@ -5,10 +5,12 @@ import { HttpError } from './http-error.js';
 
 export type Limiter = RateLimiter<LimitName>;
 
-/** A limit per client address; only replies with these statuses count. */
+/** A limit per client address, or per value of a parameter in the path; only replies with these statuses count. */
 export interface RouteLimit {
   readonly name: LimitName;
   readonly counts: readonly number[] | 'all';
+  /** The name of the parameter. */
+  readonly by?: string;
 }
 
 /** @throws HttpError 429 with `Retry-After` */
@@ -52,10 +54,10 @@ function rateLimited(retryAfter: number): HttpError {
 export function reservePlaces(
   limiter: Limiter,
   limits: readonly RouteLimit[],
-  client: string,
+  { client, params }: { readonly client: string; readonly params: Readonly<Record<string, string>> },
 ): (status: number) => void {
-  const key = ipBuckets(client);
-  const reservation = limiter.reserve(limits.map(({ name }) => ({ name, key })));
+  const keyOf = ({ by }: RouteLimit): RateKey => (by === undefined ? ipBuckets(client) : String(params[by]));
+  const reservation = limiter.reserve(limits.map((limit) => ({ name: limit.name, key: keyOf(limit) })));
   if (!reservation.allowed) throw rateLimited(reservation.retryAfterSeconds);
   return (status) => {
     const counted = limits.filter(({ counts }) => counts === 'all' || counts.includes(status));

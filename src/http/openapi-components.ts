@@ -23,7 +23,7 @@ export const components = {
       description: "Names the request: the caller's own name for it where that was acceptable.",
       schema: { type: 'string', minLength: 1, maxLength: 64 },
     },
-    ETag: { required: true, schema: { type: 'string', pattern: '^".+"$' } },
+    ETag: { required: true, schema: { type: 'string', pattern: '^(W/)?".+"$' } },
     Location: { required: true, schema: { type: 'string', pattern: '^/' } },
     'Retry-After': {
       required: true,

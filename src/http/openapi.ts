@@ -28,7 +28,16 @@ export interface OpenApiOperation extends Json {
 /** Describes the routes as an OpenAPI 3.1 document, from the same schemas that validate. */
 export function makeOpenApi(
   routes: readonly Route[],
-  { version, publicUrl }: { readonly version: string; readonly publicUrl: string },
+  {
+    version,
+    publicUrl,
+    passwordRules,
+  }: {
+    readonly version: string;
+    readonly publicUrl: string;
+    /** The rules for a new password, for people. */
+    readonly passwordRules: string;
+  },
 ): OpenApiDocument {
   const schemas: Json = {};
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
@@ -45,7 +54,8 @@ export function makeOpenApi(
         'Errors are {"code", "message"}. HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with ' +
         '`Allow`, an unknown path 404 `not_found`. Who has two-factor authentication on is refused with 403 ' +
         '`two_factor_required` until the session has passed it. Before the service is ready, all but /healthz, /readyz, ' +
-        '/openapi.json, /docs, /.well-known/jwks.json and payment callbacks answer 503.',
+        '/openapi.json, /docs, /.well-known/jwks.json and payment callbacks answer 503.\n\n' +
+        `A new password: ${passwordRules}.`,
     },
     servers: [{ url: publicUrl }],
     paths,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { disposition } from '../domain/payment-callback/status.js';
-import { currencyCode, paymentAction, paymentId } from '../domain/payment.js';
+import { orderForOperator, reviewReason } from '../../projections/orders/resource.js';
+import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
+import { orderStatusSchema } from '../domain/order/status.js';
+import { currencyCode, paymentAction, paymentId, paymentProvider } from '../domain/payment.js';
 import { entityId } from '../domain/fields.js';
 
 /** A plan (docs/design.md#plans-and-orders). */
@@ -16,6 +19,27 @@ export const plan = z
   })
   .meta({ id: 'Plan' });
 
+/** A platform that is set up, and how a buyer pays with it. */
+export const paymentPlatform = z
+  .strictObject({
+    provider: paymentProvider,
+    ways: z
+      .array(
+        z.strictObject({
+          kind: z.enum(['order_number']).meta({
+            description:
+              '`order_number`: the shop creates the payment at the platform, with the order’s `number`, amount and currency. ' +
+              'Later releases may add kinds.',
+          }),
+          fields: z
+            .array(z.string())
+            .meta({ description: 'The platform’s fields that may carry the number, the usual one first.' }),
+        }),
+      )
+      .meta({ description: 'How an order is paid.' }),
+  })
+  .meta({ id: 'PaymentPlatform' });
+
 /** The outcome of a payment that an operator decided on. */
 export const paymentResolution = z
   .strictObject({
@@ -28,3 +52,28 @@ export const paymentResolution = z
     }),
   })
   .meta({ id: 'PaymentResolution' });
+
+/** What is known of a transaction. */
+export const foundPayments = z
+  .strictObject({
+    items: z.array(paymentCallbackResource).meta({ description: 'What was reported of it, and recorded.' }),
+    orders: z
+      .array(orderForOperator)
+      .meta({ description: 'The orders that it pays, or that a report names.' }),
+  })
+  .meta({ id: 'FoundPayments' });
+
+/** The outcome of a payment that an operator recorded. */
+export const paymentRecord = z
+  .strictObject({
+    id: paymentId,
+    order_id: entityId,
+    order_number: z.string(),
+    outcome: z.enum(['recorded', 'known']).meta({ description: '`known`: the same was recorded before.' }),
+    disposition: disposition.nullable().meta({
+      description: 'What it was settled as; null while it is held, as `unmatched` shows.',
+    }),
+    order_status: orderStatusSchema,
+    in_review: z.array(reviewReason).meta({ description: 'Why payments of the order wait for an operator.' }),
+  })
+  .meta({ id: 'PaymentRecord' });

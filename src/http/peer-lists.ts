@@ -1,56 +1,150 @@
-import { LRUCache } from 'lru-cache';
-import type { NodeReader, NodeResource, PeerOf } from '../../projections/peer-nodes/reader.js';
-import { contentTag } from './etag.js';
+import type { NodeReader, PeerOf } from '../../projections/peer-nodes/reader.js';
+import { presentPeer } from '../../projections/peer-nodes/reader.js';
 import type { Clock } from '../event-sourcing/ports/clock.js';
+import { contentTag, weakTag } from './etag.js';
 import type { PreparedBody } from './reply.js';
 
-/** The largest size of the cached lists in bytes. Each requesting node has a different list. */
-const keptBytesMax = 16 * 1024 * 1024;
+type Listed = Awaited<ReturnType<NodeReader['listed']>>;
+type ListedNode = Listed['nodes'][number];
+type Check = Listed['checks']['byNode'] extends ReadonlyMap<string, infer Value> ? Value : never;
 
+/** The nodes between two changes of one of them. */
 interface Edition {
-  readonly nodes: readonly NodeResource[];
-  readonly byId: ReadonlyMap<string, string>;
-  readonly byAddress: ReadonlyMap<string, string>;
-  readonly lists: LRUCache<string, PreparedBody>;
+  readonly nodes: Listed['nodes'];
+  /** The tag of all that the entity tag covers: everything but the counters and `last_checked_at`. */
+  readonly tag: string;
+  readonly byId: ReadonlyMap<string, readonly number[]>;
+  readonly byAddress: ReadonlyMap<string, readonly number[]>;
+  /** The tags of the lists, by the places that they leave out. */
+  readonly tags: Map<string, string>;
 }
 
+/** The whole list as bytes, with the place of each node in it. */
+interface Version {
+  readonly nodes: Listed['nodes'];
+  readonly checks: number;
+  readonly bytes: Buffer;
+  /** The start of each node, and the end of the list and a comma after the last one. */
+  readonly starts: readonly number[];
+}
+
+interface SerialisedNode {
+  readonly revision: bigint;
+  readonly check: Check | undefined;
+  readonly bytes: Buffer;
+}
+
+const none: readonly number[] = [];
+const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
 /**
- * Makes the function that serves peer lists. It serialises and tags a list once for each state of the nodes and each
- * requesting node. The reader returns the same array while nothing has changed, or within a second if its store cannot
- * detect that (docs/design.md#peer-nodes).
+ * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or
+ * its counters change. The body for a client is made of slices around its node (docs/design.md#peer-nodes).
  */
 export function makePeerLists({
   nodes,
   clock,
 }: {
-  readonly nodes: Pick<NodeReader, 'list'>;
+  readonly nodes: Pick<NodeReader, 'listed'>;
   readonly clock: Clock;
 }): (peerOf: PeerOf) => Promise<PreparedBody> {
   let edition: Edition | null = null;
+  let version: Version | null = null;
+  let serialised = new Map<string, SerialisedNode>();
+
   return async (peerOf) => {
-    const listed = await nodes.list({ now: clock.now() });
-    if (edition?.nodes !== listed) edition = openEdition(listed);
-    // All callers that exclude no node share the list under the empty name.
+    const listed = await nodes.listed({ now: clock.now() });
+    const current = edition?.nodes === listed.nodes ? edition : openEdition(listed.nodes);
+    edition = current;
     const leftOut =
-      ('nodeId' in peerOf ? edition.byId.get(peerOf.nodeId) : edition.byAddress.get(peerOf.address)) ?? '';
-    const kept = edition.lists.get(leftOut);
-    if (kept !== undefined) return kept;
-    const items = listed.filter((node) =>
-      'nodeId' in peerOf ? node.id !== peerOf.nodeId : node.ip_address !== peerOf.address,
-    );
-    const text = JSON.stringify({ items });
-    const made = { bytes: Buffer.from(text), tag: contentTag(text) };
-    edition.lists.set(leftOut, made);
-    return made;
+      ('nodeId' in peerOf ? current.byId.get(peerOf.nodeId) : current.byAddress.get(peerOf.address)) ?? none;
+    return {
+      tag: tagOf(current, leftOut),
+      // A reply 304 needs no bytes.
+      get bytes() {
+        return without(leftOut, versionOf(listed));
+      },
+    };
+  };
+
+  function versionOf({ nodes: documents, checks }: Listed): Version {
+    if (version?.nodes === documents && version.checks === checks.version) return version;
+    const next = new Map<string, SerialisedNode>();
+    const parts: Buffer[] = [];
+    const starts: number[] = [];
+    let at = 0;
+    for (const document of documents) {
+      const check = checks.byNode.get(document.id);
+      const node = sameAs(serialised.get(document.id), document, check) ?? serialise(document, check);
+      next.set(document.id, node);
+      parts.push(node.bytes, comma);
+      starts.push(at);
+      at += node.bytes.length + comma.length;
+    }
+    starts.push(at);
+    serialised = next;
+    version = { nodes: documents, checks: checks.version, bytes: Buffer.concat(parts), starts };
+    return version;
+  }
+}
+
+function tagOf({ tag, tags }: Edition, leftOut: readonly number[]): string {
+  const key = leftOut.join(' ');
+  const known = tags.get(key);
+  if (known !== undefined) return known;
+  const made = weakTag(`${tag} ${key}`);
+  tags.set(key, made);
+  return made;
+}
+
+function sameAs(
+  known: SerialisedNode | undefined,
+  { revision }: ListedNode,
+  check: Check | undefined,
+): SerialisedNode | undefined {
+  const isSame = known?.revision === revision && known.check?.sequence === check?.sequence;
+  return isSame ? known : undefined;
+}
+
+function serialise(document: ListedNode, check: Check | undefined): SerialisedNode {
+  const bytes = Buffer.from(JSON.stringify(presentPeer(document, check)));
+  return { revision: document.revision, check, bytes };
+}
+
+/** Returns the list without the nodes at some places. */
+function without(leftOut: readonly number[], { bytes, starts }: Version): Buffer {
+  const slices: Buffer[] = [];
+  let from = 0;
+  for (const place of [...leftOut, starts.length - 1]) {
+    const end = starts[place] ?? 0;
+    if (end > from) slices.push(bytes.subarray(from, end));
+    from = starts[place + 1] ?? end;
+  }
+  const last = slices.pop()?.subarray(0, -comma.length) ?? Buffer.alloc(0);
+  return Buffer.concat([opening, ...slices, last, closing]);
+}
+
+function openEdition(nodes: Listed['nodes']): Edition {
+  const covered = nodes.map((document) => presentPeer(document, undefined));
+  return {
+    nodes,
+    tag: contentTag(JSON.stringify(covered)),
+    byId: placesBy(covered.map(({ id }) => id)),
+    byAddress: placesBy(covered.map(({ ip_address: address }) => address)),
+    tags: new Map(),
   };
 }
 
-/** The names of the lists: `id …` excludes one node, `ip …` all nodes of an address. */
-function openEdition(nodes: readonly NodeResource[]): Edition {
-  return {
-    nodes,
-    byId: new Map(nodes.map(({ id }) => [id, `id ${id}`])),
-    byAddress: new Map(nodes.map(({ ip_address: address }) => [address, `ip ${address}`])),
-    lists: new LRUCache({ maxSize: keptBytesMax, sizeCalculation: ({ bytes }) => bytes.length }),
-  };
+function placesBy(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [place, name] of names.entries()) {
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [place]);
+    else known.push(place);
+  }
+  return places;
 }

@@ -14,12 +14,18 @@ export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
-  /** The UTF-8 bytes, encoded once and not for every request. */
+  /** The UTF-8 bytes, encoded once and not for every request. It may be a getter. */
   readonly bytes: Buffer;
   readonly tag: string;
   readonly contentSecurityPolicy?: string;
   /** False for pages that search engines must not index. */
   readonly isIndexed?: boolean;
+  /** The language tag of a page that `Accept-Language` selects. */
+  readonly language?: string;
+  /** In place of the route's. */
+  readonly cacheControl?: `private, max-age=${number}`;
+  /** Whether pages of every origin may read it. */
+  readonly isForAllOrigins?: boolean;
 }
 
 interface ReplyExtras {
@@ -55,11 +61,28 @@ export function finishReply(
 ): FinishedReply {
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   if (reply.prepared !== undefined) {
-    const { tag, contentSecurityPolicy, isIndexed = true } = reply.prepared;
+    const { tag, contentSecurityPolicy, isIndexed = true, language } = reply.prepared;
     headers['etag'] = tag;
     if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
+    if (reply.prepared.cacheControl !== undefined) headers['cache-control'] = reply.prepared.cacheControl;
+    if (reply.prepared.isForAllOrigins === true) {
+      headers['access-control-allow-origin'] = '*';
+      headers['cross-origin-resource-policy'] = 'cross-origin';
+    }
     if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
-    return { status: reply.status, content: reply.prepared.bytes, headers };
+    if (language !== undefined) {
+      headers['content-language'] = language;
+      headers['vary'] = 'Accept-Language';
+    }
+    const { prepared, status } = reply;
+    return {
+      status,
+      // A reply 304 never asks for the bytes, which some bodies make only then.
+      get content() {
+        return prepared.bytes;
+      },
+      headers,
+    };
   }
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };

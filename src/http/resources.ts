@@ -25,8 +25,12 @@ export const mediaLink = z
   .strictObject({
     kind: z.string().meta({ description: '`original`, or the kind of a rendition.' }),
     url: z.string(),
+    inline_url: z.string().optional().meta({
+      description: 'Only of a PDF or a text in a share: a URL that shows it, where `url` may save it.',
+    }),
     method: z.literal('GET'),
     media_type: z.string(),
+    language: z.string().optional().meta({ description: 'Of subtitles (BCP 47).' }),
     expires_at: instant,
   })
   .meta({ id: 'MediaLink' });

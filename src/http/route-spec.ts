@@ -7,10 +7,12 @@ import type { HttpError } from './http-error.js';
 import type { RouteLimit } from './limits.js';
 import type { Reply, ReplySpecs } from './reply.js';
 
-/** Schemas of routes whose path has no parameters, whose query is ignored, or that take no body. */
+/** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});
 export const noQuery = z.object({});
 export const noBody = z.undefined();
+/** The query of a page for people: mail and chat programs add parameters to links. */
+export const ignoredQuery = z.looseObject({});
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -22,6 +24,8 @@ export interface RouteRequest<Params, Query, Body> {
   readonly client: string;
   /** `User-Agent`, printable and cut to 256 characters; null if the client sends none. */
   readonly userAgent: string | null;
+  /** The field as the client sends it. */
+  readonly acceptLanguage: string | undefined;
   /** The revision from `If-Match`, which the caller has read. */
   readonly expectedRevision: bigint | undefined;
   /** Id, time and actor of the requested command. */

@@ -1,6 +1,6 @@
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { LRUCache } from 'lru-cache';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 
@@ -32,16 +32,34 @@ function describe(error: z.ZodError, where: string): string {
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }
 
-/** Caches the last hundred results, because pollers repeat the same query. The parser throws HttpError 400. */
+/**
+ * Makes the parser of a route's query. It refuses a parameter that the schema does not have, unless the schema is a loose
+ * object. It caches the last hundred results, because pollers repeat the same query. The parser throws HttpError 400.
+ */
 export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
+  const known = parameterNames(schema);
   const cached = new LRUCache<string, { readonly query: Query }>({ max: 100 });
   return (querystring) => {
-    const known = cached.get(querystring);
-    if (known !== undefined) return known.query;
-    const query = validate(schema, parseQuery(querystring), { where: 'query' });
+    const earlier = cached.get(querystring);
+    if (earlier !== undefined) return earlier.query;
+    const given = parseQuery(querystring);
+    for (const name in given) if (known?.has(name) === false) throw unknownParameter(known);
+    const query = validate(schema, given, { where: 'query' });
     cached.set(querystring, { query });
     return query;
   };
+}
+
+/** Returns the parameters that a query may have; null for a query that is ignored. */
+function parameterNames(schema: z.ZodType): ReadonlySet<string> | null {
+  if (!(schema instanceof z.ZodObject)) throw new TypeError('the schema of a query must be an object');
+  return schema.def.catchall === undefined ? new Set(Object.keys(schema.shape)) : null;
+}
+
+/** The sentence names what is possible. It does not repeat the text of the caller. */
+function unknownParameter(known: ReadonlySet<string>): HttpError {
+  const possible = known.size === 0 ? 'this call has none' : `this call has ${[...known].join(', ')}`;
+  return new HttpError('invalid_request', `query: a parameter is unknown; ${possible}`);
 }
 
 /** A repeated parameter has no single meaning. @throws HttpError 400 */

@@ -3,9 +3,9 @@ import type { Clock } from '../event-sourcing/ports/clock.js';
 import { KeyProblem } from './errors.js';
 import { keyBytes, ringNames, type KeyFile, type RingName } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
-import { rereadSeconds } from './key-waiting-times.js';
 import { decodeBase64url, parseKeyring, type Keyring } from './keyring.js';
 import type { RandomBytes } from './random-bytes.js';
+import { reread } from './reread.js';
 
 /** The settings of the operator, as text; absent if not set. */
 export type KeySettings = Readonly<Partial<Record<RingName | 'index', string | undefined>>>;
@@ -218,16 +218,7 @@ export function makeKeyRings({
     audit: liveRing('audit'),
     indexKey: current.indexKey,
     reload,
-    watch: async (signal) => {
-      while (!signal.aborted) {
-        try {
-          await clock.sleep(rereadSeconds * 1_000, signal);
-        } catch {
-          return;
-        }
-        reload();
-      }
-    },
+    watch: (signal) => reread(reload, clock, signal),
   };
 }
 

@@ -6,6 +6,8 @@ export type LastingScope =
   /** An operator's note on a payment that concerns no person with a data key. */
   | { readonly kind: 'payment-note'; readonly paymentId: string }
   | { readonly kind: 'share'; readonly projectId: string; readonly shareId: string }
+  /** The addresses and the message of a request to mail the link of a share. The scope ends when the mails have gone. */
+  | { readonly kind: 'share-mail'; readonly projectId: string; readonly mailId: string }
   | {
       readonly kind: 'storage-credentials';
       readonly projectId: string;
@@ -34,6 +36,8 @@ export function scopeParts(scope: KeyScope): readonly string[] {
       return [scope.kind, scope.paymentId];
     case 'share':
       return [scope.kind, scope.projectId, scope.shareId];
+    case 'share-mail':
+      return [scope.kind, scope.projectId, scope.mailId];
     case 'storage-credentials':
       return [scope.kind, scope.projectId, scope.storageId, String(scope.version)];
     case 'reply':

@@ -92,7 +92,11 @@ export function registerPaymentMetrics(
       /** Returns unmatched callbacks, the longest received first. */
       unmatched(page: Page): Promise<readonly { readonly received_at: string }[]>;
     };
-    readonly orders: { inReview(page: Page): Promise<readonly unknown[]> };
+    readonly orders: {
+      inReview(page: Page): Promise<readonly unknown[]>;
+      /** Counts the first payments in review by reason; 0 for a reason without one. */
+      reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
+    };
   },
 ): void {
   new Gauge({
@@ -110,6 +114,20 @@ export function registerPaymentMetrics(
         ]);
         this.set({ list: 'unmatched' }, unmatched.length);
         this.set({ list: 'review' }, review.length);
+      } catch (error) {
+        unlessAway(error);
+      }
+    },
+  });
+  new Gauge({
+    name: 'stowage_payments_in_review',
+    help: `Payments in review by reason, counted among the first ${waitingMax}.`,
+    labelNames: ['reason'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      try {
+        for (const [reason, count] of await orders.reviewReasons(waitingMax)) this.set({ reason }, count);
       } catch (error) {
         unlessAway(error);
       }

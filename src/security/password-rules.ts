@@ -29,7 +29,7 @@ const characterClasses: readonly { readonly rule: PasswordRule; readonly pattern
   { rule: 'upper_case', pattern: /\p{Lu}/u },
   { rule: 'lower_case', pattern: /\p{Ll}/u },
   { rule: 'digit', pattern: /\p{Nd}/u },
-  { rule: 'symbol', pattern: /[\p{P}\p{S}]/u },
+  { rule: 'symbol', pattern: /[\p{P}\p{S}\p{Zs}]/u },
 ];
 const lengthMin = 10;
 const lengthMax = 128;
@@ -63,15 +63,35 @@ export function brokenPasswordRule(
   return common && isCommonPassword(text) ? 'common' : null;
 }
 
-/** Returns the rule that a new password breaks, as a sentence that begins with the field; null when it breaks none. */
+/** A check that `PASSWORD_EXTRA_CHECKS` names. */
+export type ExtraCheck = 'local-part' | 'common';
+
+const extraRules: Readonly<Record<ExtraCheck, string>> = {
+  'local-part': "it does not contain the part of the e-mail address before the '@'",
+  common: 'it is not a common password, nor one with digits or symbols added',
+};
+
+/** Returns all rules for a new password of this service, as one text for people. */
+export function describePasswordRules(extraChecks: readonly ExtraCheck[]): string {
+  const classes = `${lengthMin} to ${lengthMax} characters with upper-case and lower-case letters, digits and symbols`;
+  return [`${classes}; a space counts as a symbol`, ...extraChecks.map((check) => extraRules[check])].join(
+    '; ',
+  );
+}
+
+/**
+ * Returns the rule that a new password breaks and all rules that apply, as a text that begins with the field; null when
+ * it breaks none.
+ */
 export type CheckPassword = (password: string, localPart: string) => string | null;
 
-export function makeCheckPassword(extraChecks: readonly ('local-part' | 'common')[]): CheckPassword {
+export function makeCheckPassword(extraChecks: readonly ExtraCheck[]): CheckPassword {
+  const rules = describePasswordRules(extraChecks);
   const common = extraChecks.includes('common');
   const checksLocalPart = extraChecks.includes('local-part');
   return (password, localPart) => {
     const rule = brokenPasswordRule(password, { localPart: checksLocalPart ? localPart : undefined, common });
-    return rule === null ? null : passwordRuleMessages[rule];
+    return rule === null ? null : `${passwordRuleMessages[rule]} (the rules: ${rules})`;
   };
 }
 

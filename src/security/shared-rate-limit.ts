@@ -10,6 +10,8 @@ import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './gcra.js';
 export interface SharedClaim<Name extends string> {
   readonly name: Name;
   readonly key: string;
+  /** How many it counts at once, 1 to the limit; 1 when left out. */
+  readonly times?: number;
 }
 
 export type SharedVerdict<Name extends string> =
@@ -32,7 +34,7 @@ export interface Level {
 /** Counts by named limits in all processes together; `RateLimiter` counts in one process. */
 export interface SharedRateLimiter<Name extends string> {
   /**
-   * Counts one under each claim if all allow it. A refused one counts only if a limit fills up after the check.
+   * Counts under each claim, once or `times`, if all allow it. A refused one counts only if a limit fills up after the check.
    * @throws StoreUnavailable; Overloaded when too many calls write the same key
    */
   take(claims: readonly SharedClaim<Name>[]): Promise<SharedVerdict<Name>>;
@@ -137,7 +139,7 @@ export function makeSharedRateLimiter<Name extends string>({
         const before = levelAt(claim, storedMs, nowMs);
         if (before.retryAfterMs > 0) return { keep: { level: before, storedMs } };
         // An allowed attempt has a time within the period, so this needs no cap.
-        const countedMs = gcraCount(limits[claim.name], storedMs, nowMs);
+        const countedMs = gcraCount(limits[claim.name], beforeLast(claim, storedMs, nowMs), nowMs);
         const expiresAt = new Date(Math.ceil(countedMs));
         const write = { arrival: expiresAt.toISOString() };
         return { write, expiresAt, result: levelAt(claim, countedMs, nowMs) };
@@ -146,11 +148,26 @@ export function makeSharedRateLimiter<Name extends string>({
     );
   }
 
-  function levelAt({ name }: Claim, storedMs: number | undefined, nowMs: number): Level {
+  /** Returns the arrival time after all counts of the claim but the last one. */
+  function beforeLast(
+    { name, times = 1 }: Claim,
+    arrivalMs: number | undefined,
+    nowMs: number,
+  ): number | undefined {
+    let counted = arrivalMs;
+    for (let more = times; more > 1; more -= 1) counted = gcraCount(limits[name], counted, nowMs);
+    return counted;
+  }
+
+  function levelAt(claim: Claim, storedMs: number | undefined, nowMs: number): Level {
+    const { name } = claim;
     const { limit, seconds } = limits[name];
     const arrivalMs = storedMs === undefined ? undefined : gcraCap(limits[name], storedMs, nowMs);
     const counted = Math.ceil((Math.max(0, (arrivalMs ?? nowMs) - nowMs) * limit) / (seconds * 1_000));
-    return { counted, retryAfterMs: gcraJudge(limits[name], arrivalMs, nowMs).retryAfterMs };
+    return {
+      counted,
+      retryAfterMs: gcraJudge(limits[name], beforeLast(claim, arrivalMs, nowMs), nowMs).retryAfterMs,
+    };
   }
 
   function recordOf({ name, key }: Claim): string {

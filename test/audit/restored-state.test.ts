@@ -19,7 +19,7 @@ import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 
 /** A log whose checkpoints a witness cosigns, and a state as of 70 events beside a witness that has seen 90. */
-async function givenRestored(t: ExecutionContext) {
+async function givenRestored(t: ExecutionContext, hasRecord = true) {
   const clock = makeFastClock(100);
   const random = makeSeededRandom(7);
   const eventStore = makeMemoryEventStore({ clock, random });
@@ -55,7 +55,7 @@ async function givenRestored(t: ExecutionContext) {
   await cosigned(90);
   await first.stop();
   eventStore.restore(70);
-  await restored.compareAndSet(signedRecord.key, null, backup?.value ?? null);
+  if (hasRecord) await restored.compareAndSet(signedRecord.key, null, backup?.value ?? null);
   const append = (count: number) =>
     eventStore.append(
       'order-1',
@@ -86,6 +86,21 @@ for (const [what, count] of [
     t.not(await restored.get(contradictionRecord.key), null);
   });
 }
+
+test('A log that was restored with a state without a checkpoint is a contradiction before anything is signed', async (t) => {
+  // Given a state from before the first checkpoint, and new events
+  const { append, start } = await givenRestored(t, false);
+  await append(5);
+  // When a process starts
+  const process = start();
+  // Then it has asked the witness, and signed nothing
+  await eventually('a contradiction', () => process.audit.status().contradiction !== null);
+  t.like(process.audit.status().contradiction, {
+    source: 'witness witness.example/w1',
+    what: 'the witness witness.example/w1 has cosigned 90 events, and the log has 75',
+  });
+  t.is(await process.audit.readSigned(), null);
+});
 
 test('A witness that does not answer delays no signature', async (t) => {
   const { append, start, silence } = await givenRestored(t);

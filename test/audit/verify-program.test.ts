@@ -108,45 +108,90 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
   t.notRegex([good, bad, ...replies].map(({ text }) => text).join('\n'), /\n\s+at /);
 });
 
-test('The live service is verified over HTTP, with its token', async (t) => {
+/** What a service answers to a path: a file, a status, or a status with a `Retry-After`. */
+type Answer = Buffer | number | { readonly status: number; readonly retryAfter: string };
+
+async function givenService(t: ExecutionContext) {
   const folder = givenFolder(t);
   const key = join(folder, 'log.vkey');
-  const answers: ((path: string) => Buffer | number)[] = [];
-  const asked: string[] = [];
+  const answers: ((path: string) => Answer | undefined)[] = [];
+  const asked: { readonly path: string; readonly token: string }[] = [];
   const server = createServer((request, reply) => {
     const path = (request.url ?? '').replace('/audit/log/', '');
-    asked.push(request.headers.authorization ?? 'no token');
-    const answer = answers.at(-1)?.(path) ?? 500;
-    if (typeof answer === 'number') reply.writeHead(answer, { location: '/elsewhere' }).end();
-    else reply.end(answer);
+    asked.push({ path, token: request.headers.authorization ?? 'no token' });
+    const answer = answers.at(-1)?.(path) ?? files.get(path) ?? 404;
+    if (Buffer.isBuffer(answer)) reply.end(answer);
+    else if (typeof answer === 'number') reply.writeHead(answer, { location: '/elsewhere' }).end();
+    else reply.writeHead(answer.status, { 'retry-after': answer.retryAfter }).end('wait');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/audit/log/`;
   const token = join(folder, 'token');
   writeFileSync(token, 'let-me-read\n');
-  const verify = (answer: (path: string) => Buffer | number) => {
+  /** Verifies a service that answers so, and otherwise with the files of the log. */
+  const verify = (answer: (path: string) => Answer | undefined) => {
     answers.push(answer);
+    asked.length = 0;
     return run(url, '--key', key, '--token', token);
   };
+  return { verify, asked };
+}
+
+test('The live service is verified over HTTP, with its token, by one request for 256 events', async (t) => {
+  const { verify, asked } = await givenService(t);
   // Given a service that has everything
-  const good = await verify((path) => files.get(path) ?? 404);
+  const good = await verify(() => undefined);
   t.is(good.code, 0, good.text);
-  t.deepEqual([...new Set(asked)], ['Bearer let-me-read']);
-  // Then an absent, a long and a forged file are places, and other answers allow no verdict
-  t.regex(
-    (await verify((path) => (path === 'tile/0/001' ? 404 : (files.get(path) ?? 404)))).text,
-    /tile\/0\/001: it is missing/,
+  t.deepEqual([...new Set(asked.map(({ token }) => token))], ['Bearer let-me-read']);
+  // Then no tile is read whose events have the right root, and the verdict says so
+  t.deepEqual(
+    asked.map(({ path }) => path),
+    ['checkpoint', 'tile/0/002.p/88', 'tile/1/000.p/2', 'events/000', 'events/001', 'events/002.p/88'],
   );
-  t.regex(
-    (await verify((path) => (path === 'tile/0/001' ? Buffer.alloc(9000) : (files.get(path) ?? 404)))).text,
-    /tile\/0\/001: it is too long/,
-  );
+  t.regex(good.text, /^Not read: entries, and tiles /m);
+  // And an absent, a long and a forged file are places, and other answers allow no verdict
+  const problem = async (answer: (path: string) => Answer | undefined) => (await verify(answer)).text;
+  const at =
+    (wanted: string, answer: Answer) =>
+    (path: string): Answer | undefined =>
+      path === wanted ? answer : undefined;
+  t.regex(await problem(at('events/001', 404)), /events\/001: it is missing/);
+  t.regex(await problem(at('tile/1/000.p/2', 404)), /tile\/1\/000\.p\/2: it is missing/);
+  t.regex(await problem(at('tile/1/000.p/2', Buffer.alloc(9000))), /tile\/1\/000\.p\/2: it is too long/);
+  const forged = joinLines(linesOf(files, 'events/001').toSpliced(9, 1));
+  t.regex(await problem(at('events/001', Buffer.from(forged))), /- events\/001, event 265: /);
   for (const status of [302, 401, 403, 429, 500]) {
-    const { code, text } = await verify((path) =>
-      path === 'tile/0/001' ? status : (files.get(path) ?? 404),
-    );
+    const { code, text } = await verify(at('events/001', status));
     t.is(code, 2, `${status}: ${text}`);
     t.false(text.includes('let-me-read'));
+  }
+});
+
+test('The verifier waits as Retry-After says, and ends without a verdict where the service asks for too long a wait', async (t) => {
+  const { verify, asked } = await givenService(t);
+  const refusing = (times: number, retryAfter = '0', status = 429) => {
+    let left = times;
+    return (path: string): Answer | undefined =>
+      path === 'events/001' && (left -= 1) >= 0 ? { status, retryAfter } : undefined;
+  };
+  const asks = (): number => asked.filter(({ path }) => path === 'events/001').length;
+  for (const status of [429, 503]) {
+    t.is((await verify(refusing(10, '0', status))).code, 0);
+    t.is(asks(), 11);
+  }
+  // Then the number of waits, and their time, are bounded
+  for (const [times, retryAfter, most] of [
+    [1000, '0', 11],
+    [1, '121', 1],
+    [1, 'Wed, 21 Oct 2026 07:28:00 GMT', 1],
+  ] as const) {
+    const { code, text } = await verify(refusing(times, retryAfter));
+    t.is(code, 2, `${retryAfter}: ${text}`);
+    t.regex(text, /answers with 429/);
+    t.is(asks(), most);
   }
 });

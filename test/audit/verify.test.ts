@@ -364,6 +364,14 @@ test('A gap in the revisions of a stream, and a stream without its beginning, ar
     [next],
   );
   t.true(text.includes(`revision ${revision + 1} of "${stream}" is not ${revision}`), text);
+  // And with no room for one more stream, and read as from a service
+  const mostStreams = new Set(of.map((event) => event.stream)).size;
+  for (const given of [{ mostStreams }, { mostStreams, isLive: true }]) {
+    const other = await verdictOf(exportFilesOf(of), given);
+    t.deepEqual([other.isVerified, other.places], [false, places]);
+    t.notRegex(other.text, /Not compared/);
+    t.true((await verdictOf(files, given)).isVerified);
+  }
   const begun = of.filter((event) => event.stream !== stream || event.revision > revision);
   t.true((await verdictOf(exportFilesOf(begun))).text.includes(`of "${stream}" is not 0`));
 });

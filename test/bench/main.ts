@@ -4,6 +4,7 @@ import { benchCatchUp } from './catch-up.js';
 import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
+import { benchManyAssets } from './many-assets.js';
 import type { Comparison } from './measure.js';
 import { benchPayments } from './payments.js';
 import { benchPresigning } from './presigning.js';
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   payments: benchPayments,
   logins: benchLogins,
   hostile: benchHostile,
+  'many-assets': benchManyAssets,
   'catch-up': benchCatchUp,
   start: benchStart,
   presigning: benchPresigning,

@@ -102,7 +102,7 @@ function* storyOf(random: Random, now: () => number): Generator<Step> {
     { type: 'StorageCreated', data: { ...storageCreated.data, project_id: projectId } },
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: null } },
   );
-  yield on(storage, storageCodec, { type: 'StorageTestSucceeded', data: { test_id: testId } });
+  yield on(storage, storageCodec, { type: 'StorageTestSucceeded', data: { test_id: testId, warnings: [] } });
   yield on(project, projectCodec, { type: 'DefaultStorageChanged', data: { storage_id: storageId } });
   for (let visits = 1 + Math.floor(random() * 3); visits > 0; visits -= 1) {
     const session = `session-${id()}`;

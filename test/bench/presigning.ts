@@ -46,6 +46,10 @@ export async function benchPresigning(): Promise<readonly Comparison[]> {
         ours: () => Promise.resolve(signFor(() => makeUrls(provider))),
         anchor: () => Promise.resolve(goal),
       }),
+      await compare({ ...subject, what: `part URLs, ${provider}`, goal: { atLeast: 1 } }, rounds, {
+        ours: () => Promise.resolve(signParts(makeUrls(provider))),
+        anchor: () => Promise.resolve(goal),
+      }),
     );
   }
   return withSdks(
@@ -92,6 +96,20 @@ function signFor(urlsOf: () => StorageUrls): number {
   while (performance.now() - began < roundMs) {
     signed += 1;
     urlsOf().mediaUrl({ key: `videos/2026/${signed}.mp4`, query, signedAt, expiresInSeconds: 1_200 });
+  }
+  return (signed * 1_000) / (performance.now() - began);
+}
+
+/** Returns the number of part URLs a second, with one signer as in a page of parts. */
+function signParts(urls: StorageUrls): number {
+  const bucketUploadId = 'VXBsb2FkSWRfb2ZfYV9idWNrZXQ+/=';
+  const signedAt = new Date();
+  const request = { key: 'videos/2026/rhine.mp4', bucketUploadId, size: 16_777_216, signedAt };
+  const began = performance.now();
+  let signed = 0;
+  while (performance.now() - began < roundMs) {
+    signed += 1;
+    urls.partUrl({ ...request, partNumber: (signed % 10_000) + 1, expiresInSeconds: 3_600 });
   }
   return (signed * 1_000) / (performance.now() - began);
 }

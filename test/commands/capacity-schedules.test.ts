@@ -16,11 +16,11 @@ import { partial } from '../support/fakes/partial.js';
 import { userId } from '../support/examples/ids.js';
 import { memberId as idOf } from '../support/examples/project.js';
 
-const collection = 'usage@1.1';
+const collection = `usage@${usageTally.version}.1`;
 const projectId = idOf(9_999);
 const capacityBytes = 4;
 const processes = 2;
-const schedules = 200;
+const schedules = 50;
 const stepsOfSchedule = 40;
 
 /**

@@ -1,7 +1,11 @@
 import test from 'ava';
 import { orderAggregate, type OrderCommand } from '../../src/domain/order/order.js';
-import { projectAggregate } from '../../src/domain/project/project.js';
-import { makeFulfilOrders } from '../../src/commands/orders/fulfil-order-reaction.js';
+import { holds, projectAggregate } from '../../src/domain/project/project.js';
+import {
+  makeCheckEntitlementGrants,
+  makeFulfilOrders,
+} from '../../src/commands/orders/fulfil-order-reaction.js';
+import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { orderId, userId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
@@ -67,6 +71,16 @@ async function givenPaidOrder() {
     after = hook;
   };
   const isOwed = () => world.fulfilOrder.isOwed(orderId);
+  /** Serves the newest event of the project as a reaction does. */
+  const serve = async (reaction: AnyReaction) => {
+    const { events } = await eventStore.readAll({ after: null, limit: 100 });
+    const stored = events.findLast(({ stream }) => stream === `project-${projectId}`);
+    const event = stored === undefined ? null : eventFor(reaction, stored);
+    if (event === null) throw new Error('the reaction does not follow the newest event');
+    const asked = await reaction.asks(event);
+    if (asked === 'yes') await reaction.conclude(event, contextFor(reaction, event), undefined);
+    return asked;
+  };
   const newest = async () => (await eventStore.read(`order-${orderId}`)).at(-1)?.type;
   const ids = async () => (await eventStore.readAll({ after: null, limit: 100 })).events.map(({ id }) => id);
   return {
@@ -82,6 +96,8 @@ async function givenPaidOrder() {
       isOwed,
       newest,
       ids,
+      serve,
+      checkGrants: makeCheckEntitlementGrants(world),
     },
   };
 }
@@ -144,6 +160,46 @@ test('A refund between the read and the grant is noticed after the grant, becaus
   await fulfil();
   t.false(await isEntitled());
   t.deepEqual(await marks(), []);
+});
+
+test('A grant that a process appends after a refund, and before its end, is revoked by the reaction to the grant', async (t) => {
+  const {
+    handler,
+    projectId,
+    report,
+    fulfil,
+    isEntitled,
+    beforeAppend,
+    afterAppend,
+    isOwed,
+    serve,
+    checkGrants,
+  } = await givenPaidOrder();
+  await report('c1', paid);
+  // Given a process that grants after a refund, and stops
+  beforeAppend(async () => {
+    await report('c2', refunded);
+    t.false(await isOwed(), 'the reaction to the refund finds nothing to revoke');
+  });
+  afterAppend((type) =>
+    type === 'EntitlementGranted' ? Promise.reject(new Error('stopped')) : Promise.resolve(),
+  );
+  await t.throwsAsync(fulfil(), { message: 'stopped' });
+  const { state } = await handler.load(projectAggregate, projectId);
+  t.true(state.status === 'existing' && holds(state, { entitlement: 'allow_s3', source: orderId }));
+  // When another process serves the grant
+  t.is(await serve(checkGrants), 'yes');
+  // Then the refunded order has no grant, and the revocation needs no further step
+  t.false(await isEntitled());
+  t.is(await serve(checkGrants), 'no');
+});
+
+test('A grant by an operator causes no look at an order', async (t) => {
+  const { checkGrants, handler, projectId, serve } = await givenPaidOrder();
+  const project = { aggregate: projectAggregate, id: projectId };
+  const granted = { type: 'GrantEntitlement', entitlement: 'allow_s3', source: 'operator' } as const;
+  await handler.handle(project, granted, givenContext(3, at));
+  t.is(await serve(checkGrants), 'no');
 });
 
 test('A grant, a revocation and a second grant in one command are three events with different ids', async (t) => {

@@ -1,10 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {
-  contentDisposition,
-  fileName,
-  isShownSafely,
-} from '../../src/commands/assets/content-disposition.js';
+import { contentDisposition, isShownSafely } from '../../src/commands/assets/content-disposition.js';
+import { fileName } from '../../src/commands/assets/file-name.js';
 import { makeMediaLinks, type LinkedAsset } from '../../src/commands/assets/media-links.js';
 import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
 import type { DeliveryMode } from '../../src/domain/storage/delivery.js';
@@ -38,7 +35,10 @@ function storageWith(changes: Partial<typeof configuration> = {}, delivery: Deli
       credentials: { version: 1, sealed },
       credentialsVersionMax: 1,
       delivery,
+      cdnToken: null,
       test: null,
+      warnings: [],
+      corsSet: null,
       candidate: null,
     },
   } as const;
@@ -178,19 +178,51 @@ test("A host that only resolves inside the provider's network is in no link and 
   t.is(open, closed);
   const cos = { provider: 'cos', bucket: 'media-1250000000', region: 'ap-beijing' } as const;
   t.is(
-    bucketAddress({ ...cos, endpoint: 'https://cos-internal.ap-beijing.tencentcos.cn' }).publicHost,
+    bucketAddress({ ...cos, endpoint: 'https://cos-internal.ap-beijing.tencentcos.cn' }).client.host,
     'media-1250000000.cos.ap-beijing.tencentcos.cn',
   );
   const s3 = { provider: 's3', bucket: 'media', region: 'cn-beijing' } as const;
   t.is(
-    bucketAddress({ ...s3, endpoint: 'https://s3.oss-cn-beijing-internal.aliyuncs.com' }).publicHost,
+    bucketAddress({ ...s3, endpoint: 'https://s3.oss-cn-beijing-internal.aliyuncs.com' }).client.host,
     'media.s3.oss-cn-beijing.aliyuncs.com',
   );
   // This name only resembles an internal one.
   t.is(
-    bucketAddress({ ...s3, endpoint: 'https://oss-x-internal.example.com' }).publicHost,
+    bucketAddress({ ...s3, endpoint: 'https://oss-x-internal.example.com' }).client.host,
     'oss-x-internal.example.com',
   );
+});
+
+test('Links and upload URLs name the public endpoint, and the bucket in its style', (t) => {
+  const onPremises = {
+    provider: 's3',
+    bucket: 'media',
+    endpoint: 'http://10.0.0.1:9000',
+    region: '',
+  } as const;
+  const places = [
+    [{ public_endpoint: 'https://media.example.com' }, 'https://media.example.com/videos/'],
+    [
+      { ...onPremises, public_endpoint: 'https://files.example.com:8443' },
+      'https://files.example.com:8443/media/videos/',
+    ],
+    [
+      { ...onPremises, public_endpoint: 'https://media.files.example.com' },
+      'https://media.files.example.com/videos/',
+    ],
+  ] as const;
+  for (const [place, begin] of places) {
+    const storage = storageWith(place);
+    const [link] = makeMediaLinks({ storage, asset, disposition, now, until: null });
+    t.true(link?.url.startsWith(begin), link?.url);
+    const upload = storage.urls.uploadUrl({ key: 'videos/a', signedAt: now, expiresInSeconds: 60 });
+    t.true(upload.startsWith(`${begin}a?`), upload);
+    const own = storage.urls.bucket.presign({ method: 'GET', key: 'a', signedAt: now, expiresInSeconds: 60 });
+    t.false(own.startsWith(begin), 'the service itself uses the endpoint');
+    const behind = storageWith({ ...place, cdn_domain: 'cdn.example.com' }, 'rewrite');
+    const [rewritten] = makeMediaLinks({ storage: behind, asset, disposition, now, until: null });
+    t.is(rewritten?.url, link?.url.replace(/^https:\/\/[^/]+/, 'https://cdn.example.com'));
+  }
 });
 
 test('A type that a browser could run is never inline', (t) => {
@@ -250,13 +282,23 @@ test('A file name is complete in either encoding of the header, and adds nothing
   );
 });
 
-test('A file has the name of its asset and the extension of its stored object', (t) => {
+test('A file has the name of its asset, and one extension', (t) => {
   const rendition = { kind: 'thumb', object_key: 'a/b.jpg' };
-  t.is(fileName('Rhine', 'a/rhine.mp4', null), 'Rhine.mp4');
-  t.is(fileName('rhine.MP4', 'a/rhine.mp4', null), 'rhine.mp4');
-  t.is(fileName('rhine.mp4', 'a/rhine.mp4', rendition), 'rhine-thumb.jpg');
-  t.is(fileName('rhine.mov', 'a/rhine.mp4', null), 'rhine.mov.mp4');
-  t.is(fileName('v1.2', 'a.b/rhine', null), 'v1.2');
-  t.is(fileName('.mp4', 'rhine.mp4', null), '.mp4.mp4');
-  t.is(fileName('日'.repeat(255), 'a.mp4', null), `${'日'.repeat(50)}.mp4`);
+  const names: readonly (readonly [name: string, key: string, own: string, thumb: string])[] = [
+    ['Rhine', 'a/rhine.mp4', 'Rhine.mp4', 'Rhine-thumb.jpg'],
+    ['rhine.MP4', 'a/rhine.mp4', 'rhine.MP4', 'rhine-thumb.jpg'],
+    ['Report.pdf', 'blob.bin', 'Report.pdf', 'Report-thumb.jpg'],
+    ['holiday.jpg', '123.jpeg', 'holiday.jpg', 'holiday-thumb.jpg'],
+    ['rhine.mov', 'a/rhine.mp4', 'rhine.mov', 'rhine-thumb.jpg'],
+    ['Talk by J.Smith', 'talk.mp4', 'Talk by J.Smith.mp4', 'Talk by J.Smith-thumb.jpg'],
+    ['scene.x1y', 'a.X1Y', 'scene.x1y', 'scene-thumb.jpg'],
+    ['v1.2', 'a.b/rhine', 'v1.2', 'v1.2-thumb.jpg'],
+    ['v1.2', 'rhine.mp4', 'v1.2.mp4', 'v1.2-thumb.jpg'],
+    ['.mp4', 'rhine.mp4', '.mp4', '.mp4-thumb.jpg'],
+    ['日'.repeat(255), 'a.mp4', `${'日'.repeat(50)}.mp4`, `${'日'.repeat(50)}-thumb.jpg`],
+  ];
+  for (const [name, key, own, thumb] of names) {
+    t.is(fileName(name, key, null), own);
+    t.is(fileName(name, key, rendition), thumb);
+  }
 });

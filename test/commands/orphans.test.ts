@@ -11,7 +11,7 @@ import {
   makeRevokeProjectShares,
 } from '../../src/commands/shares/revoke-orphaned-shares-reaction.js';
 import { givenCommands } from '../support/given/given-commands.js';
-import { addAsset, givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
+import { addAsset, givenAsset, givenShare, nextContext, plainTerms } from '../support/given/given-share.js';
 import { givenStores } from '../support/given/given-stores.js';
 
 async function given() {
@@ -58,8 +58,8 @@ test('A share that was decided before the removal of its asset and appended afte
   const { state } = await stores.handler.load(shareAggregate, share.id);
   if (state.status !== 'open') throw new Error('the share was not created');
   const late = { aggregate: shareAggregate, id: '019b7d00-0000-7000-8000-00000000f001' };
-  const terms = { expiresAt: null, maxUses: null, allowDownload: true, createdBy: null };
-  const create = { ...state, ...terms, type: 'Create', assetId: place.assetId } as const;
+  const { assetId } = place;
+  const create = { ...state, ...plainTerms, createdBy: null, type: 'Create', assetIds: [assetId] } as const;
   await stores.handler.handle(late, create, nextContext(service));
   await serve(makeRevokeLateShares(commands));
   // Then only the late share is revoked
@@ -81,6 +81,7 @@ test('A new password for a share that is being revoked is refused like one for a
   const address = { projectId: place.projectId, shareId: share.id };
   const changeShare = makeChangeShare({
     ...stores,
+    requireOpenShares: () => Promise.resolve(),
     shares: commands.shares,
     sharePasswords: { fresh: commands.passwords, suspect: commands.passwords },
     handler: {
@@ -101,8 +102,8 @@ test('A new password for a share that is being revoked is refused like one for a
 
 test('A share whose creation is repeated after its revocation stays revoked', async (t) => {
   const { service, commands, place, shareStatus } = await given();
-  const terms = { expiresAt: null, maxUses: null, allowDownload: true, createdBy: null };
-  const input = { ...place, ...terms, password: 'open sesame' };
+  const { projectId, assetId } = place;
+  const input = { projectId, assetIds: [assetId], ...plainTerms, createdBy: null, password: 'open sesame' };
   const context = nextContext(service);
   const created = await commands.createShare(input, context);
   const again = (): Promise<unknown> =>
@@ -121,7 +122,7 @@ test('Storages and shares of an existing project and asset stay', async (t) => {
   const { stores, service, commands, place, share, shareStatus } = await given();
   const { deleteOrphanedStorages, revokeOrphanedShares } = commands;
   await deleteOrphanedStorages.ifOrphaned(place, nextContext(service));
-  await revokeOrphanedShares.ifOrphaned({ ...place, shareId: share.id }, nextContext(service));
+  await revokeOrphanedShares.ifOrphaned(share.id, nextContext(service));
   t.is((await stores.handler.load(storageAggregate, place.storageId)).state.status, 'pending');
   t.is((await stores.handler.load(assetAggregate, place.assetId)).state.status, 'existing');
   t.is(await shareStatus(share.id), 'open');

@@ -45,6 +45,8 @@ test('A project belongs to its creator', async (t) => {
       id: derivedId(context, 'project'),
       name: 'Rivers',
       role: 'owner',
+      open_shares: false,
+      accent_color: null,
       require_2fa: false,
       billed_to: userId,
       used_bytes: 0,
@@ -79,7 +81,7 @@ test('A revoked entitlement is gone at the next read, unless an order grants it 
   const byOperator = { projectId, entitlement: 'allow_s3', source: 'operator' } as const;
   const order = derivedId(givenContext(3, at), 'order');
   // Given an order beside the operator, when the grant of the operator is revoked
-  await grantEntitlement({ ...byOperator, source: order }, givenContext(3, at, 'system:fulfil-orders'));
+  await grantEntitlement({ ...byOperator, source: order }, givenContext(3, at, 'system:fulfil-paid-orders'));
   t.deepEqual(await revokeEntitlement(byOperator, givenContext(4, at, 'operator')), [order]);
   // Then the grant of the order still holds
   t.like((await log()).at(-1), {
@@ -123,6 +125,7 @@ test('A storage is created as pending, and a later read returns the same', async
       name: 'Media',
       provider: 'oss',
       endpoint: 'https://oss-cn-hangzhou.aliyuncs.com',
+      public_endpoint: '',
       bucket: 'rivers-media',
       region: '',
       base_path: '',
@@ -131,6 +134,7 @@ test('A storage is created as pending, and a later read returns the same', async
       is_default: false,
       last_test_at: null,
       last_error: '',
+      warnings: [],
       has_credentials: true,
       created_at: at.toISOString(),
       updated_at: at.toISOString(),

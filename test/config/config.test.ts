@@ -218,6 +218,26 @@ test('Mail has a sender at the public origin unless MAIL_FROM is set', (t) => {
   }
 });
 
+test('OPERATOR_MAIL names one to ten addresses, and needs a mail server', (t) => {
+  const SMTP_URL = 'smtp://mail.example.org';
+  const read = (value: string) => readConfig({ SMTP_URL, OPERATOR_MAIL: value }).operatorMail;
+  t.deepEqual(readConfig({ SMTP_URL }).operatorMail, []);
+  t.deepEqual(read('ops@example.org, money@example.org'), [
+    { name: '', address: 'ops@example.org' },
+    { name: '', address: 'money@example.org' },
+  ]);
+  const many = Array.from({ length: 11 }, (_, n) => `ops${n}@example.org`).join();
+  for (const wrong of ['canary', 'canary@example.org,', 'a@b.c,a@b.c', 'Ops <canary@example.org>', many]) {
+    const error = t.throws(() => read(wrong), {
+      message: /OPERATOR_MAIL must be one to ten different addresses/,
+    });
+    t.notRegex(error.message, /canary|ops0/);
+  }
+  t.throws(() => readConfig({ OPERATOR_MAIL: 'ops@example.org' }), {
+    message: /OPERATOR_MAIL needs a mail server; set SMTP_URL too/,
+  });
+});
+
 test('SMTP_URL configures mail, and an error contains no part of its value', (t) => {
   t.false(readConfig({}).mailConfigured);
   t.true(readConfig({ SMTP_URL: 'smtp://localhost:1025' }).mailConfigured);
@@ -303,4 +323,17 @@ test('A share is opened by the page, or by a URL that names the token once and n
   ]) {
     t.throws(() => templateOf(wrong), { instanceOf: ConfigProblem, message: /SHARE_URL_TEMPLATE/ }, wrong);
   }
+});
+
+test('Pages of any origin read replies, or those that ALLOWED_ORIGINS names with the pages of the service', (t) => {
+  const given = {
+    PUBLIC_URL: 'https://api.example.org',
+    SHARE_URL_TEMPLATE: 'https://s.example.org/{token}',
+  };
+  t.is(readConfig(given).corsOrigins, null);
+  t.deepEqual(readConfig(given).browserOrigins, ['https://api.example.org', 'https://s.example.org']);
+  const named = readConfig({ ...given, ALLOWED_ORIGINS: 'https://app.example.org' });
+  const all = ['https://api.example.org', 'https://s.example.org', 'https://app.example.org'];
+  t.deepEqual(named.corsOrigins, all);
+  t.deepEqual(named.browserOrigins, all);
 });

@@ -183,6 +183,21 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await from('bob', 'p1', 10), ['p2']);
     t.deepEqual(await from('bob', 'p2', 10), []);
     t.deepEqual(await inOrder(store, { orderBy: 'owner', limit: 0 }), []);
+
+    const down = (limit: number, after?: { readonly value: string; readonly id: string }) =>
+      inOrder(store, {
+        orderBy: 'owner',
+        descending: true,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      });
+    t.deepEqual(await down(10), ['p2', 'p5', 'p3', 'p1']);
+    t.deepEqual(await down(2), ['p2', 'p5']);
+    t.deepEqual(await down(2, { value: 'ada', id: 'p5' }), ['p3', 'p1']);
+    t.deepEqual(await down(1, { value: 'ada', id: 'p4' }), ['p3']);
+    t.deepEqual(await down(10, { value: 'ada', id: '' }), []);
+    t.deepEqual(await down(10, { value: 'bob', id: '' }), ['p5', 'p3', 'p1']);
+    t.deepEqual(await down(0), []);
   });
 
   test.serial('The values of an order sort as bytes', async (t) => {

@@ -9,6 +9,7 @@ import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { erased } from '../../src/keys/sealer.js';
 import { defaultLimits } from '../../src/security/limits.js';
 import { eventually, readWholeLog } from '../support/audit/audit-scene.js';
+import { readAuditorPages } from '../support/audit/auditor-pages.js';
 import {
   asObject,
   grantStorage,
@@ -66,7 +67,7 @@ interface Person {
   readonly from: Readonly<Record<string, string>>;
 }
 
-test(`After ${people} erasures no canary is in log, views, state, exports or logs, and the audit log verifies`, async (t) => {
+test(`After ${people} erasures no canary is in log, views, state, exports, the auditor's pages or logs, and the audit log verifies`, async (t) => {
   t.timeout(60 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   const data = await makeDataDirectory();
@@ -151,6 +152,9 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
   t.regex(verdict, /^VERIFIED$/m);
   t.regex(verdict, /^Kept: \d+ events$/m);
   // and no canary is anywhere
+  const streams = persons.map(({ id }) => `user-${id}`);
+  const pages = await readAuditorPages(client, data.path, streams);
+  t.true(pages.events > people * 3, `${pages.events} events`);
   await service.stop();
   const sought = { canaries, addresses };
   const output = service.output();
@@ -159,12 +163,14 @@ test(`After ${people} erasures no canary is in log, views, state, exports or log
     [
       ...searched.flatMap((file) => findMarkedIn(sought, file)),
       ...findMarked(sought, 'log', Buffer.from(output)),
+      ...findMarked(sought, 'pages of the auditor', Buffer.from(pages.text)),
       ...findMarked(sought, 'output of commands', Buffer.from(outputs.join(''))),
     ],
     [],
   );
-  // and the search finds text that is stored in clear, in the log, a view, and both exports
+  // and the search finds text that is stored in clear, in the log, a view, both exports and the auditor's pages
   const control = new Set([controlName]);
+  t.true(pages.text.includes(controlName));
   for (const name of ['events.db', 'read-models.db', 'before', 'after']) {
     const some = searched.filter((file) => file.includes(name));
     const found = some.flatMap((file) => findMarkedIn({ canaries: control, addresses: new Set() }, file));

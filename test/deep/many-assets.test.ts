@@ -1,22 +1,19 @@
 import test, { type ExecutionContext } from 'ava';
-import { v4, v5 } from 'uuid';
-import { assetCodec } from '../../src/domain/asset/events.js';
+import { v4 } from 'uuid';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import { assetDescription } from '../support/examples/asset.js';
 import { realClock } from '../support/fakes/clock.js';
+import { appendAssets } from '../support/given/append-assets.js';
 import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
 import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 
 const few = 10;
 const many = 100_000;
-const appendsAtOnce = 500;
 const repetitions = 5;
 /** The totals have more digits with more assets. */
 const bytesMore = 100;
 const password = 'Correct-Horse-9';
-const namespace = '019b7d00-0000-5000-8000-000000000000';
 
 /** The calls of requests. The process itself reads records and checkpoints, which are not among them. */
 const counted: ReadonlySet<string> = new Set<keyof ReadModelStore | keyof EventStore>([
@@ -64,13 +61,13 @@ test('GET auth/me, sign-in and upload-url cost the same with 10 and with 100,000
     ),
   });
   const usedBytes = async (): Promise<unknown> => (await client.get(path, headers)).json()['used_bytes'];
-  await append({ from: 0, to: few, project, storageId });
+  await append({ from: 0, until: few, project, storageId });
   t.is(await usedBytes(), few + 1);
   // The first requests also fill caches.
   await costs();
   const before = await costs();
   // When it has 100,000
-  await append({ from: few, to: many, project, storageId });
+  await append({ from: few, until: many, project, storageId });
   t.is(await usedBytes(), many + 1);
   // Then the same calls return as many documents, of the same size
   const after = await costs();
@@ -148,27 +145,8 @@ async function start(t: ExecutionContext) {
   };
 
   /** Appends one event for each asset, and waits for the views. */
-  const append = async (assets: {
-    readonly from: number;
-    readonly to: number;
-    readonly project: string;
-    readonly storageId: string;
-  }): Promise<void> => {
-    const { from, to, project, storageId } = assets;
-    const facts = { project_id: project, storage_id: storageId, size: 1, renditions: [] };
-    const data = { ...assetDescription, ...facts };
-    const { data: encoded, type } = assetCodec.encode({ type: 'AssetAdded', data });
-    const time = '2026-01-02T03:04:05.000Z';
-    const metadata = { command_id: namespace, causation_id: namespace, correlation_id: namespace };
-    const write = (n: number): Promise<unknown> => {
-      const id = v5(String(n), namespace);
-      const event = { id, type, data: encoded, metadata: { ...metadata, actor: 'operator', time } };
-      return opened.eventStore.append(`asset-${id}`, 'no-stream', [event]);
-    };
-    for (let at = from; at < to; at += appendsAtOnce) {
-      const numbers = Array.from({ length: Math.min(appendsAtOnce, to - at) }, (_, n) => at + n);
-      await Promise.all(numbers.map(write));
-    }
+  const append = async (assets: Parameters<typeof appendAssets>[1]): Promise<void> => {
+    await appendAssets(opened.eventStore, assets);
     await viewsAreAtTheHead();
   };
   return { service, costOf, append };

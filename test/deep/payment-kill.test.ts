@@ -204,9 +204,9 @@ async function killAt(
 async function findOpenReactions(metricsPort: number): Promise<readonly string[]> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const open = metrics.match(
-    /^stowage_reaction_open_events\{reaction="(?:settle-payments|fulfil-orders)"\} \d+$/gm,
+    /^stowage_reaction_open_events\{reaction="(?:settle-payments|fulfil-orders|fulfil-paid-orders)"\} \d+$/gm,
   );
-  if (open?.length !== 2) throw new Error('the metrics lack a reaction');
+  if (open?.length !== 3) throw new Error('the metrics lack a reaction');
   return open.filter((line) => !line.endsWith(' 0'));
 }
 

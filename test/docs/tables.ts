@@ -7,6 +7,7 @@ import {
   type VariableDescription,
 } from '../../src/config/descriptions.js';
 import { describeFailure, testFailureCodes } from '../../src/domain/storage/test-failure.js';
+import { webhookMessages, type WebhookType } from '../../src/webhooks/message-types.js';
 import { defaultLimits, limitDescriptions } from '../../src/security/limits.js';
 
 /** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
@@ -27,6 +28,18 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
       ['code', 'advice'],
       testFailureCodes.map((code) => [`\`${code}\``, adviceOf(code)]),
     ),
+  'webhook-messages': () =>
+    table(
+      ['type', 'sent when', 'further fields of `data`'],
+      entriesOf(webhookMessages).map(([type, { sentWhen, data }]) => [
+        `\`${type}\``,
+        sentWhen,
+        Object.keys(data.shape)
+          .filter((field) => !commonFields(type).includes(field))
+          .map((field) => `\`${field}\``)
+          .join(', '),
+      ]),
+    ),
   commands: () =>
     table(
       ['command', 'does'],
@@ -36,6 +49,13 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
       ]),
     ),
 };
+
+/** The fields of every message of a category; these types have no others. */
+function commonFields(type: WebhookType): readonly string[] {
+  const bare = { order: 'order.expired', share: 'share.revoked', storage: 'storage.changed' } as const;
+  const category = entriesOf(bare).find(([name]) => type.startsWith(`${name}.`))?.[1];
+  return category === undefined ? [] : Object.keys(webhookMessages[category].data.shape);
+}
 
 /** An address with placeholders is code, not an element of HTML. */
 function adviceOf(code: (typeof testFailureCodes)[number]): string {

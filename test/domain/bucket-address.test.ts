@@ -40,8 +40,8 @@ const addresses: readonly [Given, string][] = [
 
 for (const [given, expected] of addresses) {
   test(`The bucket ${given.bucket} of ${given.provider} at "${given.endpoint}" ${given.region} is ${expected}`, (t) => {
-    const { protocol, host, publicHost, pathPrefix } = bucketAddress(given);
+    const { protocol, host, pathPrefix, client } = bucketAddress(given);
     t.is(`${protocol}//${host}${pathPrefix}`, expected);
-    t.is(publicHost, host);
+    t.deepEqual(client, { protocol, host, pathPrefix });
   });
 }

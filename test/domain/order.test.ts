@@ -180,9 +180,8 @@ const refundOf = (
 const totalOf = (amount: number, currency = 'USD'): PaymentFact => ({
   ...{ kind: 'refunded-in-total', amount, currency },
 });
-const disputeOf = (status: 'open' | 'won' | 'lost'): PaymentFact => ({
-  ...{ kind: 'dispute', dispute_id: 'd1', status },
-});
+const disputeOf = (status: 'open' | 'won' | 'lost') =>
+  ({ kind: 'dispute', dispute_id: 'd1', status }) as const;
 
 /** Two reports on a payment of 999, each with its minute, and the resulting order in either order of arrival. */
 const pairs: readonly [
@@ -197,7 +196,44 @@ const pairs: readonly [
   ['the larger refund', [refundOf('succeeded', 300), 1], [refundOf('succeeded', 400), 1], { refunded: 400 }],
   ['the later total', [totalOf(400), 1], [totalOf(300), 2], { refunded: 300 }],
   ['the larger total', [totalOf(300), 1], [totalOf(400), 1], { refunded: 400 }],
-  ['a total at the time of a failure', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 400 }],
+  // Stripe's times are whole seconds, and it reports no total when a refund fails.
+  ['a failure at the time of a total', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 100 }],
+  [
+    'a refund that fails in its second',
+    [totalOf(999), 1],
+    [refundOf('failed', 999), 1],
+    { refunded: 0, due: true },
+  ],
+  [
+    'a part that is lost in a dispute',
+    [{ ...disputeOf('open'), amount: 100, currency: 'USD' }, 1],
+    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    { status: 'disputed', due: true },
+  ],
+  [
+    'a part that is lost and the rest refunded',
+    [totalOf(899), 1],
+    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    { status: 'disputed', due: false },
+  ],
+  [
+    'a loss in another currency as the whole',
+    [{ ...disputeOf('lost'), amount: 100, currency: 'EUR' }, 1],
+    [{ kind: 'nothing' }, 1],
+    { status: 'disputed', due: false },
+  ],
+  [
+    'a payment with tax and its refund',
+    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
+    [totalOf(1_230), 1],
+    { refunded: 1_230, status: 'refunded', due: false },
+  ],
+  [
+    'the money of a payment with tax as the same payment',
+    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
+    [{ kind: 'paid', amount: 1_230, currency: 'USD' }, 1],
+    { status: 'paid', due: true },
+  ],
   [
     'no more refunds than payments',
     [totalOf(2_000), 1],
@@ -220,6 +256,22 @@ for (const [what, one, other, expected] of pairs) {
     t.like(seen(after(second, first, reportOf(paid, 'standard-c0'))), expected);
   });
 }
+
+test('A discount, and a report of the money that moved, are one payment that a refund of that money ends', (t) => {
+  const asked = reportOf({ kind: 'paid', amount: 999, currency: 'USD', charged: 500 }, 'standard-c1');
+  const moved = reportOf({ kind: 'paid', amount: 500, currency: 'USD' }, 'standard-c2');
+  for (const reports of [
+    [asked, moved],
+    [moved, asked],
+  ]) {
+    t.like(seen(after(...reports)), { status: 'paid', due: true, refunded: 0 });
+    const refunded = seen(after(...reports, reportOf(totalOf(500), 'standard-c3', 1)));
+    t.like(refunded, { status: 'refunded', due: false, refunded: 500 });
+  }
+  // The money of another payment is no payment of the order.
+  const another = reportOf({ kind: 'paid', amount: 500, currency: 'USD' }, 'standard-c2', 0, 't2');
+  t.is(seen(after(asked, another)).status, 'review');
+});
 
 test('An unpaid order that ended in several ways is canceled by its buyer first, then expired, then failed', (t) => {
   const failed = reportOf({ kind: 'failed' });

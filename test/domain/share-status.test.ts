@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { ShareEvent } from '../../src/domain/share/events.js';
-import { applyEvent, newShare, remainingUses } from '../../src/domain/share/status.js';
+import { applyEvent, newShare, remainingUses, termsOf } from '../../src/domain/share/status.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { shareCreated, shareUsed } from '../support/examples/share.js';
+import { freeTerms, shareCreated, shareUsed } from '../support/examples/share.js';
 
-const terms = { expires_at: '2026-03-01T00:00:00.000Z', max_uses: 2, allow_download: true };
+const terms = termsOf(shareCreated.data);
 const created = newShare(terms);
 const passwordChanged: ShareEvent = {
   type: 'SharePasswordChanged',
@@ -17,7 +17,7 @@ test('A new share has its terms, its first password and no use', (t) => {
 });
 
 test('A change of the terms replaces them and keeps the uses', (t) => {
-  const changed = { expires_at: null, max_uses: null, allow_download: false };
+  const changed = { ...freeTerms, allow_download: false };
   t.deepEqual(applyEvent({ ...created, uses: 1 }, { type: 'ShareChanged', data: changed }), changed);
 });
 

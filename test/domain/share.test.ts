@@ -1,12 +1,20 @@
 import test from 'ava';
 import { noAccesses } from '../../src/domain/share/access-set.js';
-import { maxUsesMax, type ShareEvent } from '../../src/domain/share/events.js';
-import { shareAggregate } from '../../src/domain/share/share.js';
-import { remainingUses } from '../../src/domain/share/status.js';
-import { accessId, otherAccessId, otherProjectId, projectId, testId } from '../support/examples/ids.js';
+import { maxUsesMax, shareCodec, type ShareEvent } from '../../src/domain/share/events.js';
+import { isProtected, shareAggregate } from '../../src/domain/share/share.js';
+import { remainingUses, termsOf } from '../../src/domain/share/status.js';
+import {
+  accessId,
+  assetId,
+  otherAccessId,
+  otherProjectId,
+  projectId,
+  testId,
+} from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
-import { createShare, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
+import { createShare, freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
 import { given } from '../support/given/given.js';
+import { recordEvents } from '../support/given/given-events.js';
 
 const now = new Date('2026-02-01T00:00:00.000Z');
 const use = { type: 'Use', accessId, passwordGeneration: 1, now } as const;
@@ -39,7 +47,7 @@ test('A share is used up after exactly its number of uses', (t) => {
 });
 
 test('A limit below the number of past uses leaves none', (t) => {
-  const terms = { expires_at: null, max_uses: 1, allow_download: true };
+  const terms = { ...freeTerms, max_uses: 1 };
   const { state } = given(shareAggregate, shareCreated, shareUsed, usedAgain, {
     type: 'ShareChanged',
     data: terms,
@@ -54,8 +62,7 @@ test('A share opens until the millisecond before it expires', (t) => {
 });
 
 test('A change keeps the terms that it leaves out, and a repeated change records nothing', (t) => {
-  const { expires_at, allow_download } = shareCreated.data;
-  const changed: ShareEvent = { type: 'ShareChanged', data: { expires_at, allow_download, max_uses: 5 } };
+  const changed: ShareEvent = { type: 'ShareChanged', data: { ...termsOf(shareCreated.data), max_uses: 5 } };
   const share = given(shareAggregate, shareCreated);
   share.when({ type: 'Change', projectId, changes: { maxUses: 5 } }).then(t, changed);
   share.when({ type: 'Change', projectId, changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
@@ -80,6 +87,47 @@ test('A revoked share does not open', (t) => {
 
 test('The service revokes an orphaned share, and a repetition decides nothing', (t) => {
   given(shareAggregate, shareCreated).when({ type: 'RevokeOrphaned' }).then(t, shareRevoked);
+});
+
+test('A share names its assets in order, and one of a tag names none', (t) => {
+  const several = { ...createShare, assetIds: [assetId, accessId] };
+  const { type, data } = shareCreated;
+  const ofSeveral: ShareEvent = { type, data: { ...data, more_asset_ids: [accessId] } };
+  given(shareAggregate).when(several).then(t, ofSeveral);
+  t.like(given(shareAggregate, ofSeveral).state, { assetIds: [assetId, accessId], tag: null });
+  const ofTag: ShareEvent = { type, data: { ...data, asset_id: null, tag: 'press' } };
+  given(shareAggregate)
+    .when({ ...createShare, assetIds: [], tag: 'press' })
+    .then(t, ofTag);
+  t.like(given(shareAggregate, ofTag).state, { assetIds: [], tag: 'press' });
+});
+
+test('A share of earlier releases has one asset, no texts, no frames and no notice', (t) => {
+  const stored = recordEvents(shareAggregate, 'example', [shareCreated])[0];
+  if (stored === undefined) throw new Error('no event was recorded');
+  const later = ['more_asset_ids', 'tag', 'title', 'note', 'frame_ancestors', 'notify_sharer'];
+  const data = Object.fromEntries(Object.entries(stored.data).filter(([name]) => !later.includes(name)));
+  const { type, data: read } = shareCodec.decode({ ...stored, data });
+  const { expires_at, max_uses } = shareCreated.data;
+  t.deepEqual(read, { ...shareCreated.data, ...freeTerms, expires_at, max_uses });
+  t.is(type, 'ShareCreated');
+});
+
+test('The password of a share is removed once', (t) => {
+  const removal = {
+    type: 'Change',
+    projectId,
+    changes: {},
+    password: { hash: null, passwordClass: 'short' },
+  } as const;
+  const removed: ShareEvent = {
+    type: 'SharePasswordChanged',
+    data: { password_hash: null, password_class: 'short' },
+  };
+  given(shareAggregate, shareCreated).when(removal).then(t, removed);
+  const share = given(shareAggregate, shareCreated, removed);
+  share.when(removal).thenNothing(t);
+  t.false(share.state.status === 'open' && isProtected(share.state));
 });
 
 test('A share does not exist for another project', (t) => {

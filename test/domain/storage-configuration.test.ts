@@ -130,6 +130,21 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { ...cos, region: '', endpoint: 'https://media-1250000000.cos.ap-guangzhou.myqcloud.com' },
     { endpoint: 'https://cos.ap-guangzhou.myqcloud.com', region: '' },
   ],
+  ['a backslash at the start of an s3 path', { ...s3, base_path: '\\a' }, { base_path: '\\a' }],
+  [
+    'a second endpoint for browsers, beside one inside the provider’s network',
+    {
+      ...oss,
+      endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com',
+      public_endpoint: 'https://Media.example.com/',
+    },
+    { public_endpoint: 'https://media.example.com' },
+  ],
+  [
+    'an http server on premises that browsers reach by another name',
+    { ...s3, endpoint: 'http://10.1.2.3:9000', public_endpoint: 'media.files.example.com' },
+    { endpoint: 'http://10.1.2.3:9000', public_endpoint: 'https://media.files.example.com' },
+  ],
   ['outer and double slashes', { ...s3, base_path: '//a//b/ c/' }, { base_path: 'a/b/ c' }],
   ['a path of slashes', { ...s3, base_path: '///' }, { base_path: '' }],
   [
@@ -212,6 +227,32 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
     'region',
     { ...s3, endpoint: 'https://s3-accelerate.amazonaws.com' },
   ],
+  ['a path for browsers', 'public_endpoint', { ...s3, public_endpoint: 'https://example.com/media' }],
+  ['http for browsers', 'public_endpoint', { ...s3, public_endpoint: 'http://minio.example.com' }],
+  ['an address of oss for browsers', 'public_endpoint', { ...oss, public_endpoint: 'https://203.0.113.7' }],
+  [
+    'another bucket for browsers',
+    'public_endpoint',
+    { ...cos, public_endpoint: 'https://x-125.cos.ap-guangzhou.myqcloud.com' },
+  ],
+  [
+    'another provider for browsers',
+    'public_endpoint',
+    { ...s3, public_endpoint: 'https://oss-cn-hangzhou.aliyuncs.com' },
+  ],
+  [
+    'another region for browsers',
+    'public_endpoint',
+    {
+      ...{ ...oss, endpoint: 'https://files.example.com', region: 'cn-beijing' },
+      public_endpoint: 'https://oss-cn-hangzhou.aliyuncs.com',
+    },
+  ],
+  [
+    'a name for browsers that only the provider’s network knows',
+    'public_endpoint',
+    { ...oss, public_endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com' },
+  ],
   ['an invalid region', 'region', { ...oss, region: 'cn hangzhou' }],
   ['neither region nor endpoint for cos', 'region', { ...cos, region: '' }],
   ['a short bucket', 'bucket', { ...s3, bucket: 'ab' }],
@@ -226,6 +267,8 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
   ['a dot segment', 'base_path', { ...s3, base_path: 'a/./b' }],
   ['a double-dot segment', 'base_path', { ...s3, base_path: '../b' }],
   ['a line feed in a path', 'base_path', { ...s3, base_path: 'a\nb' }],
+  ['a backslash at the start of an oss path', 'base_path', { ...oss, base_path: '/\\a' }],
+  ['a backslash at the start of a cos path', 'base_path', { ...cos, base_path: '\\a/b' }],
   ['half a character in a path', 'base_path', { ...s3, base_path: 'a\ud800' }],
   ['a path of 513 bytes', 'base_path', { ...s3, base_path: `${'é'.repeat(256)}a` }],
   ['a scheme before a CDN host', 'cdn_domain', { ...s3, cdn_domain: 'https://cdn.example.com' }],

@@ -23,12 +23,13 @@ import {
 
 const tested = { id: testId, of_candidate: false };
 const testedBeside = { id: otherTestId, of_candidate: true };
-const pending: StorageFields = { status: 'pending', test: null };
-const testing: StorageFields = { status: 'testing', test: tested };
-const active: StorageFields = { status: 'active', test: null };
-const failed: StorageFields = { status: 'failed', test: null };
-const disabled: StorageFields = { status: 'disabled', test: null };
-const withCandidate: StorageFields = { status: 'active', test: testedBeside };
+const warnings = [] as const;
+const pending: StorageFields = { status: 'pending', test: null, warnings };
+const testing: StorageFields = { status: 'testing', test: tested, warnings };
+const active: StorageFields = { status: 'active', test: null, warnings };
+const failed: StorageFields = { status: 'failed', test: null, warnings };
+const disabled: StorageFields = { status: 'disabled', test: null, warnings };
+const withCandidate: StorageFields = { status: 'active', test: testedBeside, warnings };
 const fields = { pending, testing, active, failed, disabled, withCandidate };
 
 type Happened = Parameters<typeof applyEvent>[2];
@@ -37,7 +38,7 @@ const renamed = changedTo({ ...configuration, name: 'Archive' });
 const moved = changedTo(otherBucket);
 const elsewhere = changedTo({ ...configuration, base_path: 'old' });
 const otherDomain = changedTo({ ...configuration, cdn_domain: '' });
-const delivered: Happened = { type: 'StorageDeliveryChanged', data: { mode: 'public' } };
+const delivered: Happened = { type: 'StorageDeliveryChanged', data: { mode: 'public', token: null } };
 const replaced: Happened = {
   type: 'StorageCredentialsReplaced',
   data: { credentials: newCredentials },

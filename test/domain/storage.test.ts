@@ -29,8 +29,10 @@ const create = {
   credentials: { version: 1, sealed: credentials },
 } as const;
 const startTest = { type: 'StartTest', projectId, testId } as const;
-const passed = { type: 'FinishTest', testId, failure: null } as const;
-const refused = { type: 'FinishTest', testId, failure: { code: 'signature_mismatch', hint: null } } as const;
+const success = { failure: null, warnings: [] } as const;
+const mismatch = { failure: { code: 'signature_mismatch', hint: null }, warnings: [] } as const;
+const passed = { type: 'FinishTest', testId, result: success } as const;
+const refused = { type: 'FinishTest', testId, result: mismatch } as const;
 const replace = {
   type: 'ReplaceCredentials',
   projectId,
@@ -86,7 +88,7 @@ test('A result counts only for the configuration that it tested', (t) => {
   const other: readonly StorageEvent[] = [
     changedTo({ ...configuration, base_path: 'old' }),
     changedTo({ ...configuration, cdn_domain: '' }),
-    { type: 'StorageDeliveryChanged', data: { mode: 'public' } },
+    { type: 'StorageDeliveryChanged', data: { mode: 'public', token: null } },
   ];
   for (const event of other) {
     const elsewhere = given(storageAggregate, storageCreated, testStarted, event);
@@ -137,7 +139,7 @@ test('Another connection of an active storage is tested first, and the present o
 test('A candidate that passes replaces the configuration, and one that fails changes nothing', (t) => {
   const finished = { type: 'FinishTest', testId: otherTestId } as const;
   given(storageAggregate, ...activated, candidateStarted)
-    .when({ ...finished, failure: null })
+    .when({ ...finished, result: success })
     .then(t, changedTo(otherBucket), candidateSucceeded);
   const taken = given(
     storageAggregate,
@@ -148,7 +150,7 @@ test('A candidate that passes replaces the configuration, and one that fails cha
   );
   t.like(taken.state, { status: 'active', configuration: otherBucket });
   given(storageAggregate, ...activated, candidateStarted)
-    .when({ ...finished, failure: { code: 'bucket_not_found', hint: null } })
+    .when({ ...finished, result: { failure: { code: 'bucket_not_found', hint: null }, warnings: [] } })
     .then(t, candidateFailed);
   const kept = given(storageAggregate, ...activated, candidateStarted, candidateFailed);
   t.like(kept.state, { status: 'active', configuration });
@@ -169,30 +171,30 @@ test('Changes that come with a connection take effect together with it, or not a
   const tested = given(storageAggregate, ...activated, started);
   t.like(tested.state, { status: 'active', configuration });
   tested
-    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .when({ type: 'FinishTest', testId: otherTestId, result: success })
     .then(t, changedTo(wanted), candidateSucceeded);
   t.like(given(storageAggregate, ...activated, started, candidateFailed).state, { configuration });
   // A value that another change has set meanwhile stays, where the candidate does not change it.
   const cdn = changedTo({ ...configuration, cdn_domain: 'media.example.com' });
   given(storageAggregate, ...activated, started, cdn)
-    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .when({ type: 'FinishTest', testId: otherTestId, result: success })
     .then(t, changedTo({ ...wanted, cdn_domain: 'media.example.com' }), candidateSucceeded);
 });
 
 test('New credentials of an active storage replace the old ones only after a successful test', (t) => {
-  const { endpoint, bucket, region } = configuration;
+  const { endpoint, public_endpoint, bucket, region } = configuration;
   const started = {
     type: 'StorageTestStarted',
     data: {
       test_id: otherTestId,
-      candidate: { endpoint, bucket, region, credentials: newCredentials },
+      candidate: { endpoint, public_endpoint, bucket, region, credentials: newCredentials },
     },
   } as const;
   given(storageAggregate, ...activated)
     .when(replace)
     .then(t, started);
   given(storageAggregate, ...activated, started)
-    .when({ type: 'FinishTest', testId: otherTestId, failure: null })
+    .when({ type: 'FinishTest', testId: otherTestId, result: success })
     .then(
       t,
       { type: 'StorageCredentialsReplaced', data: { credentials: newCredentials } },
@@ -246,7 +248,7 @@ test('A storage does not exist for another project, before any other rejection',
     { type: 'Disable' },
     { type: 'Enable' },
     { type: 'Delete' },
-    { type: 'ChangeDelivery', mode: 'public' },
+    { type: 'ChangeDelivery', mode: 'public', token: null },
     { ...startTest, testId: changeId },
     { ...replace, testId: changeId },
     { ...moveBucket, testId: changeId },
@@ -258,8 +260,8 @@ test('A storage does not exist for another project, before any other rejection',
 test('The delivery mode has a default by provider and can be changed', (t) => {
   t.like(given(storageAggregate, storageCreated).state, { delivery: 'origin' });
   given(storageAggregate, storageCreated)
-    .when({ type: 'ChangeDelivery', projectId, mode: 'public' })
-    .then(t, { type: 'StorageDeliveryChanged', data: { mode: 'public' } });
+    .when({ type: 'ChangeDelivery', projectId, mode: 'public', token: null })
+    .then(t, { type: 'StorageDeliveryChanged', data: { mode: 'public', token: null } });
 });
 
 test('Every failure has a code and advice, and no text of the provider', (t) => {

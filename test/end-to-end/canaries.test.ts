@@ -13,7 +13,8 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
-import { givenAsset, givenShare } from '../support/given/given-share.js';
+import { userId } from '../support/examples/ids.js';
+import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 
@@ -158,17 +159,21 @@ const password = 'canary-share-password';
 const otherPassword = 'canary-other-share-password';
 const wrongPassword = 'canary-wrong-share-password';
 const address = '198.51.100.78';
+const recipient = 'canary.recipient@example.org';
+const message = 'CanaryMessage to the recipient';
 
 test("The password, token and session of a share and its visitors' addresses stand nowhere in clear", async (t) => {
   // Given a share with a password
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
+  const smtp = await startSmtpServer();
+  t.teardown(() => smtp.close());
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
     directory: directory.path,
     log: { logger, flush: () => Promise.resolve() },
-    environment: { TRUSTED_PROXIES: '127.0.0.0/8' },
+    environment: { TRUSTED_PROXIES: '127.0.0.0/8', SMTP_URL: smtp.url },
   });
   const { services, url } = service;
   const asset = await givenAsset(services);
@@ -203,6 +208,12 @@ test("The password, token and session of a share and its visitors' addresses sta
     replies.map(({ status }) => status),
     [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
   );
+  // and a member mails the link
+  const mail = { projectId: asset.projectId, shareId: id, to: [recipient], message, sender: { userId } };
+  await services.commands.mailShare(mail, nextContext(services));
+  const [mailed] = await smtp.received(1);
+  t.deepEqual(mailed?.to, [recipient]);
+  t.false(mailed?.email.text?.includes(password));
   await services.commands.changeShare(
     { ...asset, shareId: id, changes: { password: otherPassword } },
     { commandId: id, causationId: id, correlationId: id, actor: 'operator', time: new Date() },
@@ -210,7 +221,7 @@ test("The password, token and session of a share and its visitors' addresses sta
   await service.close();
   // Then no file, log line or error reply contains a secret
   const canaries = {
-    ...{ password, otherPassword, wrongPassword, token, session, address },
+    ...{ password, otherPassword, wrongPassword, token, session, address, recipient, message },
     'idempotency key': 'canary-share-key',
     'mac of the session': session.split('.').at(-1) ?? '',
     'a password hash': '$scrypt$',

@@ -76,6 +76,25 @@ test('Commands print text, and with --json JSON; a refusal ends with 1 and a mal
     t.is(code, 0);
     t.like(JSON.parse(stdout), { items: [{ name: 'edge-1', ip_address: '192.0.2.10' }] });
   }
+  // and a node is changed, drained, resumed and removed
+  const listed = JSON.parse((await run('node', 'list', '--json')).stdout) as { items: { id: string }[] };
+  const id = listed.items[0]?.id ?? '';
+  const change = async (command: string, ...args: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run('--json', 'node', command, id, ...args);
+    t.is(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const options = ['--weight', '5', '--no-load-balancing', '--capacity-hint', '7', '--note', 'rack 4'];
+  const changed = { name: 'edge-1', lb_weight: 5, lb_enabled: false, max_capacity_hint: 7, note: 'rack 4' };
+  t.like(await change('change', ...options), { ...changed, status: 'unknown' });
+  const again = await change('change', '--load-balancing', '--no-capacity-hint');
+  t.like(again, { ...changed, lb_enabled: true, max_capacity_hint: null });
+  t.like(await change('drain'), { status: 'draining', lb_weight: 5 });
+  t.like(await change('maintain'), { status: 'maintenance' });
+  t.like(await change('resume'), { status: 'unknown', mode: 'in_service' });
+  t.deepEqual(await change('remove'), { node_id: id });
+  t.deepEqual(JSON.parse((await run('node', 'list', '--json')).stdout), { items: [] });
+  t.regex((await run('node', 'drain', id)).stderr, /there is no such node/);
   // and refusals say so by the exit code
   const refused = await run('user', 'verify', 'nobody@example.org', '--json');
   t.is(refused.code, 1);

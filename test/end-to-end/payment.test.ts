@@ -274,6 +274,32 @@ test('Operators decide on waiting payments at the command line, with and without
   t.deepEqual(JSON.parse((await run('unmatched', '--json')).stdout), { items: [], next_cursor: null });
   t.regex((await run('resolve', held, '--action', 'refund', '--note', note)).stderr, /apply, dismiss/);
 
+  // and records a payment that the platform did not report, which the look-up shows by its transaction
+  const third = textOf(await place(), 'number');
+  const lost = ['--amount', '999', '--currency', 'USD', '--transaction', 'tx-4'];
+  const why = ['--reason', note, '--evidence', 'canary statement'];
+  t.regex((await run('record', third, ...lost, ...why)).stderr, /one of --paid, --refunded,.* is needed/);
+  const two = await run('record', third, '--paid', '--failed', ...why);
+  t.is(two.code, 2);
+  t.regex(two.stderr, /cannot be used with option/);
+  const record = await run('record', third, '--paid', ...lost, ...why, '--json');
+  t.is(record.code, 0, record.stderr);
+  t.like(JSON.parse(record.stdout), { order_number: third, outcome: 'recorded', disposition: 'applied' });
+  t.regex((await run('record', third, '--paid', ...lost, ...why)).stdout, /^outcome: known$/m);
+  const shrunk = await run('record', third, '--refunded', ...lost.with(1, '1000'), ...why);
+  t.regex(shrunk.stderr, /more than the payment of 999 minor units \(record_contradicts\)/);
+  const show = async (id: string): Promise<JsonObject> =>
+    JSON.parse(
+      (await runCli(directory.path, ['payments', 'show', id, '--json'], environment)).stdout,
+    ) as JsonObject;
+  const found = await show('tx-4');
+  t.like(found, {
+    items: [{ disposition: 'applied', recorded: { reason: note, recorded_by: 'operator' } }],
+    orders: [{ number: third }],
+  });
+  t.like(await show(third), { number: third });
+  t.regex((await run('show', 'tx-unknown')).stderr, /no payment, order or transaction has this id/);
+
   // When the service does not run, then the command applies the second to its own order
   await service.stop();
   const review = await onlyItem('review');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
-import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 
@@ -63,4 +63,41 @@ for (const [whence, addressOf] of [
       );
     }
   });
+}
+
+test('A share counts its openings and the downloads that the pages of visitors report, on two services', async (t) => {
+  const { one, other } = await world;
+  const asset = await givenAsset(one.services);
+  const { id, token } = await givenShare(one.services, asset);
+  const open = async (url: string): Promise<string> => {
+    const opened = await makeServiceClient(url).post(`/api/v1/shares/${token}/verify`, {
+      password: sharePassword,
+    });
+    t.is(opened.status, 200, opened.text);
+    return textOf(asObject(opened.json()['data']), 'share_session');
+  };
+  const sessions = [await open(one.url), await open(other.url), await open(one.url)];
+  // When two visitors save the asset, one of them twice
+  for (const [index, { url }] of [one, other, other].entries()) {
+    const body = { share_session: sessions[index === 0 ? 0 : 1] ?? '', download: asset.assetId };
+    t.is((await makeServiceClient(url).post(`/api/v1/shares/${token}/media`, body)).status, 200);
+  }
+  // Then both services show the counts
+  for (const { services } of [one, other]) {
+    const { shares } = services.readers;
+    await eventually(async () => {
+      const found = await shares.find(asset.projectId, id);
+      return found?.resource.views === 3 && found.resource.downloads === 2;
+    });
+  }
+  const [share] = await one.services.readers.shares.list(asset.projectId, { limit: 10 });
+  t.like(share?.resource, { views: 3, downloads: 2 });
+});
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it did not come about in 60 s');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
 }

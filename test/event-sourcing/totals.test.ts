@@ -13,7 +13,7 @@ import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
-const collection = 'usage@1.1';
+const collection = 'usage@2.1';
 const projects = ['p1', 'p2', 'p3'].map((name) =>
   `00000000-0000-7000-8000-0000000000${name}`.replace('p', '0'),
 );

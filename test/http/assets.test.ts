@@ -27,6 +27,13 @@ const request = {
   renditions: [{ kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg', size: 24 }],
 };
 
+/** An object belongs to one asset: each further asset of a test gets other keys. */
+function requestOf(number: number) {
+  if (number === 1) return request;
+  const renditions = request.renditions.map((one) => ({ ...one, object_key: `${number}/${one.object_key}` }));
+  return { ...request, object_key: `${number}/${request.object_key}`, renditions };
+}
+
 async function startWorld(t: ExecutionContext): Promise<World> {
   const service = await startTestService(t);
   const owner = await service.signUp('owner');
@@ -49,11 +56,14 @@ async function startWorld(t: ExecutionContext): Promise<World> {
     return (answer.json as { id: string }).id;
   };
   const storageId = await bind();
+  let added = 0;
   return {
     ...service,
     ...{ owner, project, at, storageId, bind, send },
     add: async (changes = {}) => {
-      const answer = await send('POST', `${at}/assets`, { ...request, storage_id: storageId, ...changes });
+      added += 1;
+      const body = { ...requestOf(added), storage_id: storageId, ...changes };
+      const answer = await send('POST', `${at}/assets`, body);
       t.is(answer.status, 201, answer.text);
       return answer.json as Asset;
     },
@@ -76,6 +86,8 @@ test('An asset is added, read, listed, renamed and removed', async (t) => {
   t.is(added.status, 201);
   t.deepEqual(asset, {
     ...{ id: asset.id, project_id: project, storage_id: storageId, ...request },
+    ...{ upload: 'pending', object: null, differs: [], tags: [] },
+    renditions: request.renditions.map((one) => ({ ...one, language: null })),
     created_at: clock.now().toISOString(),
     updated_at: clock.now().toISOString(),
   });
@@ -88,7 +100,7 @@ test('An asset is added, read, listed, renamed and removed', async (t) => {
   t.deepEqual(read.json, asset);
   t.is(read.headers.get('etag'), tag);
   const other = await send('POST', `${at}/assets`, {
-    ...request,
+    ...requestOf(2),
     renditions: undefined,
     storage_id: storageId,
   });
@@ -113,7 +125,7 @@ test('An asset is added, read, listed, renamed and removed', async (t) => {
     'precondition_failed',
   ]);
   t.deepEqual(codeOf(await send('PATCH', path, { name: ' ' })), [400, 'invalid_request']);
-  t.deepEqual(codeOf(await send('PATCH', path, { name: 'a', size: 1 })), [400, 'invalid_request']);
+  t.deepEqual(codeOf(await send('PATCH', path, { name: 'a', object_key: 'b' })), [400, 'invalid_request']);
   const removed = await send('DELETE', path, undefined, {
     ...owner,
     'if-match': renamed.headers.get('etag') ?? '',
@@ -128,6 +140,78 @@ test('An asset is added, read, listed, renamed and removed', async (t) => {
   ]) {
     t.deepEqual(codeOf(await again), [404, 'not_found']);
   }
+});
+
+test('Renditions are put, replaced and removed after the asset was added, and count', async (t) => {
+  const { add, at, send } = await startWorld(t);
+  const { id } = await add({ renditions: [] });
+  const path = `${at}/assets/${id}/renditions`;
+  const file = (key: string, size: number) => ({ object_key: key, media_type: 'text/vtt', size });
+  const used = async () => ((await send('GET', at)).json as { used_bytes: number }).used_bytes;
+  const kinds = ({ json }: Answer) =>
+    (json as never as { renditions: Asset[] }).renditions.map(
+      (one) => `${String(one['kind'])} ${String(one['language'])} ${String(one['size'])}`,
+    );
+
+  t.is((await send('PUT', `${path}/poster`, { ...file('a.jpg', 20), media_type: 'image/jpeg' })).status, 200);
+  t.is((await send('PUT', `${path}/subtitles`, { ...file('de.vtt', 300), language: 'DE' })).status, 200);
+  const put = await send('PUT', `${path}/subtitles`, { ...file('zh.vtt', 4_000), language: 'zh-hans' });
+  t.deepEqual(kinds(put), ['poster null 20', 'subtitles de 300', 'subtitles zh-Hans 4000']);
+  t.is(await used(), 1_000 + 4_320);
+  // The same again changes nothing, and another file of the kind and language replaces it and frees its key.
+  const again = await send('PUT', `${path}/subtitles`, { ...file('zh.vtt', 4_000), language: 'zh-Hans' });
+  t.is(again.headers.get('etag'), put.headers.get('etag'));
+  const replaced = await send('PUT', `${path}/subtitles`, { ...file('de-2.vtt', 100), language: 'de' });
+  t.deepEqual(kinds(replaced), ['poster null 20', 'subtitles de 100', 'subtitles zh-Hans 4000']);
+  t.is(await used(), 1_000 + 4_120);
+  t.is((await send('PUT', `${path}/preview`, file('de.vtt', 0))).status, 200);
+
+  const refused: readonly (readonly [kind: string, body: object, status: number])[] = [
+    ['original', file('b', 1), 400],
+    ['Poster', file('b', 1), 400],
+    ['subtitles', file('b', 1), 400],
+    ['subtitles', { ...file('b', 1), language: 'not a tag' }, 400],
+    ['poster', { ...file('b', 1), language: 'de' }, 400],
+    ['poster', { ...file('b', 1), object_key: 'a/../b' }, 400],
+    ['poster', { object_key: 'b', media_type: 'a/b' }, 400],
+    ['poster', file('b', 2 ** 41), 409],
+  ];
+  for (const [kind, body, status] of refused) {
+    t.is((await send('PUT', `${path}/${kind}`, body)).status, status, JSON.stringify([kind, body]));
+  }
+  const other = await add();
+  t.is(
+    (await send('PUT', `${path}/poster`, file('2/2026/rhine.mp4', 1))).status,
+    409,
+    'another asset has it',
+  );
+  t.is((await send('PUT', `${at}/assets/${other.id}/renditions/hls`, file('de.vtt', 1))).status, 409);
+
+  // Each language has its own upload URL and media URL.
+  const url = (body: object) => send('POST', `${at}/assets/${id}/upload-url`, body);
+  t.is((await url({ rendition: 'subtitles' })).status, 400, 'the language is missing');
+  const upload = (await url({ rendition: 'subtitles', language: 'ZH-hans' })).json as Upload;
+  t.is(new URL(upload.url).pathname, '/videos/zh.vtt');
+  const { media } = (await send('POST', `${at}/assets/${id}/media`)).json as never as { media: Asset[] };
+  t.deepEqual(
+    media.map((one) => [one['kind'], one['language']]),
+    [
+      ['original', undefined],
+      ['poster', undefined],
+      ['subtitles', 'de'],
+      ['subtitles', 'zh-Hans'],
+      ['preview', undefined],
+    ],
+  );
+
+  const usedBefore = await used();
+  t.is((await send('DELETE', `${path}/subtitles`)).status, 404, 'without a language');
+  const removed = await send('DELETE', `${path}/subtitles?language=de`);
+  t.deepEqual(kinds(removed), ['poster null 20', 'subtitles zh-Hans 4000', 'preview null 0']);
+  t.is((await send('DELETE', `${path}/subtitles?language=de`)).status, 404);
+  t.is(await used(), usedBefore - 100);
+  // Removal frees the key at once.
+  t.is((await send('PUT', `${at}/assets/${other.id}/renditions/hls`, file('de-2.vtt', 1))).status, 200);
 });
 
 test('An asset of another project does not exist', async (t) => {
@@ -199,7 +283,7 @@ test('An asset is stored in the named storage or in the default one', async (t) 
     { aggregate: storageAggregate, id: storageId },
     [
       { type: 'StorageTestStarted', data: { test_id: testId, candidate: null } },
-      { type: 'StorageTestSucceeded', data: { test_id: testId } },
+      { type: 'StorageTestSucceeded', data: { test_id: testId, warnings: [] } },
     ],
     stores.clock.now(),
   );

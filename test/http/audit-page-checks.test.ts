@@ -8,14 +8,14 @@ import { consistencyParts, foldNodes, type Hash, leafHash, rootOf } from '../../
 import { checkpointText, makeNoteSigner, noteOf } from '../../src/audit/note.js';
 import { tilePath } from '../../src/audit/tile-paths.js';
 import type { JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
-import { base64Of, type Bytes, bytesFromBase64 } from '../../src/http/pages/audit/browser/bytes.js';
-import { canonicalTextOf, leafHashOf, NoCanonicalForm } from '../../src/http/pages/audit/browser/entry.js';
-import { type BrowserStorage, KeptUnreadable, makeKept } from '../../src/http/pages/audit/browser/kept.js';
-import { markOf } from '../../src/http/pages/audit/browser/marks.js';
-import { checkSignature, parseCheckpointNote, parseLogKey } from '../../src/http/pages/audit/browser/note.js';
-import { ContradictingTile, makeProvenLeaves, pathOfTile } from '../../src/http/pages/audit/browser/tiles.js';
-import { isContinuation } from '../../src/http/pages/audit/browser/tree.js';
-import { judgeCheckpoint, parseProofLines } from '../../src/http/pages/audit/browser/verdict.js';
+import { base64Of, type Bytes, bytesFromBase64 } from '../../src/http/pages/browser/audit/bytes.js';
+import { canonicalTextOf, leafHashOf, NoCanonicalForm } from '../../src/http/pages/browser/audit/entry.js';
+import { type BrowserStorage, KeptUnreadable, makeKept } from '../../src/http/pages/browser/audit/kept.js';
+import { markOf } from '../../src/http/pages/browser/audit/marks.js';
+import { checkSignature, parseCheckpointNote, parseLogKey } from '../../src/http/pages/browser/audit/note.js';
+import { ContradictingTile, makeProvenLeaves, pathOfTile } from '../../src/http/pages/browser/audit/tiles.js';
+import { isContinuation } from '../../src/http/pages/browser/audit/tree.js';
+import { judgeCheckpoint, parseProofLines } from '../../src/http/pages/browser/audit/verdict.js';
 
 const origin = 'stowage/test-log';
 const signer = makeNoteSigner(origin, Buffer.alloc(32, 7));

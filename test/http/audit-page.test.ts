@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
-import { fragmentOf, stateOfFragment } from '../../src/http/pages/audit/browser/fragment.js';
-import { joinPageModules, pageModules, readModule } from '../../src/http/pages/audit/join-modules.js';
+import { fragmentOf, stateOfFragment } from '../../src/http/pages/browser/audit/fragment.js';
+import { auditPageModules } from '../../src/http/pages/audit/audit-page-modules.js';
+import { joinPageModules, readPageModule } from '../../src/http/pages/join-modules.js';
+import { examinePageModules } from '../support/page-modules.js';
 import { startTestService } from '../support/servers/http-service.js';
 
 /* The behaviour of the page is tested in a browser: test/servers/audit-page.test.ts. */
@@ -48,30 +48,15 @@ test('The page for auditors names no other origin, stores no token, and writes n
   );
   // One module alone knows the storage, and it is given checkpoints and public keys only
   t.is(text.split('localStorage').length - 1, 1);
-  t.notRegex(readModule('kept'), /token|session|password/);
+  t.notRegex(readPageModule('audit/kept'), /token|session|password/);
 });
 
-test('Every module of the page is in its script, after those that it imports, and no two declare one name', (t) => {
-  const root = join(import.meta.dirname, '..', '..', '..');
-  const files = readdirSync(join(root, 'src', 'http', 'pages', 'audit', 'browser'))
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => file.slice(0, -'.ts'.length));
-  t.deepEqual([...pageModules].sort(), files.sort());
-  const declared = new Map<string, string>();
-  for (const [place, name] of pageModules.entries()) {
-    const text = readModule(name);
-    for (const [, imported = ''] of text.matchAll(/from '\.\/([\w-]+)\.js'/g)) {
-      const before: readonly string[] = pageModules.slice(0, place);
-      t.true(before.includes(imported), `${name} imports ${imported}`);
-    }
-    const declarations = /^(?:export )?(?:async )?(?:const|let|class|function) (\[[^\]]*\]|\w+)/gm;
-    for (const [, found = ''] of text.matchAll(declarations)) {
-      t.is(declared.get(found), undefined, `${name} declares ${found} too`);
-      declared.set(found, name);
-    }
-  }
-  t.true(declared.size > 80, String(declared.size));
-  const script = joinPageModules();
+test('Every module of the page for auditors is in its script, after those that it imports, and no two declare one name', (t) => {
+  const { modules, misplaced, double, declared } = examinePageModules('audit', auditPageModules);
+  t.deepEqual([...auditPageModules].sort(), modules);
+  t.deepEqual([misplaced, double], [[], []]);
+  t.true(declared > 80, String(declared));
+  const script = joinPageModules(auditPageModules);
   t.notRegex(script, /^(?:import|export) |sourceMappingURL|<\/script|<!--/m);
 });
 

@@ -25,12 +25,12 @@ async function startWorld(t: ExecutionContext) {
     const id = await service.makeProject(headers);
     const storage_id = idOf(await bind(id, headers));
     const path = `/api/v1/projects/${id}`;
-    const add = (size: number, renditions: readonly object[] = [], as = headers) =>
-      post(
-        `${path}/assets`,
-        { name: 'a', object_key: 'a', media_type: 'video/mp4', storage_id, size, renditions },
-        as,
-      );
+    let added = 0;
+    const add = (size: number, renditions: readonly object[] = [], as = headers) => {
+      added += 1;
+      const file = { name: 'a', object_key: `file ${added}`, media_type: 'video/mp4', storage_id, size };
+      return post(`${path}/assets`, { ...file, renditions }, as);
+    };
     const upload = (assetId: string, body: object = {}) =>
       post(`${path}/assets/${assetId}/upload-url`, body, headers);
     const shown = async () => (await get(path, headers)).json as { used_bytes: number; billed_to: string };

@@ -95,6 +95,7 @@ test('Every route documents each error by which it refuses a session that is not
   }
   for (const name of [
     'resolvePayment',
+    'recordPayment',
     'dismissUnmatchedPayments',
     'changePassword',
     'offerBilling',

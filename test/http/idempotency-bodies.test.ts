@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { Route } from '../../src/http/route.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { areaRoutes, startTestService } from '../support/servers/http-service.js';
+import { agentSecret, areaRoutes, startTestService } from '../support/servers/http-service.js';
 
 const id = '019b7d00-0000-7000-8000-00000000abcd';
 const at = '2001-01-01T00:00:00Z';
@@ -42,6 +42,13 @@ const refusedByRule: Readonly<Record<string, readonly object[]>> = {
   createShare: [
     { asset_id: id, password: 'abc' },
     { asset_id: id, password: 'open sesame', expires_at: at },
+    { asset_id: id, tag: 'press', password: 'open sesame' },
+    { tag: ' ', password: 'open sesame' },
+  ],
+  mailShare: [
+    { to: ['no address'] },
+    { to: ['ada@example.com', 'Ada@Example.com'] },
+    { to: ['ada@example.com'], message: 'x'.repeat(501) },
   ],
   verifyShare: [{ password: '' }],
   placeOrder: [
@@ -50,6 +57,10 @@ const refusedByRule: Readonly<Record<string, readonly object[]>> = {
   ],
   registerPasskey: [{ credential: passkey, name: ' ' }],
   enrolTotp: [],
+  createNode: [
+    { name: ' ', ip_address: '192.0.2.1' },
+    { name: 'edge', ip_address: 'edge.example.com' },
+  ],
 };
 
 /** Given an operator with a fresh second factor, who owns a project. Counts the writes of claims. */
@@ -84,7 +95,8 @@ async function given(t: ExecutionContext) {
         .replace(':paymentId', `standard-${'ab'.repeat(32)}`)
         .replace(/:\w+/g, id);
       const type = { 'content-type': 'application/json', 'idempotency-key': key };
-      return service.ask(path, { method: route.method, body, headers: { ...headers, ...type } });
+      const credential = route.access.kind === 'agent' ? { 'x-agent-secret': agentSecret } : headers;
+      return service.ask(path, { method: route.method, body, headers: { ...credential, ...type } });
     },
     stored: async () => (await service.stores.stateStore.list('idempotency/', { limit: 10 })).length,
   };

@@ -20,6 +20,29 @@ test('Every caller can read the plans', async (t) => {
   });
 });
 
+test('The plans name exactly the platforms that take orders, and how a payment names its order there', async (t) => {
+  const provider = makeTestPaymentProvider();
+  const paymentProviders = new Map([
+    ['paypal', provider],
+    ['stripe', provider],
+  ] as const);
+  const { get, post, signUp } = await startTestService(t, { paymentProviders });
+  const { platforms } = (await get('/api/v1/plans')).json as { platforms: { provider: string }[] };
+  t.deepEqual(platforms as unknown, [
+    {
+      provider: 'stripe',
+      ways: [{ kind: 'order_number', fields: ['client_reference_id', 'metadata.order_id'] }],
+    },
+    { provider: 'paypal', ways: [{ kind: 'order_number', fields: ['custom_id', 'invoice_id'] }] },
+  ]);
+  const buyer = await signUp('buyer');
+  for (const name of ['stripe', 'paypal', 'standard', 'wechatpay', 'alipay', 'epay']) {
+    const { status } = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: name }, buyer);
+    const isListed = platforms.some((platform) => platform.provider === name);
+    t.is(status, isListed ? 201 : 503, name);
+  }
+});
+
 test('An order is placed, read by its buyer alone, listed and canceled', async (t) => {
   const { post, get, signUp } = await startTestService(t);
   const [buyer, stranger] = [await signUp('buyer'), await signUp('stranger')];
@@ -104,4 +127,42 @@ test('The same Idempotency-Key places one order, and members and keys of a proje
       [(first.json as Order).id],
     );
   }
+});
+
+test('Members and keys of a project read its orders by id, and no order of another project or person', async (t) => {
+  // Given an order of a project, one of another project, and one of a person
+  const { post, get, signUp, makeProject } = await startTestService(t);
+  const owner = await signUp('owner');
+  const [projectId, otherId] = [await makeProject(owner), await makeProject(owner)];
+  const place = async (body: object): Promise<Order> => {
+    const placed = await post('/api/v1/orders', { provider: 'stripe', ...body }, owner);
+    t.is(placed.status, 201, placed.text);
+    return placed.json as Order;
+  };
+  const order = await place({ plan_id: 'project-s3', project_id: projectId });
+  const others = [
+    await place({ plan_id: 'project-s3', project_id: otherId }),
+    await place({ plan_id: 'capacity-100g' }),
+  ];
+  const keyFor = async (scope: string) => {
+    const body = { name: scope, scopes: [scope] };
+    const issued = await post(`/api/v1/projects/${projectId}/api-keys`, body, owner);
+    return { 'x-api-key': (issued.json as { key: string }).key };
+  };
+  const key = await keyFor('order:read');
+  for (const reader of [owner, key]) {
+    // When a reader asks for the order, then it has what its buyer sees
+    const answer = await get(`/api/v1/projects/${projectId}/orders/${order.id}`, reader);
+    t.is(answer.status, 200, answer.text);
+    t.deepEqual(answer.json, (await get(`/api/v1/orders/${order.id}`, owner)).json);
+    t.truthy(answer.headers.get('etag'));
+    // and every other order is not found.
+    for (const { id } of others) {
+      t.is((await get(`/api/v1/projects/${projectId}/orders/${id}`, reader)).status, 404);
+    }
+  }
+  t.is((await get(`/api/v1/projects/${otherId}/orders/${others[0]?.id}`, key)).status, 404);
+  const path = `/api/v1/projects/${projectId}/orders/${order.id}`;
+  t.is((await get(path, await keyFor('share:read'))).status, 403);
+  t.is((await get(path, await signUp('stranger'))).status, 404);
 });

@@ -6,8 +6,7 @@ import { registerPaymentMetrics } from '../../src/observing/metrics.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { startTestService } from '../support/servers/http-service.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
+import { givenPayments } from '../support/given/payments-over-http.js';
 import { partial } from '../support/fakes/partial.js';
 
 const path = '/api/v1/admin/payments';
@@ -20,35 +19,10 @@ interface Page {
 }
 
 async function start(t: ExecutionContext) {
-  const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
-  const service = await startTestService(t, { paymentProviders });
-  const { commands, stores, post, get } = service;
-  const operator = await service.signUp('operator');
-  await service.verify('operator');
-  await commands.grantPlatformRole(
-    { email: 'operator@example.com', role: 'operator' },
-    givenContext(7_000, stores.clock.now(), 'operator'),
-  );
-  await service.passTwoFactor(operator);
-  const buyer = await service.signUp('buyer');
-  const placeOrder = async () => {
-    const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, buyer);
-    return placed.json as { readonly id: string; readonly number: string };
-  };
-  const send = async (...told: TestMessage['told']) => {
-    const key = `m${(sent += 1)}`;
-    const { body, headers } = signed({ key, told });
-    const answer = await service.ask('/api/v1/payment/webhooks/standard', { method: 'POST', body, headers });
-    t.is(answer.status, 200, answer.text);
-    return callbackIdOf('standard', key);
-  };
-  let sent = 0;
+  const service = await givenPayments(t);
+  const { operator, buyer, post, get } = service;
   return {
     ...service,
-    operator,
-    buyer,
-    placeOrder,
-    send,
     list: async (which: 'unmatched' | 'review', query = '') => {
       const answer = await get(`${path}/${which}${query}`, operator);
       t.is(answer.status, 200, answer.text);
@@ -60,8 +34,8 @@ async function start(t: ExecutionContext) {
 }
 
 test('A callback without an order is listed, applied to an order, and shown there at once', async (t) => {
-  const { placeOrder, send, list, resolve, order, logLines } = await start(t);
-  const { id: orderId } = await placeOrder();
+  const { place, send, list, resolve, order, logLines } = await start(t);
+  const { id: orderId } = await place();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   const item = (await list('unmatched')).items[0];
   t.like(item, {
@@ -92,15 +66,26 @@ async function measured(
 ): Promise<readonly string[]> {
   const registry = new Registry();
   registerPaymentMetrics(registry, clock, readers);
-  return [...(await registry.metrics()).matchAll(/^stowage_payments_(\w+)(?:{list="(\w+)"})? (.+)$/gm)].map(
-    ([, name, list, value]) => `${name}${list === undefined ? '' : ` ${list}`}: ${value}`,
-  );
+  return [
+    ...(await registry.metrics()).matchAll(/^stowage_payments_(\w+)(?:{(?:list|reason)="(\w+)"})? (.+)$/gm),
+  ].map(([, name, list, value]) => `${name}${list === undefined ? '' : ` ${list}`}: ${value}`);
 }
 
 test('The number and age of waiting payments are measured, and have no value while the read models are unavailable', async (t) => {
-  const { placeOrder, send, resolve, commands, stores } = await start(t);
-  const { number } = await placeOrder();
-  const nothing = ['waiting unmatched: 0', 'waiting review: 0', 'unmatched_oldest_seconds: 0'];
+  const { place, send, resolve, commands, stores } = await start(t);
+  const { number } = await place();
+  const reasons = ['currency', 'merchant', 'transaction_of_another_order', 'too_many_reports'];
+  const none = [...reasons, 'second_payment', 'project_deleted', 'buyer_erased'];
+  const byReason = (amounts: number) => [
+    `in_review amount: ${amounts}`,
+    ...none.map((reason) => `in_review ${reason}: 0`),
+  ];
+  const nothing = [
+    'waiting unmatched: 0',
+    'waiting review: 0',
+    ...byReason(0),
+    'unmatched_oldest_seconds: 0',
+  ];
   t.deepEqual(await measured(stores.clock, commands), nothing);
   const first = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   stores.clock.advance(90_000);
@@ -110,6 +95,7 @@ test('The number and age of waiting payments are measured, and have no value whi
   t.deepEqual(await measured(stores.clock, commands), [
     'waiting unmatched: 2',
     'waiting review: 2',
+    ...byReason(2),
     'unmatched_oldest_seconds: 120.5',
   ]);
   await resolve(first, { action: 'dismiss', note });
@@ -117,8 +103,12 @@ test('The number and age of waiting payments are measured, and have no value whi
   t.is(await oldestOf(stores.clock, commands), 'unmatched_oldest_seconds: 30.5');
   // Another process with a clock ahead has received it
   t.is(await oldestOf({ now: () => new Date(0) }, commands), 'unmatched_oldest_seconds: 0');
-  const away = { unmatched: () => Promise.reject(new StoreUnavailable('away')) };
-  t.deepEqual(await measured(stores.clock, { ...commands, paymentCallbacks: away }), []);
+  const isAway = () => Promise.reject(new StoreUnavailable('away'));
+  const away = {
+    paymentCallbacks: { unmatched: isAway },
+    orders: { inReview: isAway, reviewReasons: isAway },
+  };
+  t.deepEqual(await measured(stores.clock, away), []);
   const wrong = { unmatched: () => Promise.reject(new TypeError('a mistake')) };
   await t.throwsAsync(measured(stores.clock, { ...commands, paymentCallbacks: wrong }), {
     instanceOf: TypeError,
@@ -148,8 +138,8 @@ test('Unmatched callbacks are listed by the time of their arrival, not by id', a
 });
 
 test("A report that differs from its order is listed, and applied or dismissed as the order's history permits", async (t) => {
-  const { placeOrder, send, list, resolve, order } = await start(t);
-  const { id: orderId, number } = await placeOrder();
+  const { place, send, list, resolve, order } = await start(t);
+  const { id: orderId, number } = await place();
   const wrong = await send({ number, transaction: 't1', fact: paid(998) });
   const refund = await send({
     ...{ number, transaction: 't1' },
@@ -189,13 +179,13 @@ test("A report that differs from its order is listed, and applied or dismissed a
 });
 
 test('A page continues where the one before ended, with decisions in between', async (t) => {
-  const { placeOrder, send, list, resolve, stores } = await start(t);
+  const { place, send, list, resolve, stores } = await start(t);
   for (let n = 0; n < 5; n += 1) {
     await send({ number: 'NOT-OURS', transaction: `u${n}`, fact: paid() });
     // The last three arrive at one moment
     if (n < 2) stores.clock.advance(1);
   }
-  const orders = [await placeOrder(), await placeOrder()];
+  const orders = [await place(), await place()];
   for (const { number } of orders) {
     for (let n = 0; n < 3; n += 1) await send({ number, transaction: `${number}-${n}`, fact: paid(n) });
   }
@@ -219,8 +209,8 @@ test('A page continues where the one before ended, with decisions in between', a
 });
 
 test('An impossible decision is refused with a reason, and other users cannot decide', async (t) => {
-  const { placeOrder, send, resolve, buyer, get, stores } = await start(t);
-  const { id: orderId } = await placeOrder();
+  const { place, send, resolve, buyer, get, stores } = await start(t);
+  const { id: orderId } = await place();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   const unreadable = await send({ fact: { kind: 'unreadable', field: 'amount' } });
   const head = await stores.eventStore.head();
@@ -250,8 +240,8 @@ test('An impossible decision is refused with a reason, and other users cannot de
 });
 
 test('A decision that cannot be completed is 503 and stands', async (t) => {
-  const { placeOrder, send, resolve, order, stores } = await start(t);
-  const { id: orderId } = await placeOrder();
+  const { place, send, resolve, order, stores } = await start(t);
+  const { id: orderId } = await place();
   const id = await send({ number: 'NOT-OURS', transaction: 't1', fact: paid() });
   const whole = { ...stores.eventStore };
   Object.assign(stores.eventStore, {
@@ -275,8 +265,8 @@ interface Decision {
 }
 
 test('Operators see a decision with its note and author until the buyer is erased', async (t) => {
-  const { placeOrder, send, resolve, operator, buyer, get, stores, logLines } = await start(t);
-  const { id: orderId, number } = await placeOrder();
+  const { place, send, resolve, operator, buyer, get, stores, logLines } = await start(t);
+  const { id: orderId, number } = await place();
   const { json: order } = await get(`/api/v1/orders/${orderId}`, buyer);
   const buyerId = (order as { user_id: string }).user_id;
   // Given one callback that was applied to the order, one of the order that was dismissed, and one without an order
@@ -347,8 +337,8 @@ test('Operators see a decision with its note and author until the buyer is erase
 });
 
 test('Callbacks of other shops are dismissed many at a time, by reason, platform and time of arrival', async (t) => {
-  const { placeOrder, send, list, post, resolve, operator, stores, commands } = await start(t);
-  const { id: orderId } = await placeOrder();
+  const { place, send, list, post, resolve, operator, stores, commands } = await start(t);
+  const { id: orderId } = await place();
   const otherShops: string[] = [];
   for (let n = 0; n < 103; n += 1) {
     otherShops.push(await send({ number: 'NOT-OURS', transaction: `t${n}`, fact: paid() }));

@@ -201,7 +201,7 @@ test('Each change of a storage is refused if the storage has changed since the r
     { aggregate: storageAggregate, id },
     [
       { type: 'StorageTestStarted', data: { test_id: testId, candidate: null } },
-      { type: 'StorageTestSucceeded', data: { test_id: testId } },
+      { type: 'StorageTestSucceeded', data: { test_id: testId, warnings: [] } },
     ],
     stores.clock.now(),
   );

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { checkAssetFacts } from '../../src/domain/asset/description.js';
 import { checkBasePath } from '../../src/domain/storage/base-path.js';
+import { widestKeyRule } from '../../src/domain/storage/object-key.js';
 import { checkCredentials } from '../../src/domain/storage/credentials.js';
 import { checkName, checkText } from '../../src/domain/text.js';
 import { revisionWanted } from '../../src/http/etag.js';
@@ -17,10 +18,10 @@ const rules: Readonly<Record<string, (text: string) => unknown>> = {
   'schemas.Registration.properties.nickname': (text) => text.trim() === '' || checkName(text),
   'schemas.PaymentResolutionRequest.properties.note': (text) => checkText(text, 'note', 1_000),
   'schemas.AssetCreation.properties.object_key': (text) =>
-    checkAssetFacts({ ...asset, object_key: text }, 1_024),
+    checkAssetFacts({ ...asset, object_key: text }, widestKeyRule),
   'schemas.AssetCreation.properties.media_type': (text) =>
-    checkAssetFacts({ ...asset, media_type: text }, 1_024),
-  'schemas.StorageCreation.oneOf.2.properties.base_path': checkBasePath,
+    checkAssetFacts({ ...asset, media_type: text }, widestKeyRule),
+  'schemas.StorageCreation.oneOf.2.properties.base_path': (text) => checkBasePath(text, 's3'),
   'schemas.StorageCreation.oneOf.2.properties.credentials.properties.secret_key': (text) =>
     checkCredentials('s3', { access_key: 'a', secret_key: text }),
   'parameters.If-Match.schema': revisionWanted,
@@ -32,7 +33,26 @@ const texts = [
   ...['\ud800', '\udfff', '\ufeff', '\ufffd', '\u{1f600}', ' \u{1f600} '],
 ].flatMap((one) => [one, `${one}x`, `x${one}`, `x${one}x`, `x/${one}/x`]);
 const others = [
-  ...['', '.', '..', './x', 'x/..', 'x/../y', '...', '.x', 'x//y', '/x', 'x/', 'x/.y', 'x y'],
+  ...[
+    '',
+    '.',
+    '..',
+    './x',
+    'x/..',
+    'x/../y',
+    '...',
+    '.x',
+    'x//y',
+    '/x',
+    'x/',
+    '/',
+    '//',
+    '/./x',
+    '//x',
+    '/..',
+    'x/.y',
+    'x y',
+  ],
   ...['video/mp4', 'video/mp4; a=b', 'video/mp4;a="b c"', 'video/', 'video/mp4;', 'video/mp4; a'],
   ...['*', '""', '"1"', 'W/"1"', 'w/"1"', '"1", "2"', '"\u00ff"', '"\u0100"', ' *', '"1" ', '"1'],
 ];

@@ -25,7 +25,7 @@ const creations: readonly {
   {
     what: 'an asset',
     path: (ids) => `projects/${ids.project}/assets`,
-    body: (ids) => ({ ...asset, storage_id: ids.storage }),
+    body: (ids) => ({ ...asset, object_key: 'ruhr.mp4', storage_id: ids.storage }),
   },
   {
     what: 'a share',

@@ -1,7 +1,10 @@
-import { Script } from 'node:vm';
 import test from 'ava';
-import { sharePageScript } from '../../src/http/pages/share-page-script.js';
-import { makeSharePage } from '../../src/http/pages/share-page.js';
+import { joinPageModules } from '../../src/http/pages/join-modules.js';
+import { negotiateLanguage, type PageLanguage } from '../../src/http/pages/share/negotiate-language.js';
+import { sharePageModules } from '../../src/http/pages/share/share-page-modules.js';
+import { makeSharePage } from '../../src/http/pages/share/share-page.js';
+import { readShareTexts } from '../../src/http/pages/share/share-texts.js';
+import { examinePageModules } from '../support/page-modules.js';
 import { startTestService } from '../support/servers/http-service.js';
 
 /* The behaviour of the page is tested in a browser: test/servers/share-page.test.ts. */
@@ -17,6 +20,69 @@ test('The page of a share is the same for every token, and excludes search engin
   t.is((await get('/s/')).status, 404);
 });
 
+test('The page of a share speaks the language that the visitor prefers, and caches keep each language apart', async (t) => {
+  const { get } = await startTestService(t);
+  const expected = {
+    '': ['en', 'Password'],
+    'de-AT,de;q=0.9,en;q=0.8': ['de', 'Passwort'],
+    'zh-CN,zh;q=0.9,en;q=0.8': ['zh-Hans', '密码'],
+    'fr-CA, zh;q=0.5, de;q=0.7': ['de', 'Passwort'],
+    fr: ['en', 'Password'],
+  } as const;
+  const tags = new Set<string | null>();
+  for (const [acceptLanguage, [lang, label]] of Object.entries(expected)) {
+    const page = await get('/s/x', acceptLanguage === '' ? {} : { 'accept-language': acceptLanguage });
+    t.is(page.headers.get('vary'), 'Accept-Language', acceptLanguage);
+    t.is(page.headers.get('content-language'), lang, acceptLanguage);
+    t.true(page.text.includes(`<html lang="${lang}">`), acceptLanguage);
+    t.true(page.text.includes(`<label for="password">${label}</label>`), acceptLanguage);
+    tags.add(page.headers.get('etag'));
+    // A stored page is revalidated for the same language only
+    const again = { 'accept-language': acceptLanguage, 'if-none-match': page.headers.get('etag') ?? '' };
+    const unchanged = await get('/s/x', again);
+    t.deepEqual([unchanged.status, unchanged.headers.get('vary')], [304, 'Accept-Language'], acceptLanguage);
+  }
+  t.is(tags.size, 3);
+});
+
+test('Weights, order and refusals of Accept-Language select the language', (t) => {
+  const available: readonly [PageLanguage, ...PageLanguage[]] = [
+    { language: 'en', tag: 'en' },
+    { language: 'de', tag: 'de' },
+    { language: 'zh', tag: 'zh-Hans' },
+  ];
+  const cases: readonly (readonly [string | undefined, string])[] = [
+    [undefined, 'en'],
+    ['', 'en'],
+    ['DE', 'de'],
+    ['zh-Hant-TW', 'zh'],
+    ['en;q=0.3,de;q=0.4', 'de'],
+    ['de;q=0.5,zh;q=0.5', 'de'],
+    ['zh;q=0,*', 'en'],
+    ['en;q=0,*;q=0.1', 'de'],
+    ['de;q=0', 'en'],
+    ['*', 'en'],
+    ['de;q=2,zh', 'zh'],
+    [';;;,de_DE,"zh"', 'en'],
+    [`${'xx,'.repeat(40)}de`, 'en'],
+  ];
+  for (const [field, language] of cases) t.is(negotiateLanguage(field, available).language, language, field);
+});
+
+test('Every language has each text with the same values', (t) => {
+  const valuesOf = (text = ''): readonly string[] => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+  const [english, ...others] = readShareTexts();
+  t.deepEqual(
+    [english, ...others].map(({ language }) => language),
+    ['en', 'de', 'zh'],
+  );
+  for (const { language, texts } of others) {
+    for (const [key, text] of Object.entries(texts)) {
+      t.deepEqual(valuesOf(text), valuesOf(english.texts[key]), `${language}: ${key}`);
+    }
+  }
+});
+
 test('The policy of the page permits only the scripts and sources that it needs', async (t) => {
   const { get } = await startTestService(t);
   const policy = (await get('/s/x')).headers.get('content-security-policy') ?? '';
@@ -26,21 +92,45 @@ test('The policy of the page permits only the scripts and sources that it needs'
     "script-src 'sha256-…'",
     "style-src 'sha256-…'",
     'img-src data: https:',
-    'media-src https:',
-    "connect-src 'self'",
+    "media-src 'self' blob: https:",
+    'frame-src https:',
+    "connect-src 'self' https:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ]);
-  const inner = makeSharePage({ allowsHttp: true }).contentSecurityPolicy ?? '';
-  t.regex(inner, /img-src data: https: http:; media-src https: http:;/);
+  const inner = makeSharePage({ allowsHttp: true })(undefined).contentSecurityPolicy ?? '';
+  t.regex(inner, /img-src data: https: http:; media-src 'self' blob: https: http:; frame-src https: http:;/);
 });
 
-test('The page names no other origin, stores nothing, and writes no markup from replies', async (t) => {
+test('The page names no other origin, keeps no URL, and writes no markup from replies', async (t) => {
   const { get } = await startTestService(t);
   const { text } = await get('/s/x');
-  t.notRegex(text, /https?:\/\/|\bsrc="|@import|url\(/);
-  t.notRegex(text, /localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacent|eval\(/);
-  t.notThrows(() => new Script(sharePageScript));
+  // The name of the vector format is no address
+  const plain = text.replaceAll('http://www.w3.org/2000/svg', '');
+  t.notRegex(plain, /https?:\/\/|\bsrc="|@import|url\(|\bon[a-z]+="| style="/);
+  t.notRegex(
+    plain,
+    /localStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(/,
+  );
+  // One module alone receives the storage of the tab
+  t.is(plain.split('sessionStorage').length - 1, 1);
+});
+
+test('Every module of the page of shares is in its script, after those that it imports, and no two declare one name', (t) => {
+  const { modules, misplaced, double, declared } = examinePageModules('share', sharePageModules);
+  t.deepEqual([...sharePageModules].sort(), modules);
+  t.deepEqual([misplaced, double], [[], []]);
+  t.true(declared > 60, String(declared));
+  t.notRegex(joinPageModules(sharePageModules), /^(?:import|export) |sourceMappingURL|<\/script|<!--/m);
+});
+
+test('The script says only texts that the page has', (t) => {
+  const [{ texts }] = readShareTexts();
+  const script = joinPageModules(sharePageModules);
+  const said = [...script.matchAll(/\b(?:say|sayCount)\('([\w.-]+)'/g)].map(([, key = '']) => key);
+  t.true(said.length > 20, String(said.length));
+  const unknown = said.filter((key) => !(key in texts) && !(`${key}.other` in texts));
+  t.deepEqual(unknown, []);
 });

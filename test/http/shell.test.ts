@@ -101,8 +101,8 @@ test('HEAD gets the reply of GET without the body', async (t) => {
 });
 
 test('Paths match exactly, unknown ones are 404, and wrong methods are 405 with the allowed ones', async (t) => {
-  const http = await startTestHttp(t, { routes: [found, putThing] });
-  for (const path of ['/', '/Things', '/things/', `/things/${id}/`, '/nothing', `//things/${id}`]) {
+  const http = await startTestHttp(t, { routes: [found, putThing, optionalThing] });
+  for (const path of ['/Api', '/Things', '/things/', `/things/${id}/`, '/nothing', `//things/${id}`]) {
     const answer = await http.ask(path);
     t.is(answer.status, path === '/things' ? 405 : 404, `for ${path}`);
     t.like(answer.json, { code: 'not_found' });
@@ -114,6 +114,12 @@ test('Paths match exactly, unknown ones are 404, and wrong methods are 405 with 
     t.like(answer.json, { code: 'method_not_allowed' });
   }
   t.is((await http.ask('/things/not-an-id')).status, 404);
+  // A path without a parameter is another path than that of a resource.
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    const fixed = await http.ask('/things/touch', { method });
+    t.is(fixed.status, 405, method);
+    t.is(fixed.headers.get('allow'), 'POST');
+  }
 });
 
 test('A request keeps an acceptable id of its caller and gets one otherwise', async (t) => {
@@ -212,7 +218,7 @@ test('The log line of a request has pattern, status and client digest, and no in
   await http.ask(`/things/${id}?token=canary`, { headers: { authorization: 'Bearer canary' } });
   await http.ask('/things?limit=3', { method: 'PUT', json: { name: 'canary' } });
   const [first, second] = http.logLines.filter((line) => line.includes('/things')).map(parseLine);
-  t.like(first, { route: '/things/:thingId', method: 'GET', status: 200, client: 'digest(127.0.0.1)' });
+  t.like(first, { route: '/things/:thingId', method: 'GET', status: 400, client: 'digest(127.0.0.1)' });
   t.like(second, { route: '/things', method: 'PUT', status: 200, actor: 'anonymous' });
   t.notRegex(http.logLines.join(''), /canary|127\.0\.0\.1"/);
 });
@@ -242,12 +248,13 @@ test('Until the service is ready, all routes except health, keys and documents a
 
 test('Queries and bodies are parsed by their schemas, and the message names the field', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing] });
-  const good = await http.ask('/things?limit=3&other=1', { method: 'PUT', json: { name: 'a' } });
+  const good = await http.ask('/things?limit=3', { method: 'PUT', json: { name: 'a' } });
   t.like(good.json, { name: 'a 3 any' });
   const bad: [string, unknown, RegExp][] = [
     ['?limit=0', { name: 'a' }, /^query\.limit: /],
     ['?limit=x', { name: 'a' }, /^query\.limit: /],
     ['?limit=', { name: 'a' }, /^query\.limit: /],
+    ['?limit=1&other=2', { name: 'a' }, /^query: a parameter is unknown; this call has limit$/],
     ['?limit=1&limit=2', { name: 'a' }, /twice/],
     ['', { name: 7 }, /^name: /],
     ['', {}, /^name: is missing$/],

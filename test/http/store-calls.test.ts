@@ -132,12 +132,12 @@ test('A payment callback makes at most six calls to the log until its reply', as
   t.deepEqual(inLog(await callsOf(send)), ['log.read'], 'a repetition');
 });
 
-test('Agents that ask within a second make one call to the stores', async (t) => {
+test('Agents that ask within a second make one call to each store', async (t) => {
   const { get, callsOf, clock } = await start(t);
   const ask = () => get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
   const together = async () => (await Promise.all([ask(), ask(), ask(), ask()]))[0];
-  t.deepEqual(await callsOf(together), ['documents.find']);
+  t.deepEqual(await callsOf(together), ['documents.find', 'state.list']);
   t.deepEqual(await callsOf(together), []);
   clock.advance(1_000);
-  t.deepEqual(await callsOf(together), ['documents.find']);
+  t.deepEqual(await callsOf(together), ['documents.find', 'state.list']);
 });

@@ -9,7 +9,7 @@ import { makeShareSessions } from '../../src/keys/share-sessions.js';
 import { digestShareToken } from '../../src/keys/share-tokens.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../src/keys/login-codes.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { shareId } from '../support/examples/ids.js';
+import { accessId, shareId } from '../support/examples/ids.js';
 
 const sessionId = '018f3a6e-0000-7000-8000-000000000001';
 const oldKey = { kid: 'r1', key: Buffer.alloc(32, 1) };
@@ -115,7 +115,7 @@ const [one, other] = ['a', 'b'].map((kid, index) => ({ kid, key: Buffer.alloc(32
 ];
 const endsAt = new Date('2026-02-01T12:00:00.000Z');
 const beforeEnd = new Date(endsAt.getTime() - 1);
-const session = { shareId, passwordGeneration: 3, endsAt };
+const session = { shareId, accessId, passwordGeneration: 3, endsAt };
 
 test('A share session returns its content until the millisecond before its end', (t) => {
   const sessions = makeShareSessions(makeKeyring([one]));
@@ -154,7 +154,15 @@ test('A refresh token is no share session, and a share session is no refresh tok
 test('The formats of share sessions and of share digests are pinned, because they must stay valid', (t) => {
   t.is(
     makeShareSessions(makeKeyring([one])).issue(session),
-    's1.019b7d00-0000-7000-8000-000000000081.3.1769947200000.a.qWZW1EVTmf9pyi62D7owqL0eizcwYt3VX2kZPp-UOYY',
+    's2.019b7d00-0000-7000-8000-000000000081.019b7d00-0000-7000-8000-000000000091.3.1769947200000.a.WZnSwbA-iUbHrr44uAZu8PlK233t8HzgYtPBDMXW8oo',
+  );
+  // A token of an earlier release, which names no access
+  t.deepEqual(
+    makeShareSessions(makeKeyring([one])).verify(
+      's1.019b7d00-0000-7000-8000-000000000081.3.1769947200000.a.qWZW1EVTmf9pyi62D7owqL0eizcwYt3VX2kZPp-UOYY',
+      beforeEnd,
+    ),
+    { ...session, accessId: null },
   );
   t.is(
     digestShareToken(makeDigests(Buffer.alloc(32, 1)), 'x'.repeat(22)),

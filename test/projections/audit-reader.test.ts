@@ -72,7 +72,8 @@ test('The events of a project are those of the project’s streams, each with wo
   const { reader, events } = await givenEveryEvent(14, 2);
   const ofProject = [...events.entries()].filter(
     ([, { stream }]) =>
-      stream === `project-${projectId}` || /^(?:storage|asset|share|shareaccess|order)-/.test(stream),
+      stream === `project-${projectId}` ||
+      /^(?:storage|asset|share|shareaccess|sharemail|order)-/.test(stream),
   );
   const { items, next } = await reader.events(
     { terms: { project: projectId }, from: { index: 0 }, limit: 200 },

@@ -13,6 +13,7 @@ import {
   type OrderCommand,
   orderStatus,
   refundedAmount,
+  unusedPayments,
 } from '../../src/domain/order/order.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
@@ -58,6 +59,9 @@ const fresh: OrderDocument = {
   payments: [],
   mismatches: [],
   decided: [],
+  captures: [],
+  gone: null,
+  dismissed: [],
   decisions: [],
   open_for: userId,
   in_review: null,
@@ -118,6 +122,12 @@ test('A payment in review shows its mismatch, and an applied one is paid', (t) =
       { ...payment, kind: 'applied', at: '2026-01-02T03:04:07.000Z' },
     ],
     mismatches: [],
+    captures: [
+      {
+        ...{ id: 'standard-c1', provider: 'standard', transaction: 'standard/t1', transaction_id: 't1' },
+        ...{ amount: 5, currency: 'USD', at, is_applied: true },
+      },
+    ],
     decided: [{ transaction: 'standard/t1', payments: [{ amount: 5, currency: 'USD' }] }],
     decisions: [decided({ payment_id: 'standard-c1', order_id: 'example' }, '2026-01-02T03:04:07.000Z')],
     in_review: null,
@@ -209,7 +219,7 @@ test('The view of an order agrees with its aggregate after all reports', (t) => 
       status: orderStatus(state),
       refunded_amount: refundedAmount(state),
       is_granted: state.is_granted,
-      in_review: state.mismatches.length > 0 ? 'yes' : null,
+      in_review: state.mismatches.length > 0 || unusedPayments(state).length > 0 ? 'yes' : null,
     });
   });
   fc.assert(property, { numRuns: 300, seed: 20_260_102 });
@@ -242,6 +252,8 @@ test('The view shows a callback as waiting while it is held, and no longer once 
     order_id: null,
     decision: null,
     applied_to: null,
+    recorded: null,
+    transaction_id: null,
     conflicts: 0,
     received_at: at,
   };

@@ -19,7 +19,14 @@ import {
   storageId,
   userId,
 } from '../support/examples/ids.js';
-import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../support/examples/node.js';
+import {
+  description,
+  nodeChanged,
+  nodeModeChanged,
+  nodeRegistered,
+  nodeRemoved,
+  nodeStatusChanged,
+} from '../support/examples/node.js';
 import {
   apiKeyId,
   apiKeyIssued,
@@ -36,7 +43,8 @@ import {
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
-import { shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
+import { termsOf } from '../../src/domain/share/status.js';
+import { freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
 import {
   activated,
   candidateStarted,
@@ -61,7 +69,12 @@ import {
   totpEnrolled,
   userRegistered,
 } from '../support/examples/user.js';
-import { eventTime, firstEventAt } from '../support/given/given-events.js';
+import { eventTime, firstEventAt, recordEvents } from '../support/given/given-events.js';
+import { accessId, shareId } from '../support/examples/ids.js';
+import { shareAccessAggregate } from '../../src/domain/share-access/share-access.js';
+import type { ShareAccessEvent } from '../../src/domain/share-access/events.js';
+import { shareDownloadsTally } from '../../projections/share-accesses/downloads-tally.js';
+import { shareViewsTally } from '../../projections/share-accesses/views-tally.js';
 import { givenProjection } from '../support/given/given-projection.js';
 
 const created = { created_at: firstEventAt, updated_at: firstEventAt };
@@ -146,6 +159,8 @@ test('A session is in the view until it is revoked, without its refresh token', 
 const project: ProjectDocument = {
   name: 'Rivers',
   require_2fa: false,
+  accent_color: null,
+  open_shares: false,
   billed_to: userId,
   owner_ids: [userId],
   members: [{ user_id: userId, role: 'owner', joined_at: firstEventAt }],
@@ -277,8 +292,10 @@ const storage: StorageDocument = {
   project_id: projectId,
   ...configuration,
   delivery: 'origin',
+  cdn_token: null,
   status: 'pending',
   test: null,
+  warnings: [],
   last_test_at: null,
   last_error: '',
   has_credentials: true,
@@ -317,12 +334,12 @@ test('A candidate changes nothing that is shown until it has passed', (t) => {
 test('A share is shown with its terms, password and uses until it is revoked', (t) => {
   const { project_id, asset_id, token, token_digest, created_by } = shareCreated.data;
   const share = {
-    ...{ project_id, asset_id, token, token_digest, created_by, throttled_at: null },
-    ...{ expires_at: shareCreated.data.expires_at, max_uses: 2, allow_download: true },
+    ...{ project_id, asset_ids: [asset_id], tag: null, token, token_digest, created_by, throttled_at: null },
+    ...{ password_required: true, ...termsOf(shareCreated.data) },
     ...{ password_generation: 1, uses: 0, ...created },
   };
   givenProjection(sharesProjection, shareCreated).then(t, share);
-  const terms = { expires_at: null, max_uses: 5, allow_download: false };
+  const terms = { ...freeTerms, max_uses: 5, allow_download: false };
   const password_hash = sealedExample('another hash');
   givenProjection(
     sharesProjection,
@@ -335,11 +352,22 @@ test('A share is shown with its terms, password and uses until it is revoked', (
     ...{ ...share, ...terms, password_generation: 2, uses: 1 },
     ...{ throttled_at: eventTime(2), updated_at: eventTime(4) },
   });
+  const opened = {
+    type: 'SharePasswordChanged',
+    data: { password_hash: null, password_class: 'short' },
+  } as const;
+  givenProjection(sharesProjection, shareCreated, opened).then(t, {
+    ...{ ...share, password_required: false, password_generation: 2, updated_at: eventTime(1) },
+  });
   givenProjection(sharesProjection, shareCreated, shareRevoked).then(t, null);
 });
 
 test('A node is in the view with its last description until it is removed', (t) => {
-  const node = { ...description, status: 'unknown', status_changed_at: null, ...created } as const;
+  const node = {
+    ...description,
+    ...({ health: 'unknown', mode: 'in_service' } as const),
+    ...{ status_changed_at: null, ...created },
+  };
   givenProjection(peerNodesProjection, nodeRegistered).then(t, node);
   givenProjection(peerNodesProjection, nodeRegistered, nodeChanged).then(t, {
     ...node,
@@ -347,6 +375,46 @@ test('A node is in the view with its last description until it is removed', (t) 
     updated_at: eventTime(1),
   });
   givenProjection(peerNodesProjection, nodeRegistered, nodeChanged, nodeRemoved).then(t, null);
+  const healthy = { ...node, health: 'healthy', status_changed_at: eventTime(1) } as const;
+  givenProjection(peerNodesProjection, nodeRegistered, nodeStatusChanged).then(t, healthy);
+  const draining = {
+    ...node,
+    mode: 'draining',
+    status_changed_at: eventTime(1),
+    updated_at: eventTime(1),
+  } as const;
+  givenProjection(peerNodesProjection, nodeRegistered, nodeModeChanged).then(t, draining);
+  givenProjection(peerNodesProjection, nodeRegistered, nodeModeChanged, nodeStatusChanged).then(t, {
+    ...draining,
+    health: 'healthy',
+  });
+});
+
+test('Each opening of a share counts once in its total', (t) => {
+  const data = { share_id: shareId, project_id: projectId, client_ip_digest: null };
+  const [opening] = recordEvents(shareAccessAggregate, accessId, [{ type: 'ShareVerified', data }]);
+  if (opening === undefined) throw new Error('no event was recorded');
+  const change = shareViewsTally.changeOf(shareAccessAggregate.codec.decode(opening), null);
+  t.deepEqual(change, { total: shareId, entry: accessId, bytes: 1 });
+});
+
+test('Each download of an asset in an opening counts once, and is no opening', (t) => {
+  const opened = { share_id: shareId, project_id: projectId, client_ip_digest: null };
+  const saved = { share_id: shareId, asset_id: otherTestId };
+  const events: readonly ShareAccessEvent[] = [
+    { type: 'ShareVerified', data: opened },
+    { type: 'ShareDownloaded', data: saved },
+  ];
+  const recorded = recordEvents(shareAccessAggregate, accessId, events).map((event) =>
+    shareAccessAggregate.codec.decode(event),
+  );
+  const bytesOf = (tally: typeof shareViewsTally) =>
+    recorded.map((event) => {
+      const change = tally.changeOf(event, null);
+      return change !== null && change !== 'read-stream' ? [change.total, change.bytes] : null;
+    });
+  t.deepEqual(bytesOf(shareViewsTally), [[shareId, 1], null]);
+  t.deepEqual(bytesOf(shareDownloadsTally), [null, [shareId, 1]]);
 });
 
 test('Every view has a unique name in the registry', (t) => {

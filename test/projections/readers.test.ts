@@ -8,6 +8,7 @@ import { sessionAggregate } from '../../src/domain/session/session.js';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { userAggregate } from '../../src/domain/user/user.js';
 import { makeAccessReader } from '../../projections/access/reader.js';
+import { makeNodeCheckReader } from '../../projections/peer-nodes/checks.js';
 import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/reader.js';
 import { makeStorageReader } from '../../projections/storage-configs/reader.js';
@@ -128,6 +129,8 @@ test("The reader returns a project to its members, each with the member's role",
       id: projectId,
       name: 'Rivers',
       role: 'owner',
+      open_shares: false,
+      accent_color: null,
       require_2fa: false,
       billed_to: userId,
       used_bytes: 0,
@@ -198,6 +201,7 @@ test('A storage is in its project only, and is the default if the project says s
       is_default: false,
       last_test_at: null,
       last_error: '',
+      warnings: [],
       has_credentials: true,
       created_at: firstAt,
       updated_at: firstAt,
@@ -215,9 +219,13 @@ test('A storage is in its project only, and is the default if the project says s
   t.like(await reader.find(projectId, storageId), { revision: 0n, resource: { is_default: true } });
 });
 
+function nodeReaderOf(stores: Awaited<ReturnType<typeof givenStores>>) {
+  return makeNodeReader({ ...stores, nodeChecks: makeNodeCheckReader(stores) });
+}
+
 test('The peers of a node are all other nodes, found by id or by address', async (t) => {
   const stores = await givenStores();
-  const reader = makeNodeReader(stores);
+  const reader = nodeReaderOf(stores);
   const otherNodeId = nodeId.replace(/1$/, '2');
   await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
   const other = { ...description, name: 'edge-2', ip_address: '2001:db8::1', ip_version: 6 } as const;
@@ -234,6 +242,7 @@ test('The peers of a node are all other nodes, found by id or by address', async
       status_changed_at: null,
       created_at: firstAt,
       updated_at: firstAt,
+      ...{ mode: 'in_service', health: 'unknown' },
     },
   });
   const names = async (of: Parameters<typeof reader.peers>[0]) =>
@@ -246,10 +255,10 @@ test('The peers of a node are all other nodes, found by id or by address', async
 
 test('The list of nodes is read again only after a change', async (t) => {
   const stores = await givenStores();
-  const reader = makeNodeReader(stores);
+  const reader = nodeReaderOf(stores);
   await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
-  const before = await reader.list();
-  t.is(await reader.list(), before);
+  const { nodes } = await reader.listed();
+  t.is((await reader.listed()).nodes, nodes);
   await run(stores, [nodeAggregate, nodeId], { type: 'Change', changes: { lb_enabled: false } }, laterAt);
   t.like(await reader.list(), [{ lb_enabled: false, updated_at: laterAt }]);
 });
@@ -267,12 +276,14 @@ test('Where a store does not detect changes, callers of one second share a read 
       },
     }),
   });
-  const reader = makeNodeReader(stores);
+  const reader = nodeReaderOf(stores);
   await run(stores, [nodeAggregate, nodeId], { type: 'Register', description });
   const now = new Date(firstAt);
-  const [before = [], ...same] = await Promise.all([1, 2, 3].map(() => reader.list({ now })));
+  const [before = [], ...same] = await Promise.all(
+    [1, 2, 3].map(async () => (await reader.listed({ now })).nodes),
+  );
   for (const list of same) t.is(list, before);
-  t.is(await reader.list({ now: new Date(now.getTime() + 990) }), before);
+  t.is((await reader.listed({ now: new Date(now.getTime() + 990) })).nodes, before);
   t.is(reads, 1);
   await run(stores, [nodeAggregate, nodeId], { type: 'Change', changes: { lb_enabled: false } }, laterAt);
   t.like(await reader.list(), [{ lb_enabled: false }], 'a caller without a time reads again');
@@ -290,5 +301,5 @@ test('The list of nodes contains more nodes than a page', async (t) => {
     const id = nodeId.slice(0, -3) + String(index).padStart(3, '0');
     await run(stores, [nodeAggregate, id], { type: 'Register', description });
   }
-  t.is((await makeNodeReader(stores).list()).length, 401);
+  t.is((await nodeReaderOf(stores).list()).length, 401);
 });

@@ -29,6 +29,9 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     'PasskeyCounterRegressed',
   ],
   'mail-share-guessing': ['ShareGuessingLimitReached'],
+  'request-opening-notices': ['ShareVerified'],
+  'mail-first-openings': ['SecurityNoticeRequested'],
+  'mail-share-links': ['ShareMailRequested'],
   'finish-email-change': ['EmailReserved'],
   'release-left-addresses': ['EmailChanged', 'EmailChangeReverted'],
   'end-given-access': ['CredentialsVoided', 'UserBanned'],
@@ -39,6 +42,9 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'forget-invitations': ['MemberAdded', 'InvitationWithdrawn', 'ProjectDeleted'],
   'remove-erased-members': ['ProjectCreated', 'MemberAdded'],
   'probe-storages': ['StorageTestStarted'],
+  'check-uploads': ['AssetUploadExpected'],
+  'delete-objects': ['AssetDeletionRequested', 'AssetDeletionPutOff'],
+  'abort-uploads': ['AssetMultipartStarted', 'AssetMultipartAbortPutOff'],
   'choose-first-default': ['StorageTestSucceeded'],
   'erase-storage-credentials': ['StorageDeleted'],
   'delete-late-storages': ['StorageCreated'],
@@ -48,9 +54,13 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'revoke-project-shares': ['ProjectDeleted'],
   'revoke-asset-shares': ['AssetRemoved'],
   'revoke-late-shares': ['ShareCreated'],
+  'forget-share-mails': ['ShareMailRequested', 'ShareMailed'],
   'expire-orders': ['OrderPlaced'],
   'settle-payments': ['PaymentCallbackReceived', 'PaymentCallbackResolved'],
   'fulfil-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
+  'fulfil-paid-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
+  'check-capacity-grants': ['CapacityGranted', 'CapacityRevoked'],
+  'check-entitlement-grants': ['EntitlementGranted', 'EntitlementRevoked'],
 };
 
 test('A reaction of other types has another name, so it reads the events that its mark would have passed', async (t) => {

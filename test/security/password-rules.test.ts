@@ -4,6 +4,7 @@ import { isCommonPassword } from '../../src/security/common-passwords.js';
 import {
   brokenPasswordRule,
   makeCheckPassword,
+  type PasswordRule,
   passwordRuleMessages,
 } from '../../src/security/password-rules.js';
 
@@ -22,7 +23,8 @@ test('The error names the first broken rule', (t) => {
     ['ABCDEFGH1!', 'lower_case'],
     ['Abcdefghi!', 'digit'],
     ['Abcdefgh12', 'symbol'],
-    ['Abcdefgh 12', 'symbol'],
+    ['Abcdefgh 12', null],
+    ['Abcdefgh\t12', 'symbol'],
     ['Abcdefgh1!\ud800', 'not_text'],
     ['', 'too_short'],
   ];
@@ -103,11 +105,29 @@ test('A look-up takes no longer for a long password', (t) => {
 
 test('The extra checks run as configured', (t) => {
   const both = makeCheckPassword(['local-part', 'common']);
-  t.is(both('Adalovelace-1', 'adalovelace'), passwordRuleMessages.local_part);
-  t.is(both('Password123!', 'ada'), passwordRuleMessages.common);
-  t.is(both('password123', 'ada'), passwordRuleMessages.upper_case, 'the first broken rule');
+  const begins = (text: string | null, rule: PasswordRule): void => {
+    t.true(text?.startsWith(`${passwordRuleMessages[rule]} (the rules: `), text ?? 'null');
+  };
+  begins(both('Adalovelace-1', 'adalovelace'), 'local_part');
+  begins(both('Password123!', 'ada'), 'common');
+  begins(both('password123', 'ada'), 'upper_case');
   t.is(both('Correct-Horse-7', 'ada'), null);
   t.is(makeCheckPassword(['local-part'])('Password123!', 'ada'), null);
   t.is(makeCheckPassword(['common'])('Adalovelace-1', 'adalovelace'), null);
   t.is(makeCheckPassword([])('Password123!', 'password'), null);
+});
+
+test('A refusal states the rules that apply, and no others', (t) => {
+  const without = makeCheckPassword([])('short', 'ada') ?? '';
+  t.is(
+    without,
+    'password must have at least 10 characters (the rules: 10 to 128 characters with upper-case and lower-case letters, ' +
+      'digits and symbols; a space counts as a symbol)',
+  );
+  const common = makeCheckPassword(['common'])('short', 'ada') ?? '';
+  t.regex(
+    common,
+    /a space counts as a symbol; it is not a common password, nor one with digits or symbols added\)$/,
+  );
+  t.notRegex(common, /e-mail/);
 });

@@ -32,6 +32,19 @@ test('The limit passes at once, and then one for each part of its time, over all
   t.is(waitOf(await other.take([few])), 20);
 });
 
+test('A claim of several counts all of them or none', async (t) => {
+  const { clock, one, other } = given();
+  t.true((await one.take([{ ...few, times: 2 }])).allowed);
+  // When two more do not fit, then none counts, also not under the other claim
+  const many = { name: 'many', key: 'ada' } as const;
+  t.is(waitOf(await other.take([many, { ...few, times: 2 }])), 20);
+  t.is((await one.level(many)).counted, 0);
+  t.true((await other.take([few])).allowed);
+  clock.advance(40_000);
+  t.true((await one.take([{ ...few, times: 2 }])).allowed);
+  t.is(waitOf(await one.take([{ ...few, times: 3 }])), 60);
+});
+
 test('A clock that is set back by two days delays no key by more than one interval, however it is counted', async (t) => {
   const { clock, one, other } = given();
   const bob = { ...few, key: 'bob' };

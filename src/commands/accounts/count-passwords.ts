@@ -76,8 +76,8 @@ export function makeCountPasswords({
     const { state } = await handler.load(shareAggregate, id);
     const isCurrent =
       'password_hash' in data && state.status === 'open' && state.passwordHash === data.password_hash;
-    if (!isCurrent) return null;
-    return { scope: { kind: 'share', projectId: state.projectId, shareId: id }, hash: data.password_hash };
+    if (!isCurrent || state.passwordHash === null) return null;
+    return { scope: { kind: 'share', projectId: state.projectId, shareId: id }, hash: state.passwordHash };
   }
 
   /** Returns the key id of the pepper; null where the key of the hash is destroyed. */

@@ -3,14 +3,15 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
-import { bytesOfAsset } from '../../domain/asset/status.js';
+import { bytesOfAsset, keysOfAsset } from '../../domain/asset/status.js';
 import { type AssetFacts, checkAssetFacts } from '../../domain/asset/description.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
-import { objectKeyBytesMax, wholeKey } from '../../domain/storage/object-key.js';
+import { keyRuleOf, widestKeyRule } from '../../domain/storage/object-key.js';
 import { type ExistingStorage, storageAggregate } from '../../domain/storage/storage.js';
 import type { Capacity } from '../shared/capacity.js';
+import type { ObjectKeys } from '../shared/object-keys.js';
 import type { AssetResource } from '../../../projections/assets/reader.js';
 
 export interface AddAssetInput extends AssetFacts {
@@ -23,29 +24,30 @@ export interface AddAssetInput extends AssetFacts {
  * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
  * toward the capacity of the project's payer from now on (docs/design.md#capacity).
  * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
- * capacity_exceeded
+ * capacity_exceeded, object_key_taken
  */
 export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
 
-/** Checks what needs no store. The storage leaves fewer bytes for a key. @throws CommandRejected invalid_request */
+/** Checks what needs no store. The storage accepts fewer keys. @throws CommandRejected invalid_request */
 export function checkNewAsset(facts: AssetFacts): AssetFacts {
-  return checkAssetFacts(facts, Math.max(...Object.values(objectKeyBytesMax)));
+  return checkAssetFacts(facts, widestKeyRule);
 }
 
 export function makeAddAsset({
   handler,
   assets,
   capacity,
-}: Pick<Deps, 'handler' | 'assets'> & { readonly capacity: Pick<Capacity, 'adding'> }): AddAsset {
+  objectKeys,
+}: Pick<Deps, 'handler' | 'assets'> & {
+  readonly capacity: Pick<Capacity, 'adding'>;
+  readonly objectKeys: ObjectKeys;
+}): AddAsset {
   return async ({ projectId, storageId, ...facts }, context) => {
     // Facts that no storage accepts are rejected before the storage is read.
     checkNewAsset(facts);
     const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
     const { provider, base_path: basePath } = storage.configuration;
-    const description = checkAssetFacts(
-      facts,
-      objectKeyBytesMax[provider] - Buffer.byteLength(wholeKey(basePath, '')),
-    );
+    const description = checkAssetFacts(facts, keyRuleOf(provider, basePath));
     const assetId = derivedId(context, 'asset');
     const add = () =>
       handler.handle(
@@ -54,7 +56,11 @@ export function makeAddAsset({
         context,
       );
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
-    const { documents } = await capacity.adding(asset, add);
+    const objects = {
+      ...{ storageId: storage_id, assetId, keys: keysOfAsset(description) },
+      commandId: context.commandId,
+    };
+    const { documents } = await capacity.adding(asset, () => objectKeys.claiming(objects, add));
     return assets.after(documents);
   };
 

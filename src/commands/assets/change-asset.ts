@@ -2,11 +2,16 @@ import type { Deps } from '../deps.js';
 import type { HandleOptions } from '../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
-import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
-import { bytesOfAsset } from '../../domain/asset/status.js';
-import { assetNameMax } from '../../domain/asset/description.js';
-import { checkName } from '../../domain/text.js';
+import { assetAggregate, type ExistingAsset, existingAsset } from '../../domain/asset/asset.js';
+import type { AssetChanges } from '../../domain/asset/changes.js';
+import { checkAssetChanges } from '../../domain/asset/description.js';
+import { rejectAsset } from '../../domain/asset/rejections.js';
+import { bytesOfAsset, keysOfAsset } from '../../domain/asset/status.js';
+import type { StorageConfiguration } from '../../domain/storage/configuration-fields.js';
+import { storageAggregate } from '../../domain/storage/storage.js';
 import type { Capacity } from '../shared/capacity.js';
+import type { ObjectKeys } from '../shared/object-keys.js';
+import type { PayerOf } from '../shared/payer-of.js';
 import type { AssetResource } from '../../../projections/assets/reader.js';
 
 export interface AssetAddress {
@@ -14,37 +19,87 @@ export interface AssetAddress {
   readonly assetId: string;
 }
 
-type Options = Pick<HandleOptions, 'expectedRevision'>;
+export type AssetOptions = Pick<HandleOptions, 'expectedRevision'>;
 
-/** Renames an asset. @throws CommandRejected asset_not_found, invalid_request; PreconditionFailed */
-export type RenameAsset = (
-  input: AssetAddress & { readonly name: string },
+/**
+ * Changes the description of an asset; fields that are left out stay. A larger size counts toward the capacity of the
+ * project's payer (docs/design.md#capacity).
+ * @throws CommandRejected asset_not_found, invalid_request, capacity_exceeded; PreconditionFailed
+ */
+export type ChangeAssetDescription = (
+  input: AssetAddress & { readonly changes: AssetChanges },
   context: CommandContext,
-  options?: Options,
+  options?: AssetOptions,
 ) => Promise<Versioned<AssetResource>>;
 
-export function makeRenameAsset({ handler, assets }: Pick<Deps, 'handler' | 'assets'>): RenameAsset {
-  return async ({ projectId, assetId, name }, context, options) => {
-    const rename = { type: 'Rename', projectId, name: checkName(name, 'name', assetNameMax) } as const;
-    const target = { aggregate: assetAggregate, id: assetId };
-    const { documents } = await handler.handle(target, rename, context, options);
+export function makeChangeAssetDescription({
+  handler,
+  assets,
+  capacity,
+  payerOf,
+}: Pick<Deps, 'handler' | 'assets'> & {
+  readonly capacity: Pick<Capacity, 'changing'>;
+  readonly payerOf: PayerOf;
+}): ChangeAssetDescription {
+  return async ({ projectId, assetId, changes: given }, context, options) => {
+    const changes = checkAssetChanges(given);
+    const change = () =>
+      handler.handle(
+        { aggregate: assetAggregate, id: assetId },
+        { type: 'Change', projectId, changes },
+        context,
+        options,
+      );
+    if (changes.size === undefined) return assets.after((await change()).documents);
+    const { state } = await handler.load(assetAggregate, assetId);
+    const bytes = changes.size - existingAsset(state, projectId).size;
+    const { commandId } = context;
+    const { documents } = await capacity.changing(
+      { projectId, payerId: await payerOf(projectId), assetId, bytes, commandId },
+      change,
+    );
     return assets.after(documents);
   };
 }
 
-/** Removes an asset; its objects stay in the bucket. @throws CommandRejected asset_not_found; PreconditionFailed */
-export type RemoveAsset = (input: AssetAddress, context: CommandContext, options?: Options) => Promise<void>;
+/**
+ * Removes an asset. Its objects stay in the bucket, unless `deletesObjects`: then a reaction deletes them
+ * (docs/design.md#deleting-objects).
+ * @throws CommandRejected asset_not_found, asset_storage_unusable; PreconditionFailed
+ */
+export type RemoveAsset = (
+  input: AssetAddress & { readonly deletesObjects?: boolean },
+  context: CommandContext,
+  options?: AssetOptions,
+) => Promise<void>;
 
 export function makeRemoveAsset({
   handler,
   capacity,
-}: Pick<Deps, 'handler'> & { readonly capacity: Pick<Capacity, 'removing'> }): RemoveAsset {
-  return async ({ projectId, assetId }, context, options) => {
+  objectKeys,
+}: Pick<Deps, 'handler'> & {
+  readonly capacity: Pick<Capacity, 'removing'>;
+  readonly objectKeys: Pick<ObjectKeys, 'marking'>;
+}): RemoveAsset {
+  return async ({ projectId, assetId, deletesObjects = false }, context, options) => {
     const target = { aggregate: assetAggregate, id: assetId };
     const { state } = await handler.load(assetAggregate, assetId);
-    const bytes = bytesOfAsset(existingAsset(state, projectId));
-    await capacity.removing({ projectId, assetId, bytes }, () =>
-      handler.handle(target, { type: 'Remove', projectId }, context, options),
+    const asset = existingAsset(state, projectId);
+    const deleteFrom = deletesObjects ? await configurationOf(asset) : null;
+    if (deletesObjects) {
+      const { storage_id: storageId } = asset;
+      const { commandId } = context;
+      await objectKeys.marking({ storageId, assetId, keys: keysOfAsset(asset), commandId });
+    }
+    await capacity.removing({ projectId, assetId, bytes: bytesOfAsset(asset) }, () =>
+      handler.handle(target, { type: 'Remove', projectId, deleteFrom }, context, options),
     );
   };
+
+  async function configurationOf({ storage_id }: ExistingAsset): Promise<StorageConfiguration> {
+    const { state } = await handler.load(storageAggregate, storage_id);
+    return state.status === 'absent' || state.status === 'deleted'
+      ? rejectAsset('asset_storage_unusable', 'the storage is deleted: leave out ?object=delete')
+      : state.configuration;
+  }
 }

@@ -1,11 +1,14 @@
 import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { assetAggregate, type ExistingAsset, existingAsset } from '../../domain/asset/asset.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
-import { originalKind } from '../../domain/asset/description.js';
+import type { Rendition } from '../../domain/asset/events.js';
+import { checkLanguage, originalKind } from '../../domain/asset/renditions.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { wholeKey } from '../../domain/storage/object-key.js';
 import type { AssetAddress } from './change-asset.js';
 import type { OpenAssetStorage } from './asset-storage.js';
+import type { RefuseBeyondCapacity } from './refuse-beyond-capacity.js';
 
 /** A request that uploads one file of an asset. */
 export interface UploadUrl {
@@ -19,7 +22,8 @@ export interface UploadUrl {
 
 /**
  * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
- * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity).
+ * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity). After a URL for the own
+ * file, the service asks the bucket whether the file arrived (docs/design.md#uploads).
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
  * rendition_without_size, capacity_exceeded
  */
@@ -27,7 +31,10 @@ export type IssueUploadUrl = (
   input: AssetAddress & {
     /** The kind of a rendition; undefined: the asset's own file. */
     readonly rendition: string | undefined;
+    /** Of subtitles; undefined where the asset has only one rendition of the kind. */
+    readonly language?: string | undefined;
   },
+  context: CommandContext,
 ) => Promise<UploadUrl>;
 
 const lifeSeconds = 15 * 60;
@@ -38,20 +45,20 @@ export function makeIssueUploadUrl({
   clock,
   handler,
   openAssetStorage,
-  usage,
-}: Pick<Deps, 'clock' | 'handler' | 'usage'> & {
+  refuseBeyondCapacity,
+}: Pick<Deps, 'clock' | 'handler'> & {
+  readonly refuseBeyondCapacity: RefuseBeyondCapacity;
   readonly openAssetStorage: OpenAssetStorage;
 }): IssueUploadUrl {
-  return async ({ projectId, assetId, rendition }) => {
+  return async ({ projectId, assetId, rendition, language }, context) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
-    const { object_key, headers } = uploadOf(asset, rendition ?? originalKind);
+    const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);
     const { storage, urls } = await openAssetStorage(asset);
-    if (!(await usage.hasRoom(projectId))) {
-      rejectAsset(
-        'capacity_exceeded',
-        "the assets of the project's payer are larger than their capacity; remove some, or add capacity",
-      );
+    await refuseBeyondCapacity(projectId);
+    if ((rendition ?? originalKind) === originalKind) {
+      const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
+      await handler.handle({ aggregate: assetAggregate, id: assetId }, expect, context);
     }
     const signedAt = new Date(Math.floor(clock.now().getTime() / 1_000) * 1_000);
     const key = wholeKey(storage.configuration.base_path, object_key);
@@ -67,9 +74,9 @@ export function makeIssueUploadUrl({
 function uploadOf(
   asset: ExistingAsset,
   kind: string,
+  language: string | undefined,
 ): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
-  const file = kind === originalKind ? asset : asset.renditions.find((rendition) => rendition.kind === kind);
-  if (file === undefined) return invalid('rendition', 'the asset has no rendition of this kind');
+  const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
   if (size === null) {
     return rejectAsset(
@@ -78,7 +85,18 @@ function uploadOf(
     );
   }
   if (size > uploadSizeMax) {
-    rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file by other means');
+    rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
   }
   return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
+}
+
+function renditionOf({ renditions }: ExistingAsset, kind: string, language: string | undefined): Rendition {
+  const wanted = language === undefined ? undefined : checkLanguage(kind, language);
+  const [found, ...others] = renditions.filter(
+    (one) => one.kind === kind && (wanted === undefined || one.language === wanted),
+  );
+  if (found === undefined) return invalid('rendition', 'the asset has no such rendition');
+  return others.length === 0
+    ? found
+    : invalid('language', 'is missing: the asset has several such renditions');
 }

@@ -2,7 +2,13 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
-import { isDue, orderAggregate, type PlacedOrder } from '../../domain/order/order.js';
+import {
+  type GoneReason,
+  isDue,
+  isRecipientOwed,
+  orderAggregate,
+  type PlacedOrder,
+} from '../../domain/order/order.js';
 import { holds, projectAggregate } from '../../domain/project/project.js';
 import { hasCapacityFrom, userAggregate } from '../../domain/user/user.js';
 
@@ -23,8 +29,8 @@ export interface FulfilOrder {
 
 /** The user or project of the grant, read from its stream. */
 type Recipient =
-  /** The user is erased or the project deleted: there is nothing to grant or to revoke. */
-  | { readonly status: 'gone' }
+  /** The user is erased or the project deleted: there is nothing to grant or to revoke, and a payment is reported. */
+  | { readonly status: 'gone'; readonly reason: GoneReason }
   | { readonly status: 'there'; readonly holds: boolean; readonly revision: bigint };
 
 interface Situation {
@@ -33,17 +39,17 @@ interface Situation {
   readonly recipient: Recipient;
 }
 
-type Step = 'grant' | 'take-back' | 'mark';
+type Step = 'grant' | 'take-back' | 'mark' | 'report';
 
 const stepsMax = 50;
 
 export function makeFulfilOrder({ handler }: Pick<Deps, 'handler'>): FulfilOrder {
   return {
-    isOwed: async (orderId) => nextStep(await load(orderId)) !== null,
+    isOwed: async (orderId) => nextFulfilmentStep(await load(orderId)) !== null,
     fulfil: async (orderId, context) => {
       for (let step = 0; step < stepsMax; step += 1) {
         const situation = await load(orderId);
-        const next = nextStep(situation);
+        const next = nextFulfilmentStep(situation);
         if (next === null || situation === null) return;
         await run(next, orderId, situation, context);
       }
@@ -60,11 +66,15 @@ export function makeFulfilOrder({ handler }: Pick<Deps, 'handler'>): FulfilOrder
   async function recipientOf(orderId: string, { grant, userId, projectId }: PlacedOrder): Promise<Recipient> {
     if ('capacity_bytes' in grant) {
       const { state, revision } = await handler.load(userAggregate, userId);
-      if (state.status !== 'registered' || revision === null) return { status: 'gone' };
+      if (state.status !== 'registered' || revision === null) {
+        return { status: 'gone', reason: 'buyer_erased' };
+      }
       return { status: 'there', holds: hasCapacityFrom(state, orderId), revision };
     }
     const { state, revision } = await handler.load(projectAggregate, projectId ?? '');
-    if (state.status !== 'existing' || revision === null) return { status: 'gone' };
+    if (state.status !== 'existing' || revision === null) {
+      return { status: 'gone', reason: 'project_deleted' };
+    }
     const { entitlement } = grant;
     return { status: 'there', holds: holds(state, { entitlement, source: orderId }), revision };
   }
@@ -82,7 +92,12 @@ export function makeFulfilOrder({ handler }: Pick<Deps, 'handler'>): FulfilOrder
       await handler.handle(target, { type }, stepContext(context, `mark/${revision}`));
       return;
     }
-    if (recipient.status === 'gone') return;
+    if (recipient.status === 'gone') {
+      const command = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
+      const target = { aggregate: orderAggregate, id: orderId };
+      await handler.handle(target, command, stepContext(context, `gone/${revision}`));
+      return;
+    }
     const { grant, userId, projectId } = order;
     const stepped = stepContext(context, `${step}/${recipient.revision}`);
     const source = orderId;
@@ -103,11 +118,17 @@ export function makeFulfilOrder({ handler }: Pick<Deps, 'handler'>): FulfilOrder
 }
 
 /** Returns the grant itself first, then its mark on the order; null when both agree with the facts. */
-function nextStep(situation: Situation | null): Step | null {
+export function nextFulfilmentStep(situation: Situation | null): Step | null {
   if (situation === null) return null;
   const { order, recipient } = situation;
   const due = isDue(order);
-  if (recipient.status === 'gone') return order.is_granted && !due ? 'mark' : null;
+  if (recipient.status === 'gone') return stepWithoutRecipient(order);
   if (recipient.holds !== due) return due ? 'grant' : 'take-back';
   return order.is_granted === due ? null : 'mark';
+}
+
+/** A payment that no person can use is reported to the operators: docs/design.md#payment-review. */
+function stepWithoutRecipient(order: PlacedOrder): Step | null {
+  if (order.is_granted && !isDue(order)) return 'mark';
+  return isRecipientOwed(order) ? 'report' : null;
 }

@@ -4,6 +4,9 @@ import { makeDismissUnmatched } from './dismiss-unmatched.js';
 import { makeFulfilOrder } from './fulfil-order.js';
 import { makeOrderPlaces } from '../shared/place-limits.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
+import { makeFindPayments } from './find-payments.js';
+import { listPaymentPlatforms } from './payment-platforms.js';
+import { makeRecordPayment } from './record-payment.js';
 import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
 import { makeCheckOrder, makePlaceOrder } from './place-order.js';
@@ -14,8 +17,11 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
   return {
     settlePayment,
     resolvePayment,
+    recordPayment: makeRecordPayment({ ...deps, settlePayment }),
+    findPayments: makeFindPayments(deps),
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
+    paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     fulfilOrder: makeFulfilOrder(deps),

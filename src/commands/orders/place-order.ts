@@ -4,7 +4,7 @@ import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { orderAggregate, orderLifeMs } from '../../domain/order/order.js';
-import { defaultCurrency, findOffer, isForProject, isPayableIn } from '../../domain/order/plans.js';
+import { defaultCurrency, findOffer, isForProject, whyNotPayable } from '../../domain/order/plans.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { roleAtLeast } from '../../domain/role.js';
@@ -43,8 +43,9 @@ export type CheckOrder = (
 
 export function makeCheckOrder({ plans }: Pick<Deps, 'plans'>): CheckOrder {
   return ({ planId, provider, currency = defaultCurrency(provider), projectId }) => {
-    if (!isPayableIn(provider, currency)) invalid('currency', `${provider} pays in CNY alone`);
     const { plan, amount } = findOffer(plans, { planId, currency });
+    const problem = whyNotPayable(provider, { amount, currency });
+    if (problem !== null) invalid('currency', problem);
     if (isForProject(plan) && projectId === undefined) invalid('project_id', 'the plan is for a project');
     if (!isForProject(plan) && projectId !== undefined) {
       invalid('project_id', 'the plan is for a user, not for a project');

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import { orderAggregate, type PlacedOrder } from '../../domain/order/order.js';
+import { orderAggregate, type PlacedOrder, unusedPayments } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
 import type { Disposition } from '../../domain/payment-callback/status.js';
 import {
@@ -136,7 +136,7 @@ export function makeResolvePayment(
     for (const orderId of await ordersOf(state, notification, transaction)) {
       const order = await placedOrder(orderId);
       if (order === null) continue;
-      if (order.mismatches.some((one) => one.id === name) || order.resolved.has(name)) {
+      if (isNamedIn(order, name)) {
         return { name, orderId, order, transaction };
       }
     }
@@ -168,6 +168,12 @@ export function makeResolvePayment(
     const { state } = await handler.load(orderAggregate, orderId);
     return state.status === 'placed' ? state : null;
   }
+}
+
+/** Returns whether a mismatch, a payment that bought nothing, or a decision of the order has this name. */
+function isNamedIn(order: PlacedOrder, name: string): boolean {
+  const waiting = [...order.mismatches, ...unusedPayments(order)];
+  return waiting.some(({ id }) => id === name) || order.resolved.has(name);
 }
 
 function notFound(): never {

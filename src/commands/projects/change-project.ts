@@ -14,10 +14,13 @@ export interface ChangeProjectInput {
   /** Undefined fields do not change. */
   readonly name: string | undefined;
   readonly requireTwoFactor: boolean | undefined;
+  /** `#rrggbb`. */
+  readonly accentColor?: string | null | undefined;
+  readonly openShares?: boolean | undefined;
 }
 
 /**
- * Changes a project's name, and whether its members need two-factor authentication.
+ * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
  * @throws CommandRejected invalid_request, project_not_found, two_factor_required; PreconditionFailed
  */
 export type ChangeProject = (
@@ -27,18 +30,20 @@ export type ChangeProject = (
 ) => Promise<Versioned<ProjectResource>>;
 
 export function makeChangeProject({ handler, projects }: Pick<Deps, 'handler' | 'projects'>): ChangeProject {
-  return async ({ projectId, actor, name, requireTwoFactor }, context, options) => {
+  return async ({ projectId, actor, name, requireTwoFactor, accentColor, openShares }, context, options) => {
     const change = {
       type: 'Change',
       name: name === undefined ? undefined : checkName(name),
       requireTwoFactor,
+      accentColor: accentColor?.toLowerCase() ?? accentColor,
+      openShares,
     } as const;
     if (requireTwoFactor === true && !actor.twoFactorEnabled) {
       // The actor would lose access.
       rejectProject('two_factor_required', 'turn two-factor authentication on for your own account first');
     }
     const target = { aggregate: projectAggregate, id: projectId };
-    // The requirement takes access from members without a second factor.
+    // The requirement takes access from members without a second factor, and `openShares: false` from visitors.
     const { documents } = await handler.handle(target, change, context, { ...options, revokesAccess: true });
     // Null where another member removed the actor meanwhile.
     return (

@@ -1,7 +1,7 @@
 import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
-import { addingOf, announcedBy, removingOf } from '../../domain/asset/status.js';
+import { addingOf, announcedBy, changingOf, removingOf } from '../../domain/asset/status.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
 import {
   CommandRejected,
@@ -33,6 +33,14 @@ export interface Capacity {
     asset: MeasuredAsset & { readonly payerId: string },
     append: () => Promise<Result>,
   ): Promise<Result>;
+  /**
+   * Announces a change of what an asset uses, and appends it. The change of a repeated command counts once.
+   * @throws CommandRejected capacity_exceeded; the errors of `append`; Overloaded, StoreUnavailable
+   */
+  changing<Result>(
+    asset: MeasuredAsset & { readonly payerId: string; readonly commandId: string },
+    append: () => Promise<Result>,
+  ): Promise<Result>;
   /** Announces a removal and appends it, so that the caller reads it at once. @throws the errors of `append` */
   removing<Result>(asset: MeasuredAsset, append: () => Promise<Result>): Promise<Result>;
 }
@@ -59,18 +67,43 @@ export function makeCapacity({
     adding: async ({ payerId, ...asset }, append) => {
       const entry = entryOf(addingOf(asset.assetId), asset.bytes, { counts: true });
       // Within a process, payers take turns: two commands do not refuse each other the last bytes.
-      const taken = await queued(payerId, () => take(payerId, asset, entry));
+      const taken = await queued(payerId, () => take(payerId, asset, entry, isAdded));
       return taken === 'added-before' ? append() : withdrawUnlessAppended(asset.projectId, entry, append);
     },
-    removing: async ({ projectId, assetId, bytes }, append) => {
-      const entry = entryOf(removingOf(assetId), -bytes, { counts: false });
-      // Before the append, for else the follower may count the event first, and nothing would take the entry out.
-      const announced = await announceQuietly(projectId, (pending) => withEntry(pending, entry));
-      const result = await withdrawUnlessAppended(projectId, entry, append);
-      if (announced) await announceQuietly(projectId, (pending) => counting(pending, entry));
-      return result;
+    changing: async ({ payerId, commandId, ...asset }, append) => {
+      const { assetId, projectId, bytes } = asset;
+      if (bytes === 0) return append();
+      const id = changingOf(assetId, commandId);
+      if (bytes < 0) return freeing(projectId, entryOf(id, bytes, { counts: false }), append);
+      const entry = entryOf(id, bytes, { counts: true });
+      const isChanged = () => isChangedBy(assetId, commandId);
+      const taken = await queued(payerId, () => take(payerId, asset, entry, isChanged));
+      return taken === 'added-before' ? append() : withdrawUnlessAppended(projectId, entry, append);
     },
+    removing: ({ projectId, assetId, bytes }, append) =>
+      freeing(projectId, entryOf(removingOf(assetId), -bytes, { counts: false }), append),
   };
+
+  async function isChangedBy(assetId: string, commandId: string): Promise<boolean> {
+    const { state } = await handler.load(assetAggregate, assetId);
+    return state.status === 'existing' && state.lastCommands.includes(commandId);
+  }
+
+  async function isAdded({ assetId }: MeasuredAsset): Promise<boolean> {
+    return (await handler.load(assetAggregate, assetId)).state.status !== 'absent';
+  }
+
+  async function freeing<Result>(
+    projectId: string,
+    entry: PendingEntry,
+    append: () => Promise<Result>,
+  ): Promise<Result> {
+    // Before the append, for else the follower may count the event first, and nothing would take the entry out.
+    const announced = await announceQuietly(projectId, (pending) => withEntry(pending, entry));
+    const result = await withdrawUnlessAppended(projectId, entry, append);
+    if (announced) await announceQuietly(projectId, (pending) => counting(pending, entry));
+    return result;
+  }
 
   function entryOf(id: string, bytes: number, { counts }: Pick<PendingEntry, 'counts'>): PendingEntry {
     const until = new Date(clock.now().getTime() + announcedMs).toISOString();
@@ -80,13 +113,15 @@ export function makeCapacity({
   /** Announces before it reads: of two commands that race, at least the later one sees the other. */
   async function take(
     payerId: string,
-    { projectId, assetId }: MeasuredAsset,
+    asset: MeasuredAsset,
     entry: PendingEntry,
+    isAppended: (asset: MeasuredAsset) => Promise<boolean>,
   ): Promise<'taken' | 'added-before'> {
+    const { projectId } = asset;
     for (let attempt = 1; ; attempt += 1) {
       await announceWithRoom(projectId, entry);
       // After the announcement: of an event that is in the log before it, the follower may have removed all entries.
-      if ((await handler.load(assetAggregate, assetId)).state.status !== 'absent') {
+      if (await isAppended(asset)) {
         await announceQuietly(projectId, (pending) => without(pending, [entry]));
         return 'added-before';
       }
@@ -141,15 +176,21 @@ export function makeCapacity({
       for (const entry of pending) {
         if (Date.parse(entry.until) > nowMs || lookUps === lookUpsMax) continue;
         lookUps += 1;
-        const { assetId, before } = announcedBy(entry.id);
-        const { state } = await handler.load(assetAggregate, assetId);
-        if (state.status === before) gone.push(entry);
+        if (await isWithoutEvent(entry)) gone.push(entry);
       }
       if (gone.length === 0) continue;
       await usage.announce(projectId, (current) => without(current, gone));
       for (const entry of gone) dead.add(keyOf(entry));
     }
     return dead;
+  }
+
+  async function isWithoutEvent(entry: PendingEntry): Promise<boolean> {
+    const announced = announcedBy(entry.id);
+    const { state } = await handler.load(assetAggregate, announced.assetId);
+    if ('before' in announced) return state.status === announced.before;
+    // A removed asset does not tell: the entry counts until the follower counts the removal.
+    return state.status === 'existing' && !state.lastCommands.includes(announced.commandId);
   }
 
   /** Where the append may have happened, the entry stays: the follower, or a later command, removes it. */

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import type { DomainEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { Reaction, ReactionEvent } from '../../event-sourcing/reacting/reaction.js';
 import { MailRefused } from '../../integrations/mail/errors.js';
-import type { Mailer, MailMessage } from '../../integrations/mail/mailer.js';
+import type { MailContent, Mailer } from '../../integrations/mail/mailer.js';
 
 /** The collaborators of reactions that send mail. */
 export interface MailDeps {
@@ -24,7 +24,7 @@ export function makeMailReaction<Event extends DomainEvent>(
     /** Returns the message and its recipient; null when the mail is no longer wanted. */
     readonly prepare: (
       event: ReactionEvent<Event>,
-    ) => Promise<(MailMessage & { readonly to: string }) | null>;
+    ) => Promise<(MailContent & { readonly to: string }) | null>;
     /** Appends the outcome. */
     readonly record: (
       event: ReactionEvent<Event>,

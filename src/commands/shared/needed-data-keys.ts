@@ -45,6 +45,10 @@ export function makeNeededDataKeys(): NeededDataKeys {
           ? credentials(id, data.credentials.version)
           : [];
       }
+      case 'StorageDeliveryChanged': {
+        const { data } = storageCodec.decode(stored);
+        return 'token' in data && data.token !== null ? credentials(id, data.token.credentials.version) : [];
+      }
       default:
         return [];
     }

@@ -1,12 +1,19 @@
 import type { Deps } from '../deps.js';
 import { makeChangeShare, makeRevokeShare } from './change-share.js';
 import { makeCreateShare } from './create-share.js';
+import { makeDescribeShared, makeFindFrameAncestors } from './describe-shared.js';
 import { makeDestroyShareKey } from './destroy-share-key.js';
+import { makePlaylistUrl } from '../assets/playlist-urls.js';
+import { makeMailShare } from './mail-share.js';
+import { makeFindVisitedShare } from './find-visited-share.js';
+import { makeRequireProved } from '../projects/require-proved.js';
 import { makeOpenStorage } from '../storages/open-storage.js';
 import { makeRecordShareAccess } from './record-share-access.js';
-import { makeRenewShareMedia } from './renew-share-media.js';
+import { makeFindShareOfSession, makeRenewShareMedia } from './renew-share-media.js';
+import { makeRequireOpenShares } from './require-open-shares.js';
 import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
-import { makeFindSharedAsset } from './shared-asset.js';
+import { makeCountShareMails } from './share-mail-limits.js';
+import { makeFindSharedAssets } from '../shared/shared-asset.js';
 import { makeSignSharedMedia } from './sign-shared-media.js';
 import { makeTrySharePassword } from './try-share-password.js';
 import { makeVerifyShare } from './verify-share.js';
@@ -22,10 +29,14 @@ export function makeShareCommands(deps: Deps) {
     makeDailyBudget({ ...deps, name: `share-${name}`, limit: daily[name] });
   const openStorage = makeOpenStorage(deps);
   const recordShareAccess = makeRecordShareAccess(deps);
+  const findSharedAssets = makeFindSharedAssets(deps);
+  const findVisitedShare = makeFindVisitedShare({ ...deps, findSharedAssets });
   const common = {
     ...deps,
-    findSharedAsset: makeFindSharedAsset(deps),
-    signSharedMedia: makeSignSharedMedia({ openStorage }),
+    findVisitedShare,
+    requireOpenShares: makeRequireOpenShares(deps),
+    findShareOfSession: makeFindShareOfSession({ ...deps, findSharedAssets }),
+    signSharedMedia: makeSignSharedMedia({ openStorage, playlistUrl: makePlaylistUrl(deps) }),
     recordShareAccess,
     trySharePassword: makeTrySharePassword({
       ...deps,
@@ -47,7 +58,17 @@ export function makeShareCommands(deps: Deps) {
     revokeShare: makeRevokeShare(common),
     verifyShare: makeVerifyShare(common),
     renewShareMedia: makeRenewShareMedia(common),
+    describeShared: makeDescribeShared(common),
+    findFrameAncestors: makeFindFrameAncestors(common),
     revokeOrphanedShares: makeRevokeOrphanedShares(common),
+    mailShare: makeMailShare({
+      ...deps,
+      findSharedAssets,
+      requireProved: makeRequireProved(deps),
+      countShareMails: makeCountShareMails({
+        limiter: makeSharedRateLimiter({ ...deps, limits: deps.shareMailLimits }),
+      }),
+    }),
     destroyShareKey: makeDestroyShareKey(deps),
     recordShareAccess,
   };

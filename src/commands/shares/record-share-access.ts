@@ -15,6 +15,11 @@ export interface ShareAccess {
 export interface RecordShareAccess {
   /** Records an access; a repetition changes nothing. @throws StoreUnavailable */
   record(access: ShareAccess, context: CommandContext): Promise<void>;
+  /** Records that the visitor saves a file of an asset; a repetition changes nothing. @throws StoreUnavailable */
+  recordDownload(
+    download: Pick<ShareAccess, 'accessId' | 'shareId'> & { readonly assetId: string },
+    context: CommandContext,
+  ): Promise<void>;
   isRecorded(accessId: string): Promise<boolean>;
   /** Records an access that a share counted, after a crash of the request that counted it. */
   finish(access: Pick<ShareAccess, 'accessId' | 'shareId'>, context: CommandContext): Promise<void>;
@@ -27,6 +32,10 @@ export function makeRecordShareAccess({ handler }: Pick<Deps, 'handler'>): Recor
   };
   return {
     record,
+    recordDownload: async ({ accessId, ...download }, context) => {
+      const target = { aggregate: shareAccessAggregate, id: accessId };
+      await handler.handle(target, { type: 'RecordDownload', ...download }, context);
+    },
     isRecorded: async (accessId) => (await handler.load(shareAccessAggregate, accessId)).state.recorded,
     finish: async ({ accessId, shareId }, context) => {
       const { state } = await handler.load(shareAggregate, shareId);

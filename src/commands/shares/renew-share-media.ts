@@ -1,40 +1,46 @@
 import type { Deps } from '../deps.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
-import { isExpired, shareAggregate, untilEnd } from '../../domain/share/share.js';
+import { isExpired, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { digestShareToken } from '../../keys/share-tokens.js';
-import type { MediaLink } from '../assets/media-links.js';
-import type { FindSharedAsset } from './shared-asset.js';
-import type { SignSharedMedia } from './sign-shared-media.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import type { RecordShareAccess } from './record-share-access.js';
+import type { FindSharedAssets, SharedAssets } from '../shared/shared-asset.js';
+import type { SignedAsset, SignSharedMedia } from './sign-shared-media.js';
 
-export interface RenewShareMediaInput {
+export interface ShareSessionInput {
   readonly token: string;
   readonly session: string;
 }
 
 export interface RenewedShareMedia {
-  readonly media: MediaLink[];
+  readonly assets: readonly [SignedAsset, ...SignedAsset[]];
   readonly sessionEndsAt: Date;
 }
 
 /**
- * Signs fresh URLs for a visitor with a valid session; it counts no use.
+ * Finds the share of a session that has not ended.
  * @throws CommandRejected share_password_wrong where the session is over, share_not_found where nothing is served
  */
-export type RenewShareMedia = (input: RenewShareMediaInput) => Promise<RenewedShareMedia>;
+export type FindShareOfSession = (input: ShareSessionInput, now: Date) => Promise<SessionShare>;
 
-export function makeRenewShareMedia({
+export interface SessionShare {
+  readonly shareId: string;
+  /** See `ShareSession`. */
+  readonly accessId: string | null;
+  readonly share: OpenShare;
+  readonly shared: SharedAssets;
+  readonly endsAt: Date;
+}
+
+export function makeFindShareOfSession({
   handler,
   digests,
-  clock,
-  findSharedAsset,
-  signSharedMedia,
+  findSharedAssets,
   shareSessions,
-}: Pick<Deps, 'handler' | 'digests' | 'clock' | 'shareSessions'> & {
-  readonly findSharedAsset: FindSharedAsset;
-  readonly signSharedMedia: SignSharedMedia;
-}): RenewShareMedia {
-  return async ({ token, session }) => {
-    const now = clock.now();
+}: Pick<Deps, 'handler' | 'digests' | 'shareSessions'> & {
+  readonly findSharedAssets: FindSharedAssets;
+}): FindShareOfSession {
+  return async ({ token, session }, now) => {
     const given = shareSessions.verify(session, now);
     if (given === null) return over();
     const { state: share } = await handler.load(shareAggregate, given.shareId);
@@ -45,13 +51,62 @@ export function makeRenewShareMedia({
       // The share may have got an earlier end since.
       !isExpired(share, now);
     if (!stands) return over();
-    const shared = await findSharedAsset(share);
-    const media = shared === null ? null : await signSharedMedia(shared, share, now);
-    if (media === null) return shareNotFound();
-    return { media, sessionEndsAt: untilEnd(share, given.endsAt) };
+    const shared = await findSharedAssets(share);
+    if (shared === null) return shareNotFound();
+    const { shareId, accessId } = given;
+    return { shareId, accessId, share, shared, endsAt: untilEnd(share, given.endsAt) };
   };
 }
 
+export interface RenewShareMediaInput extends ShareSessionInput {
+  /** The asset whose file the visitor saves; null: none. */
+  readonly download: string | null;
+}
+
+/**
+ * Signs fresh URLs for a visitor with a valid session; it counts no use. It counts a download, once for an asset and a
+ * session.
+ * @throws CommandRejected share_password_wrong where the session is over, share_not_found where nothing is served,
+ * shared_asset_not_found, downloads_off; StoreUnavailable
+ */
+export type RenewShareMedia = (
+  input: RenewShareMediaInput,
+  context: CommandContext,
+) => Promise<RenewedShareMedia>;
+
+export function makeRenewShareMedia({
+  clock,
+  findShareOfSession,
+  signSharedMedia,
+  recordShareAccess,
+}: Pick<Deps, 'clock'> & {
+  readonly findShareOfSession: FindShareOfSession;
+  readonly signSharedMedia: SignSharedMedia;
+  readonly recordShareAccess: Pick<RecordShareAccess, 'recordDownload'>;
+}): RenewShareMedia {
+  return async (input, context) => {
+    const now = clock.now();
+    const found = await findShareOfSession(input, now);
+    const { shareId, share, shared, endsAt: sessionEndsAt } = found;
+    if (input.download !== null) await count(found, input.download, context);
+    const [first, ...others] = await signSharedMedia(shared.served, { shareId, share }, now);
+    return first === undefined ? shareNotFound() : { assets: [first, ...others], sessionEndsAt };
+  };
+
+  async function count(
+    { shareId, accessId, share, shared }: SessionShare,
+    assetId: string,
+    context: CommandContext,
+  ): Promise<void> {
+    if (!share.allow_download) rejectShare('downloads_off', 'the share allows no downloads');
+    if (!shared.served.some((asset) => asset.assetId === assetId)) {
+      rejectShare('shared_asset_not_found', 'download: the share shows no such asset');
+    }
+    // A session of an earlier release names no access, and ends within 12 hours.
+    if (accessId !== null) await recordShareAccess.recordDownload({ accessId, shareId, assetId }, context);
+  }
+}
+
 function over(): never {
-  return rejectShare('share_password_wrong', 'the session is over; give the password again');
+  return rejectShare('share_password_wrong', 'the session is over; open the share again');
 }

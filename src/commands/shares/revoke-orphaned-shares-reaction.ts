@@ -32,7 +32,7 @@ export function makeRevokeProjectShares({
   };
 }
 
-/** Revokes the shares of a removed asset. */
+/** Revokes the shares whose last asset is removed. */
 export function makeRevokeAssetShares({
   revokeOrphanedShares,
   sharesShown,
@@ -50,8 +50,8 @@ export function makeRevokeAssetShares({
 }
 
 /**
- * Revokes a share whose ShareCreated comes after ProjectDeleted or AssetRemoved in the log: its command read project
- * and asset before that.
+ * Revokes a share whose ShareCreated comes after ProjectDeleted or the last AssetRemoved in the log: its command read
+ * project and assets before that.
  */
 export function makeRevokeLateShares({
   revokeOrphanedShares,
@@ -63,11 +63,8 @@ export function makeRevokeLateShares({
     category: shareCategory,
     codec: shareCodec,
     types: ['ShareCreated'],
-    // `ifOrphaned` itself reads whether project and asset exist.
+    // `ifOrphaned` itself reads whether project and assets exist.
     asks: () => Promise.resolve('yes'),
-    conclude: (event, context) => {
-      const { project_id: projectId, asset_id: assetId } = event.data;
-      return revokeOrphanedShares.ifOrphaned({ shareId: streamIdOf(event), projectId, assetId }, context);
-    },
+    conclude: (event, context) => revokeOrphanedShares.ifOrphaned(streamIdOf(event), context),
   };
 }

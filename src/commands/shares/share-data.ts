@@ -7,7 +7,7 @@ import type { Sealer } from '../../keys/sealer.js';
 export interface ShareField {
   readonly projectId: string;
   readonly shareId: string;
-  readonly field: 'token' | 'password_hash';
+  readonly field: 'token' | 'password_hash' | 'title' | 'note';
 }
 
 /** Seals a value for a share. @throws CommandRejected share_not_found once the share's key is destroyed */

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
-import { type OpenShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
+import { type ProtectedShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
 import type { PasswordClass } from '../../domain/share/password.js';
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { erased } from '../../keys/sealer.js';
@@ -19,7 +19,7 @@ import { TooManyAttempts } from '../shared/rejections.js';
 
 export interface SharePasswordTry {
   readonly shareId: string;
-  readonly share: OpenShare;
+  readonly share: ProtectedShare;
   readonly password: string;
   /** In canonical spelling. */
   readonly clientIp: string;

@@ -3,29 +3,36 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import { checkTriedPassword } from '../../domain/share/password.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
-import { isUsableBy, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
-import { digestShareToken } from '../../keys/share-tokens.js';
+import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
+import { erased } from '../../keys/sealer.js';
 import type { AssetResource } from '../../../projections/assets/reader.js';
 import type { MediaLink } from '../assets/media-links.js';
 import type { RecordShareAccess } from './record-share-access.js';
 import { isRejection } from '../shared/rejections.js';
-import { type FindSharedAsset, nobodysId, type SharedAsset } from './shared-asset.js';
+import type { FindVisitedShare, VisitedShare } from './find-visited-share.js';
 import type { SignSharedMedia } from './sign-shared-media.js';
 import type { TrySharePassword } from './try-share-password.js';
 
 export interface VerifyShareInput {
   readonly token: string;
-  readonly password: string;
+  /** Null: the visitor gives none. */
+  readonly password: string | null;
   /** In canonical spelling. */
   readonly clientIp: string;
 }
 
-export interface OpenedShare {
-  readonly share: Pick<OpenShare, 'expires_at' | 'allow_download'>;
-  /** Null where uses are not limited. */
-  readonly remainingUses: number | null;
+export interface OpenedAsset {
   readonly asset: AssetResource;
   readonly media: MediaLink[];
+}
+
+export interface OpenedShare {
+  readonly share: Pick<OpenShare, 'expires_at' | 'allow_download'>;
+  readonly title: string | null;
+  readonly note: string | null;
+  /** Null where uses are not limited. */
+  readonly remainingUses: number | null;
+  readonly assets: readonly [OpenedAsset, ...OpenedAsset[]];
   readonly session: string;
   readonly sessionEndsAt: Date;
 }
@@ -42,23 +49,24 @@ export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => 
 const sessionMs = 12 * 3_600_000;
 
 /** Checks what needs no store, and returns the password. @throws CommandRejected invalid_request */
-export function checkVisit({ password }: Pick<VerifyShareInput, 'password'>): string {
-  return checkTriedPassword(password);
+export function checkVisit({ password }: Pick<VerifyShareInput, 'password'>): string | null {
+  return password === null ? null : checkTriedPassword(password);
 }
 
 export function makeVerifyShare({
   handler,
+  sealer,
   digests,
   clock,
   shares,
-  assets,
-  findSharedAsset,
+  assets: assetViews,
+  findVisitedShare,
   trySharePassword,
   signSharedMedia,
   recordShareAccess,
   shareSessions,
-}: Pick<Deps, 'handler' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
-  readonly findSharedAsset: FindSharedAsset;
+}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
+  readonly findVisitedShare: FindVisitedShare;
   readonly trySharePassword: TrySharePassword;
   readonly signSharedMedia: SignSharedMedia;
   readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
@@ -66,38 +74,59 @@ export function makeVerifyShare({
   return async ({ token, clientIp, ...input }, context) => {
     const password = checkVisit(input);
     const accessId = derivedId(context, 'share-access');
-    const found = await find(token, accessId);
+    const found = await findVisitedShare(token, accessId);
     if (found === null) {
-      await trySharePassword.matchesNone(password);
+      if (password !== null) await trySharePassword.matchesNone(password);
       return shareNotFound();
     }
-    const { shareId, share, shared } = found;
-    if (!(await trySharePassword.matches({ shareId, share, password, clientIp }, context))) return refuse();
+    const { shareId, share } = found;
+    if (isProtected(share)) {
+      if (password === null) return refuse('the share needs a password');
+      if (!(await trySharePassword.matches({ shareId, share, password, clientIp }, context))) return refuse();
+    }
 
-    // The URLs and the asset, which may be missing, come before the use is counted.
+    // The URLs and the assets, which may be missing, come before the use is counted.
     const now = clock.now();
     const { projectId, password_generation: passwordGeneration } = share;
-    const [media, asset] = await Promise.all([
-      signSharedMedia(shared, share, now),
-      assets.find(projectId, shared.assetId),
-    ]);
-    if (media === null || asset === null) return shareNotFound();
+    const [assets, texts] = await Promise.all([openedAssets(found, now), openedTexts(found)]);
+    const [first, ...others] = assets;
+    if (first === undefined || texts === null) return shareNotFound();
     const remainingUses = await use(found, { accessId, now }, context);
     const clientIpDigest = digests.ip(clientIp);
     await recordShareAccess.record({ accessId, shareId, projectId, clientIpDigest }, context);
     const sessionEndsAt = untilEnd(share, new Date(now.getTime() + sessionMs));
-    const session = shareSessions.issue({ shareId, passwordGeneration, endsAt: sessionEndsAt });
-    return { share, remainingUses, asset: asset.resource, media, session, sessionEndsAt };
+    const session = shareSessions.issue({ shareId, accessId, passwordGeneration, endsAt: sessionEndsAt });
+    return { share, ...texts, remainingUses, assets: [first, ...others], session, sessionEndsAt };
   };
 
-  /** Returns null for a share that does not open. All cases make the same store calls. */
-  async function find(token: string, accessId: string): Promise<Found | null> {
-    const shareId = (await shares.idByToken(digestShareToken(digests, token))) ?? nobodysId;
-    const { state } = await handler.load(shareAggregate, shareId);
-    const share = state.status === 'open' ? state : null;
-    const shared = await findSharedAsset(share);
-    if (share === null || shared === null || !isUsableBy(share, accessId, clock.now())) return null;
-    return { shareId, share, shared };
+  async function openedAssets(
+    { shareId, share, shared }: VisitedShare,
+    now: Date,
+  ): Promise<readonly OpenedAsset[]> {
+    const [signed, resources] = await Promise.all([
+      signSharedMedia(shared.served, { shareId, share }, now),
+      assetViews.findMany(
+        share.projectId,
+        shared.served.map(({ assetId }) => assetId),
+      ),
+    ]);
+    return signed.flatMap(({ assetId, media }) => {
+      const asset = resources.get(assetId);
+      return asset === undefined ? [] : [{ asset, media }];
+    });
+  }
+
+  /** Returns null where the share was revoked meanwhile. */
+  async function openedTexts({
+    shareId,
+    share: { projectId, title, note },
+  }: VisitedShare): Promise<Pick<OpenedShare, 'title' | 'note'> | null> {
+    const scope = { kind: 'share', projectId, shareId } as const;
+    const [openTitle, openNote] = await Promise.all([
+      title === null ? null : sealer.open(scope, 'title', title),
+      note === null ? null : sealer.open(scope, 'note', note),
+    ]);
+    return openTitle === erased || openNote === erased ? null : { title: openTitle, note: openNote };
   }
 
   /**
@@ -105,7 +134,7 @@ export function makeVerifyShare({
    * taken seconds. @returns the uses that are left; null where they are not limited
    */
   async function use(
-    { shareId, share: { password_generation: passwordGeneration } }: Found,
+    { shareId, share: { password_generation: passwordGeneration } }: VisitedShare,
     { accessId, now }: { readonly accessId: string; readonly now: Date },
     context: CommandContext,
   ): Promise<number | null> {
@@ -131,12 +160,6 @@ export function makeVerifyShare({
   }
 }
 
-interface Found {
-  readonly shareId: string;
-  readonly share: OpenShare;
-  readonly shared: SharedAsset;
-}
-
-function refuse(): never {
-  return rejectShare('share_password_wrong', 'the password is wrong');
+function refuse(message = 'the password is wrong'): never {
+  return rejectShare('share_password_wrong', message);
 }

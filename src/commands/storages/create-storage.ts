@@ -20,6 +20,7 @@ export interface CreateStorageInput {
   readonly bucket: string;
   readonly credentials: Readonly<Record<string, string>>;
   readonly endpoint?: string | undefined;
+  readonly public_endpoint?: string | undefined;
   readonly region?: string | undefined;
   readonly base_path?: string | undefined;
   readonly cdn_domain?: string | undefined;
@@ -52,6 +53,7 @@ export function makeCheckNewStorage({
         name: input.name,
         provider: input.provider,
         endpoint: input.endpoint ?? '',
+        public_endpoint: input.public_endpoint ?? '',
         bucket: input.bucket,
         region: input.region ?? '',
         base_path: input.base_path ?? '',

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.js';
+import { makeChangeDelivery } from './change-delivery.js';
 import { makeChangeStorage } from './change-storage.js';
 import { makeChooseDefaultStorage } from './choose-default-storage.js';
 import { makeChooseFirstDefault } from './choose-first-default.js';
@@ -9,6 +10,7 @@ import { makeOpenStorage } from './open-storage.js';
 import { makeProbeStorage } from './probe-storage.js';
 import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
 import { makeSealCredentials } from './seal-credentials.js';
+import { makeSetStorageCors } from './set-storage-cors.js';
 import { makeStoragePlaces } from '../shared/place-limits.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../../domain/storage/allowed-addresses.js';
@@ -28,11 +30,13 @@ export function makeStorageCommands(deps: Deps) {
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),
+    changeDelivery: makeChangeDelivery(common),
     chooseDefaultStorage: makeChooseDefaultStorage(common),
     chooseFirstDefault: makeChooseFirstDefault(deps),
     deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
     deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
     destroyCredentials: common.destroyCredentials,
+    setStorageCors: makeSetStorageCors(common),
     probeStorage: makeProbeStorage(common),
   };
 }

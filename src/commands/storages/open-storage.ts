@@ -5,9 +5,12 @@ import {
   type ExistingStorage,
   storageAggregate,
   type StorageCredentials,
+  type StoredCdnToken,
 } from '../../domain/storage/storage.js';
 import type { StorageUrls } from '../../integrations/object-storage/media-urls.js';
-import { erased } from '../../keys/sealer.js';
+import { cdnTokenKeyNames } from '../../domain/storage/delivery.js';
+import type { CdnToken } from '../../integrations/object-storage/cdn-token.js';
+import { erased, type LastingScope } from '../../keys/sealer.js';
 
 /** A storage with opened credentials, which sign. Do not keep it longer than one request or one test. */
 export interface OpenedStorage {
@@ -53,16 +56,41 @@ export function makeOpenStorage({
     const { projectId, configuration, delivery } = storage;
     const { version, sealed } = credentials;
     const scope = { kind: 'storage-credentials', projectId, storageId, version } as const;
-    const opened: string[] = [];
-    for (const name of credentialKeys[configuration.provider]) {
+    const opened = await openAll(scope, credentialKeys[configuration.provider], sealed);
+    const cdnToken = await openToken({ projectId, storageId }, storage.cdnToken);
+    if (opened === null || cdnToken === erased) return null;
+    const [id = '', secret = ''] = opened.values();
+    const { cdn_domain: cdnDomain } = configuration;
+    const address = { ...bucketAddress(configuration), cdnDomain, mode: delivery, cdnToken };
+    return { storage, urls: makeUrls(address, { id, secret }) };
+  }
+
+  async function openToken(
+    place: { readonly projectId: string; readonly storageId: string },
+    token: StoredCdnToken | null,
+  ): Promise<CdnToken | null | typeof erased> {
+    if (token === null) return null;
+    const { scheme, validSeconds, credentials } = token;
+    const { version, sealed } = credentials;
+    const scope = { kind: 'storage-credentials', ...place, version } as const;
+    const keys = await openAll(scope, cdnTokenKeyNames(scheme), sealed);
+    return keys === null ? erased : { scheme, validSeconds, keys };
+  }
+
+  /** Opens values in the order of their names; null where their key is destroyed. */
+  async function openAll(
+    scope: LastingScope,
+    names: readonly string[],
+    sealed: StorageCredentials['sealed'],
+  ): Promise<ReadonlyMap<string, string> | null> {
+    const opened = new Map<string, string>();
+    for (const name of names) {
       const value = sealed[name];
-      if (value === undefined) throw new Error(`a ${configuration.provider} storage has no ${name}`);
+      if (value === undefined) throw new Error(`the storage has no ${name}`);
       const text = await sealer.open(scope, name, value);
       if (text === erased) return null;
-      opened.push(text);
+      opened.set(name, text);
     }
-    const [id = '', secret = ''] = opened;
-    const address = { ...bucketAddress(configuration), cdnDomain: configuration.cdn_domain, mode: delivery };
-    return { storage, urls: makeUrls(address, { id, secret }) };
+    return opened;
   }
 }

@@ -1,13 +1,14 @@
 import type { Deps } from '../deps.js';
 import type { ProbeStorage } from './probe-storage.js';
 import { storageCodec, type StorageEvent, storageCategory } from '../../domain/storage/events.js';
-import { type TestFailure, testLeaseMs } from '../../domain/storage/test-failure.js';
+import { testLeaseMs } from '../../domain/storage/test-failure.js';
+import type { TestResult } from '../../domain/storage/test-result.js';
 import type { Reaction, ReactionEvent } from '../../event-sourcing/reacting/reaction.js';
 import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
-const timedOut: TestFailure = { code: 'probe_timeout', hint: null };
+const timedOut: TestResult = { failure: { code: 'probe_timeout', hint: null }, warnings: [] };
 
 /** Runs each requested test of a storage and records its result. */
 export function makeProbeStorages({
@@ -15,7 +16,7 @@ export function makeProbeStorages({
   clock,
 }: Pick<Deps, 'clock'> & {
   readonly probeStorage: ProbeStorage;
-}): Reaction<StorageTestStarted, TestFailure | null | undefined> {
+}): Reaction<StorageTestStarted, TestResult | undefined> {
   const refOf = (event: ReactionEvent<StorageTestStarted>) => ({
     storageId: streamIdOf(event),
     testId: event.data.test_id,
@@ -33,8 +34,8 @@ export function makeProbeStorages({
       clock.now().getTime() - event.recordedAt.getTime() >= testLeaseMs
         ? timedOut
         : probeStorage.probe(refOf(event), signal),
-    conclude: async (event, context, failure) => {
-      if (failure !== undefined) await probeStorage.finish(refOf(event), failure, context);
+    conclude: async (event, context, result) => {
+      if (result !== undefined) await probeStorage.finish(refOf(event), result, context);
     },
   };
 }

@@ -3,7 +3,6 @@ import type { HandleOptions } from '../../event-sourcing/deciding/command-handle
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
-import type { DeliveryMode } from '../../domain/storage/delivery.js';
 import { storageAggregate, type StorageCommand } from '../../domain/storage/storage.js';
 import type { StorageResource } from '../../../projections/storage-configs/reader.js';
 
@@ -27,11 +26,6 @@ export interface SwitchStorage {
   readonly disableStorage: Switch;
   /** Makes a disabled storage pending until it passes a test. */
   readonly enableStorage: Switch;
-  readonly changeDelivery: (
-    input: StorageAddress & { readonly mode: DeliveryMode },
-    context: CommandContext,
-    options?: Options,
-  ) => Promise<Versioned<StorageResource>>;
 }
 
 export function makeSwitchStorage({ handler, storages }: Pick<Deps, 'handler' | 'storages'>): SwitchStorage {
@@ -54,7 +48,5 @@ export function makeSwitchStorage({ handler, storages }: Pick<Deps, 'handler' | 
       carryOut(storageId, { type: 'Disable', projectId }, context, options),
     enableStorage: ({ projectId, storageId }, context, options) =>
       carryOut(storageId, { type: 'Enable', projectId }, context, options),
-    changeDelivery: ({ projectId, storageId, mode }, context, options) =>
-      carryOut(storageId, { type: 'ChangeDelivery', projectId, mode }, context, options),
   };
 }

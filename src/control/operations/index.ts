@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { EntitlementInput } from '../../commands/projects/change-entitlement.js';
 import { entitlement } from '../../domain/project/events.js';
-import { nodeType } from '../../domain/node/events.js';
 import { platformRole } from '../../domain/user/events.js';
 import { defineOperation, type Operation } from '../operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
@@ -16,7 +15,9 @@ import { requestRebuild } from '../../event-sourcing/views/rebuild.js';
 import { makeAccountOperations } from './account-operations.js';
 import { makeAuditOperations } from './audit-operations.js';
 import { makeKeyOperations } from './key-operations.js';
+import { makeNodeOperations } from './node-operations.js';
 import { makePaymentOperations } from './payment-operations.js';
+import { makeWebhookOperations } from './webhook-operations.js';
 import type { Readers } from '../../../projections/readers.js';
 import type { Commands } from '../../commands/index.js';
 import type { Clock } from '../../event-sourcing/ports/clock.js';
@@ -25,20 +26,11 @@ import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store
 import type { Generations } from '../../event-sourcing/views/generations.js';
 import type { KeyRotation } from '../../keys/key-rotation.js';
 import type { Sealer } from '../../keys/sealer.js';
+import type { WebhookAdmin } from '../../webhooks/webhook-admin.js';
 
 const nothing = z.strictObject({});
 const projectEntitlement = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
 const platformRoleOf = z.strictObject({ email: z.string(), role: platformRole });
-const nodeDescription = z.strictObject({
-  name: z.string(),
-  ip_address: z.string(),
-  node_type: nodeType,
-  lb_weight: z.int(),
-  lb_enabled: z.boolean(),
-  dnsprovider_record_id: z.string(),
-  max_capacity_hint: z.int().nullable(),
-  note: z.string(),
-});
 const viewName = z.strictObject({ name: z.string() });
 
 export function makeOperations(services: {
@@ -48,13 +40,14 @@ export function makeOperations(services: {
   readonly members: Pick<Members, 'live' | 'refresh'>;
   readonly eventStore: Pick<EventStore, 'head' | 'logId'>;
   readonly audit: Parameters<typeof makeAuditOperations>[0]['audit'];
+  readonly webhooks: { readonly admin: WebhookAdmin };
   readonly readModelStore: ReadModelStore;
   readonly keyRotation: KeyRotation;
   readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
   readonly clock: Pick<Clock, 'now'>;
 }): readonly Operation[] {
-  const { commands, readers, generations, members, readModelStore, clock } = services;
+  const { commands, generations, members, readModelStore, clock } = services;
 
   return [
     defineOperation('project grant', projectEntitlement, async (input) => {
@@ -73,11 +66,6 @@ export function makeOperations(services: {
       const userId = await commands.revokePlatformRole({ email, role }, context());
       return { user_id: userId, role };
     }),
-    defineOperation('node add', nodeDescription, async (description) => {
-      const { resource } = await commands.addNode(description, context());
-      return resource;
-    }),
-    defineOperation('node list', nothing, async () => ({ items: await readers.nodes.list() })),
     defineOperation('projection list', nothing, async () => {
       // The command line may run this without a service.
       await members.refresh();
@@ -119,9 +107,11 @@ export function makeOperations(services: {
       return { dropped_collections: [...collections], dropped_records: [...records] };
     }),
     ...makeAccountOperations(services, context),
+    ...makeNodeOperations(services, context),
     ...makePaymentOperations(services, context),
     ...makeKeyOperations(services),
     ...makeAuditOperations(services, context),
+    ...makeWebhookOperations(services.webhooks.admin),
   ];
 
   function byOperator(input: z.output<typeof projectEntitlement>): EntitlementInput {

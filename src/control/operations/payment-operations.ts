@@ -2,8 +2,11 @@ import { z } from 'zod';
 import type { DismissUnmatched } from '../../commands/orders/dismiss-unmatched.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
 import { rejectPaymentCallback } from '../../domain/payment-callback/rejections.js';
-import { paymentAction, paymentId } from '../../domain/payment.js';
+import { paymentAction, paymentId, transactionId } from '../../domain/payment.js';
 import type { ResolvePayment } from '../../commands/orders/resolve-payment.js';
+import type { FindPayments } from '../../commands/orders/find-payments.js';
+import type { RecordPayment } from '../../commands/orders/record-payment.js';
+import { recordRequest } from '../../commands/orders/record-request.js';
 import { defineOperation, type Operation } from '../operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { pageQueryBy, readPage } from '../../../projections/paging.js';
@@ -28,12 +31,14 @@ const resolution = z.strictObject({
 /** Makes the operations of payment review (docs/design.md#payment-review). */
 export function makePaymentOperations(
   {
-    commands: { resolvePayment, dismissUnmatched },
+    commands: { resolvePayment, dismissUnmatched, recordPayment, findPayments },
     readers: { paymentCallbacks, orders },
   }: {
     readonly commands: {
       readonly resolvePayment: ResolvePayment;
       readonly dismissUnmatched: DismissUnmatched;
+      readonly recordPayment: RecordPayment;
+      readonly findPayments: FindPayments;
     };
     readonly readers: Pick<Readers, 'paymentCallbacks' | 'orders'>;
   },
@@ -46,10 +51,7 @@ export function makePaymentOperations(
     defineOperation('payments review', pageQueryBy(reviewCursor), (query) =>
       readPage(query, (page) => orders.inReview(page), reviewPlace),
     ),
-    defineOperation('payments show', z.strictObject({ id: paymentId }), async ({ id }) => {
-      const found = await paymentCallbacks.find(id.split('.')[0] ?? '');
-      return found ?? rejectPaymentCallback('payment_callback_not_found', 'there is no such payment');
-    }),
+    defineOperation('payments show', z.strictObject({ id: transactionId }), ({ id }) => show(id)),
     defineOperation('payments order', z.strictObject({ id: orderIdOrNumber }), async ({ id }) => {
       const found = await orders.forOperator(id);
       return found ?? rejectOrder('order_not_found', 'there is no such order');
@@ -57,9 +59,29 @@ export function makePaymentOperations(
     defineOperation('payments dismiss', dismissalRequest, async (request) => ({
       ...(await dismissUnmatched(toDismissal(request), context())),
     })),
+    defineOperation('payments record', recordRequest, async (request) => {
+      const { in_review, ...record } = await recordPayment(request, context());
+      return { ...record, in_review: [...in_review] };
+    }),
     defineOperation('payments resolve', resolution, async ({ order_id: orderId, ...decision }) => {
       const { orderId: settledWith, ...resolved } = await resolvePayment({ ...decision, orderId }, context());
       return { ...resolved, order_id: settledWith };
     }),
   ];
+
+  /** A transaction may have an id of any form, so it is looked for last. */
+  async function show(id: string) {
+    if (paymentId.safeParse(id).success) {
+      const found = await paymentCallbacks.find(id.split('.')[0] ?? '');
+      if (found !== null) return found;
+    }
+    const named = orderIdOrNumber.safeParse(id);
+    const order = named.success ? await orders.forOperator(named.data) : null;
+    if (order !== null) return order;
+    const { items, orders: paid } = await findPayments(id);
+    if (items.length === 0 && paid.length === 0) {
+      rejectPaymentCallback('payment_callback_not_found', 'no payment, order or transaction has this id');
+    }
+    return { items: [...items], orders: [...paid] };
+  }
 }

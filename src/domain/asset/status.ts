@@ -1,8 +1,16 @@
-import type { AssetDescription } from './events.js';
+import type { AssetDescription, AssetEvent, Rendition } from './events.js';
 
 /** Returns what an asset uses of the payer's capacity, in bytes: its own file and its renditions. */
 export function bytesOfAsset({ size, renditions }: Pick<AssetDescription, 'size' | 'renditions'>): number {
   return renditions.reduce((sum, rendition) => sum + (rendition.size ?? 0), size);
+}
+
+/** Returns the keys of the objects that an asset names. */
+export function keysOfAsset({
+  object_key,
+  renditions,
+}: Pick<AssetDescription, 'object_key' | 'renditions'>): readonly string[] {
+  return [object_key, ...renditions.map((rendition) => rendition.object_key)];
 }
 
 /** Returns the entry that announces an added asset in the total of its project (docs/design.md#totals). */
@@ -15,10 +23,140 @@ export function removingOf(assetId: string): string {
   return `-${assetId}`;
 }
 
-/** Returns the asset that an entry announces, and the state of an asset whose command ended without an event. */
-export function announcedBy(entry: string): {
-  readonly assetId: string;
-  readonly before: 'absent' | 'existing';
-} {
-  return { assetId: entry.slice(1), before: entry.startsWith('+') ? 'absent' : 'existing' };
+/** Returns the entry that announces a change of an asset by a command. */
+export function changingOf(assetId: string, commandId: string): string {
+  return `~${assetId}/${commandId}`;
+}
+
+/**
+ * Returns the asset that an entry announces, and the state of an asset whose command ended without an event. For a change
+ * it returns the command, whose event is in the stream by then or never comes.
+ */
+export function announcedBy(
+  entry: string,
+):
+  | { readonly assetId: string; readonly before: 'absent' | 'existing' }
+  | { readonly assetId: string; readonly commandId: string } {
+  const named = entry.slice(1);
+  if (!entry.startsWith('~'))
+    return { assetId: named, before: entry.startsWith('+') ? 'absent' : 'existing' };
+  const [assetId = '', commandId = ''] = named.split('/');
+  return { assetId, commandId };
+}
+
+/** Whether the bucket holds the asset's own file as the asset describes it (docs/design.md#uploads). */
+export type UploadStatus = 'pending' | 'complete' | 'mismatched';
+
+/** The fields in which an object can differ from its asset. */
+export type ObjectDifference = 'size' | 'media_type' | 'sha256';
+
+/** An object as its bucket reported it. */
+export interface SeenObject {
+  readonly size: number;
+  /** Without its quotation marks. */
+  readonly entity_tag: string;
+  /** Null where the bucket named none. */
+  readonly media_type: string | null;
+  /** In hexadecimal; null where neither the bucket nor the client gave one. */
+  readonly sha256: string | null;
+}
+
+export interface UploadFields {
+  readonly upload: UploadStatus;
+  /** The object at the last change; null where the service saw none. */
+  readonly object: SeenObject | null;
+  /** The fields of a `mismatched` object that differ from the asset. */
+  readonly differs: readonly ObjectDifference[];
+}
+
+export type AssetUploadEvent = Extract<AssetEvent, { type: `AssetUpload${string}` }>;
+
+export function isUploadEvent(event: AssetEvent): event is AssetUploadEvent {
+  return event.type.startsWith('AssetUpload');
+}
+
+export function isMultipartEvent(
+  event: AssetEvent,
+): event is Extract<AssetEvent, { type: `AssetMultipart${string}` }> {
+  return event.type.startsWith('AssetMultipart');
+}
+
+export function isDeletionEvent(
+  event: AssetEvent,
+): event is Extract<AssetEvent, { type: `AssetDeletion${string}` }> {
+  return event.type.startsWith('AssetDeletion');
+}
+
+/** Returns the fields of a new asset. Assets of releases without upload states count as complete (docs/design.md#uploads). */
+export function newUpload({ upload }: { readonly upload?: 'pending' | undefined }): UploadFields {
+  return { upload: upload ?? 'complete', object: null, differs: [] };
+}
+
+/** Folds an event into the fields. The aggregate and the view share it. */
+export function applyUpload(fields: UploadFields, event: AssetUploadEvent): UploadFields {
+  switch (event.type) {
+    case 'AssetUploadExpected':
+    case 'AssetUploadChecksEnded':
+      return fields;
+    case 'AssetUploadVerified':
+      return { upload: 'complete', object: event.data, differs: [] };
+    case 'AssetUploadMismatched': {
+      const { differs, ...object } = event.data;
+      return { upload: 'mismatched', object, differs };
+    }
+    case 'AssetUploadMissing':
+      return { upload: 'pending', object: null, differs: [] };
+  }
+}
+
+export type AssetChangeEvent = Extract<
+  AssetEvent,
+  {
+    type: 'AssetRenamed' | 'AssetTagged' | 'AssetFileChanged' | 'AssetRenditionPut' | 'AssetRenditionRemoved';
+  }
+>;
+
+/** The fields that a change of an asset concerns. */
+export type ChangeableFields = Pick<AssetDescription, 'name' | 'media_type' | 'size' | 'tags' | 'renditions'>;
+
+/** Folds a change into the fields. The aggregate and the view share it. */
+export function applyChange(fields: ChangeableFields, event: AssetChangeEvent): ChangeableFields {
+  switch (event.type) {
+    case 'AssetRenamed':
+      return { ...picked(fields), name: event.data.name };
+    case 'AssetTagged':
+      return { ...picked(fields), tags: event.data.tags };
+    case 'AssetFileChanged':
+      return { ...picked(fields), media_type: event.data.media_type, size: event.data.size };
+    case 'AssetRenditionPut':
+      return { ...picked(fields), renditions: withRendition(fields.renditions, event.data.rendition) };
+    case 'AssetRenditionRemoved': {
+      const { renditions } = fields;
+      return { ...picked(fields), renditions: renditions.filter((one) => !isSameRendition(one, event.data)) };
+    }
+  }
+}
+
+function picked({ name, media_type, size, tags, renditions }: ChangeableFields): ChangeableFields {
+  return { name, media_type, size, tags, renditions };
+}
+
+/** An asset has one rendition of a kind in a language. */
+export function isSameRendition(
+  one: Pick<Rendition, 'kind' | 'language'>,
+  other: Pick<Rendition, 'kind' | 'language'>,
+): boolean {
+  return one.kind === other.kind && one.language === other.language;
+}
+
+/** Replaces the rendition of the same kind and language in its place, or adds one at the end. */
+export function withRendition(renditions: readonly Rendition[], put: Rendition): Rendition[] {
+  return renditions.some((one) => isSameRendition(one, put))
+    ? renditions.map((one) => (isSameRendition(one, put) ? put : one))
+    : [...renditions, put];
+}
+
+/** Returns the form in which two tags are equal that differ only in capitals. */
+export function sameTag(tag: string): string {
+  return tag.trim().normalize('NFC').toLowerCase();
 }

@@ -12,6 +12,7 @@ import {
   resolutionNote,
   transactionId,
 } from '../payment.js';
+import { goneReason } from './unused.js';
 
 /** Streams `order-<order id>`. */
 export const orderCategory = 'order';
@@ -34,6 +35,8 @@ export const mismatchReason = z.enum([
 
 /** The name of the report that caused the event: `<callback id>.<index>`, see `platformOf`. A report counts once. */
 const callback = { callback: z.string().min(1) };
+/** The disputed money; left out for the whole payment. */
+const disputed = { amount: minorAmount.exactOptional(), currency: currencyCode.exactOptional() };
 /** The platform's time; the receipt of the callback if it names none. */
 const at = instant;
 
@@ -49,11 +52,12 @@ const schemas = {
     expires_at: instant,
   }),
   PaymentPending: z.strictObject({ ...callback, transaction_id: transactionId.nullable(), at }),
-  /** The amount and currency are the order's. */
+  /** The amount and currency are the order's. `charged`: the money that moved, where it is another amount. */
   PaymentCaptured: z.strictObject({
     ...callback,
     transaction_id: transactionId,
     amount: minorAmount,
+    charged: minorAmount.exactOptional(),
     currency: currencyCode,
     at,
   }),
@@ -82,6 +86,7 @@ const schemas = {
     ...callback,
     transaction_id: transactionId,
     dispute_id: z.string().min(1),
+    ...disputed,
     at,
   }),
   DisputeClosed: z.strictObject({
@@ -89,6 +94,7 @@ const schemas = {
     transaction_id: transactionId,
     dispute_id: z.string().min(1),
     outcome: z.enum(['won', 'lost']),
+    ...disputed,
     at,
   }),
   /** A genuine report that differs from the order. An operator reviews it. */
@@ -103,6 +109,8 @@ const schemas = {
   }),
   /** An operator's decision on a mismatch. A decision on a payment covers other reports of it: see `review.ts`. */
   ReviewResolved: z.strictObject({ ...callback, action: paymentAction, ...resolutionNote }),
+  /** The order is paid, and its grant has no recipient: the buyer is erased, or the project is deleted. */
+  GrantRecipientGone: z.strictObject({ reason: goneReason }),
   /** The buyer holds the grant. */
   OrderFulfilled: z.strictObject({}),
   FulfilmentRevoked: z.strictObject({}),

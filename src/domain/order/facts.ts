@@ -48,6 +48,8 @@ export type Dispute = {
   readonly id: string;
   readonly status: 'open' | 'won' | 'lost';
   readonly at_ms: number;
+  /** The disputed money; null: the whole payment. */
+  readonly money: Money | null;
 };
 
 export const noFacts: OrderFacts = { is_pending: false, ends: [], transactions: [] };
@@ -150,21 +152,33 @@ function laterFigure(known: Figure, fresh: Figure): Figure {
 
 const disputeRank = { open: 0, won: 1, lost: 2 } as const;
 
-/** An ended dispute does not open again. Of two ends the later platform time wins, then lost over won. */
+/**
+ * An ended dispute does not open again. Of two ends the later platform time wins, then lost over won, then the larger
+ * amount.
+ */
 function laterDispute(known: Dispute, fresh: Dispute): Dispute {
   if ((known.status === 'open') !== (fresh.status === 'open')) return known.status === 'open' ? fresh : known;
   if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  return disputeRank[known.status] >= disputeRank[fresh.status] ? known : fresh;
+  if (known.status !== fresh.status) {
+    return disputeRank[known.status] > disputeRank[fresh.status] ? known : fresh;
+  }
+  return disputedRank(known) >= disputedRank(fresh) ? known : fresh;
+}
+
+/** Orders disputes by amount, and equal amounts by currency, so that the result does not depend on the order of arrival. */
+function disputedRank({ money }: Dispute): string {
+  return money === null ? '~' : `${String(money.amount).padStart(16, '0')}${money.currency}`;
 }
 
 /**
  * Returns the refunded amount, at most the captured one: the larger of the sum of the succeeded refunds and the latest
- * total less the refunds that failed after it.
+ * total less the refunds that failed at the same time or later.
  */
 export function refundedOf({ captured, refunds, refunded_in_total: total }: Ledger): number {
   const succeeded = sum(refunds.filter(({ status }) => status === 'succeeded'));
   const failedAfter = sum(
-    refunds.filter(({ status, at_ms }) => status === 'failed' && at_ms > (total?.at_ms ?? Infinity)),
+    // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails.
+    refunds.filter(({ status, at_ms }) => status === 'failed' && at_ms >= (total?.at_ms ?? Infinity)),
   );
   const refunded = Math.max(succeeded, (total?.amount ?? 0) - failedAfter);
   return captured === null ? refunded : Math.min(refunded, captured);
@@ -184,10 +198,17 @@ export function hasDispute({ disputes }: TransactionFacts, status: Dispute['stat
   return disputes.some((dispute) => dispute.status === status);
 }
 
-/** Returns whether a capture was neither fully refunded nor lost in a dispute. */
-export function hasValidCapture(transaction: TransactionFacts): boolean {
-  const isKept = transaction.ledgers.some((ledger) => ledger.captured !== null && !isGivenBack(ledger));
-  return isKept && !hasDispute(transaction, 'lost');
+/** Returns whether a part of a capture was neither refunded nor lost in a dispute. */
+export function hasValidCapture({ ledgers, disputes }: TransactionFacts): boolean {
+  const lost = disputes.filter(({ status }) => status === 'lost');
+  return ledgers.some((ledger) => {
+    if (ledger.captured === null || isGivenBack(ledger)) return false;
+    const parts = lost.map(({ money }) => (money?.currency === ledger.currency ? money : null));
+    // A loss in another currency may be any part, so it counts as the whole.
+    if (parts.some((part) => part === null)) return false;
+    const given = refundedOf(ledger) + sum(parts.filter((part) => part !== null));
+    return given === 0 || given < ledger.captured;
+  });
 }
 
 function sum(items: readonly { readonly amount: number }[]): number {

@@ -3,11 +3,13 @@ import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { PaymentProviderName, PaymentFact, ResolutionNote, PaymentAction } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
-import { isApplicable, isCovered, type Mismatch, transactionKey } from './review.js';
+import { isApplicable, isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
 import { evolve, type OrderState, type PlacedOrder } from './state.js';
 import { isDue, isOpen, isUnpaid, orderStatus } from './status.js';
+import { type GoneReason, unusedPayments } from './unused.js';
 
 export type { OrderState, PlacedOrder } from './state.js';
+export { type GoneReason, unusedPayments } from './unused.js';
 export { isDue, isOpen, isUnpaid, orderStatus, refundedAmount, type OrderStatus } from './status.js';
 
 /** A fact of a callback. */
@@ -52,7 +54,9 @@ export type OrderCommand =
   | { readonly type: 'Expire'; readonly now: Date }
   /** The grant was given or taken back. Appends nothing if the facts say otherwise by now. */
   | { readonly type: 'MarkFulfilled' }
-  | { readonly type: 'MarkRevoked' };
+  | { readonly type: 'MarkRevoked' }
+  /** What was paid has no recipient. */
+  | { readonly type: 'MarkRecipientGone'; readonly reason: GoneReason };
 
 /** Open orders of one user, and the life of an open order in ms (docs/design.md#plans-and-orders). */
 export const openOrdersMax = 100;
@@ -89,6 +93,8 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
       return isDue(order) && !order.is_granted ? [{ type: 'OrderFulfilled', data: {} }] : [];
     case 'MarkRevoked':
       return !isDue(order) && order.is_granted ? [{ type: 'FulfilmentRevoked', data: {} }] : [];
+    case 'MarkRecipientGone':
+      return isRecipientOwed(order) ? [{ type: 'GrantRecipientGone', data: { reason: command.reason } }] : [];
   }
 }
 
@@ -144,19 +150,27 @@ function report(
       const transaction_id = transactionOf(reported);
       return [{ type: 'RefundReported', data: { callback, transaction_id, refund, amount, currency, at } }];
     }
-    case 'dispute': {
-      const data = { callback, transaction_id: transactionOf(reported), dispute_id: fact.dispute_id, at };
-      if (fact.status === 'open') return [{ type: 'DisputeOpened', data }];
-      return [{ type: 'DisputeClosed', data: { ...data, outcome: fact.status } }];
-    }
+    case 'dispute':
+      return [disputeEvent(reported, fact)];
   }
+}
+
+function disputeEvent(
+  reported: ReportedFact,
+  { kind: _kind, status, ...disputed }: Extract<PaymentFact, { kind: 'dispute' }>,
+): OrderEvent {
+  const { callback, at } = reported;
+  const data = { callback, transaction_id: transactionOf(reported), ...disputed, at: at.toISOString() };
+  if (status === 'open') return { type: 'DisputeOpened', data };
+  return { type: 'DisputeClosed', data: { ...data, outcome: status } };
 }
 
 function capture(
   reported: ReportedFact,
-  { amount, currency }: Extract<PaymentFact, { kind: 'paid' }>,
+  { kind: _kind, ...money }: Extract<PaymentFact, { kind: 'paid' }>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
+  const { amount, currency } = money;
   if (currency !== order.currency)
     return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
   if (amount !== order.amount)
@@ -164,7 +178,7 @@ function capture(
   const { callback } = reported;
   const transaction_id = transactionOf(reported);
   const at = reported.at.toISOString();
-  return [{ type: 'PaymentCaptured', data: { callback, transaction_id, amount, currency, at } }];
+  return [{ type: 'PaymentCaptured', data: { callback, transaction_id, ...money, at } }];
 }
 
 function reportMismatch(
@@ -182,7 +196,8 @@ function mismatch(
   { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
   order: PlacedOrder,
 ): readonly OrderEvent[] {
-  if (isCovered(order, { id: callback, provider, reason, transaction_id: transactionId, fact })) return [];
+  const found = { id: callback, provider, reason, transaction_id: transactionId, fact };
+  if (isCovered(order, found) || isCharged(order.facts, found)) return [];
   return [
     {
       type: 'PaymentMismatchFound',
@@ -240,21 +255,38 @@ function resolve(
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const earlier = order.resolved.get(callback);
-  if (earlier !== undefined) {
-    if (isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest })) return [];
+  if (isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest })) return [];
+  const unused = unusedPayments(order).find(({ id }) => id === callback);
+  // A payment that an operator applied may buy nothing later, which is another question.
+  if (earlier !== undefined && (unused === undefined || earlier.action === 'dismiss')) {
     rejectOrder('review_resolved', 'somebody has decided otherwise on this payment');
   }
   const waiting = order.mismatches.find(({ id }) => id === callback);
-  if (waiting === undefined) {
+  if (waiting === undefined && unused === undefined) {
     rejectOrder('review_not_open', 'nothing of this order waits for a decision under this name');
   }
-  if (action === 'apply' && !isApplicable(waiting)) {
+  if (action === 'apply') requireApplicable(waiting);
+  return [{ type: 'ReviewResolved', data: { callback, action, ...note } }];
+}
+
+function requireApplicable(waiting: Mismatch | undefined): void {
+  if (waiting === undefined) {
+    rejectOrder(
+      'review_not_applicable',
+      'this payment counts already and bought nothing; give the money back at the platform, or dismiss this',
+    );
+  }
+  if (!isApplicable(waiting)) {
     rejectOrder(
       'review_not_applicable',
       'only a payment that pays no other order can be applied; dismiss this',
     );
   }
-  return [{ type: 'ReviewResolved', data: { callback, action, ...note } }];
+}
+
+/** Returns whether a payment stands that nothing was granted for, and no event says that its recipient is gone. */
+export function isRecipientOwed(order: PlacedOrder): boolean {
+  return isDue(order) && !order.is_granted && order.gone === null;
 }
 
 function placed(state: OrderState): PlacedOrder {

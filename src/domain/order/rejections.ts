@@ -13,6 +13,8 @@ export type OrderRejection =
   | 'review_not_open'
   /** An operator has made another decision. */
   | 'review_resolved'
+  /** What an operator records cannot be true beside what the order knows. */
+  | 'record_contradicts'
   /** The mismatch is not a payment, or its transaction pays another order. */
   | 'review_not_applicable';
 

@@ -60,6 +60,25 @@ export function isCovered(
   return known.payments.some((payment) => isDeepStrictEqual(payment, moneyOf(fact)));
 }
 
+/**
+ * Returns whether the mismatch names the money that a capture of its transaction charged. Tax, shipping and discounts
+ * make it another amount than the price, and the platform may report both.
+ */
+export function isCharged(
+  { transactions }: OrderFacts,
+  { id, provider, reason, transaction_id, fact }: Omit<Mismatch, 'at'>,
+): boolean {
+  if (reason !== 'amount' || fact.kind !== 'paid') return false;
+  const key = transactionKey(provider, id, transaction_id);
+  const ledgers = transactions.find((transaction) => transaction.id === key)?.ledgers ?? [];
+  return ledgers.some(({ currency, captured }) => currency === fact.currency && captured === fact.amount);
+}
+
+/** Returns the money that a dispute is about; null: the whole payment. */
+export function disputedMoney({ amount, currency }: Partial<Money>): Money | null {
+  return amount === undefined || currency === undefined ? null : { amount, currency };
+}
+
 /** Returns whether the mismatch is a payment that can be applied. A transaction never pays two orders. */
 export function isApplicable({ reason, fact }: Mismatch): boolean {
   return fact.kind === 'paid' && reason !== 'transaction_of_another_order';
@@ -108,7 +127,9 @@ function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mis
     case 'refunded-in-total':
       return withRefundedInTotal(facts, transaction, { ...moneyOf(fact), at_ms });
     case 'dispute':
-      return withDispute(facts, transaction, { id: fact.dispute_id, status: fact.status, at_ms });
+      return withDispute(facts, transaction, {
+        ...{ id: fact.dispute_id, status: fact.status, at_ms, money: disputedMoney(fact) },
+      });
     case 'paid':
     case 'pending':
     case 'failed':

@@ -16,7 +16,16 @@ import {
   withRefund,
   withRefundedInTotal,
 } from './facts.js';
-import { afterDecision, noReview, type Review, transactionKey, withMismatch } from './review.js';
+import {
+  afterDecision,
+  disputedMoney,
+  isCharged,
+  noReview,
+  type Review,
+  transactionKey,
+  withMismatch,
+} from './review.js';
+import { type Captures, noCaptures, unusedPayments, withCaptureEntry } from './unused.js';
 
 export const orderStatusSchema = z.enum([
   'created',
@@ -34,17 +43,18 @@ export const orderStatusSchema = z.enum([
 export type OrderStatus = z.infer<typeof orderStatusSchema>;
 
 /** The fields that the aggregate and the view both fold. The status and the figures of an order follow from them. */
-export type OrderFields = Review & {
-  /** Minor units. */
-  readonly amount: number;
-  readonly currency: string;
-  readonly facts: OrderFacts;
-  /** Whether the buyer holds the grant. */
-  readonly is_granted: boolean;
-};
+export type OrderFields = Review &
+  Captures & {
+    /** Minor units. */
+    readonly amount: number;
+    readonly currency: string;
+    readonly facts: OrderFacts;
+    /** Whether the buyer holds the grant. */
+    readonly is_granted: boolean;
+  };
 
 export function newOrder({ amount, currency }: Pick<OrderFields, 'amount' | 'currency'>): OrderFields {
-  return { amount, currency, facts: noFacts, ...noReview, is_granted: false };
+  return { amount, currency, facts: noFacts, ...noReview, ...noCaptures, is_granted: false };
 }
 
 /** Returns the fields that the event changes. */
@@ -57,7 +67,7 @@ export function applyEvent(
     case 'PaymentPending':
       return { facts: withPending(facts) };
     case 'PaymentCaptured':
-      return { facts: withCapture(facts, transactionOf(event), event.data) };
+      return afterCapture(order, event);
     case 'PaymentFailed':
       return { facts: withEnd(facts, event.data.reason) };
     case 'OrderExpired':
@@ -75,17 +85,57 @@ export function applyEvent(
     case 'DisputeClosed': {
       const { dispute_id: id, at } = event.data;
       const status = event.type === 'DisputeOpened' ? 'open' : event.data.outcome;
-      return { facts: withDispute(facts, transactionOf(event), { id, status, at_ms: Date.parse(at) }) };
+      const [at_ms, money] = [Date.parse(at), disputedMoney(event.data)];
+      return { facts: withDispute(facts, transactionOf(event), { id, status, at_ms, money }) };
     }
     case 'PaymentMismatchFound':
       return withMismatch(order, event.data);
     case 'ReviewResolved':
-      return afterDecision(order, event.data.callback, event.data.action);
+      return afterReview(order, event.data);
+    case 'GrantRecipientGone':
+      return { gone: event.data.reason };
     case 'OrderFulfilled':
       return { is_granted: true };
     case 'FulfilmentRevoked':
       return { is_granted: false };
   }
+}
+
+/** A report of the money that the platform charged, instead of the price, is about the same payment. */
+function afterCapture(
+  order: OrderFields,
+  event: Extract<OrderEvent, { type: 'PaymentCaptured' }>,
+): Partial<OrderFields> {
+  const { callback: id, transaction_id, amount, charged = amount, currency, at } = event.data;
+  const transaction = transactionOf(event);
+  const paid = { amount: charged, currency };
+  const after = withCapture(order.facts, transaction, paid);
+  const provider = platformOf(id);
+  const capture = { id, provider, transaction, transaction_id, ...paid, at, is_applied: false };
+  return {
+    facts: after,
+    mismatches: order.mismatches.filter((waiting) => !isCharged(after, waiting)),
+    captures: withCaptureEntry(order, capture),
+  };
+}
+
+/** A decision is on a mismatch, or else on a payment that bought nothing, which can only be dismissed. */
+function afterReview(
+  order: OrderFields,
+  { callback: id, action }: Extract<OrderEvent, { type: 'ReviewResolved' }>['data'],
+): Partial<OrderFields> {
+  const mismatch = order.mismatches.find((waiting) => waiting.id === id);
+  if (mismatch === undefined) {
+    const isUnused = unusedPayments(order).some((unused) => unused.id === id);
+    return isUnused ? { dismissed: [...order.dismissed, id] } : {};
+  }
+  const after = afterDecision(order, id, action);
+  const { fact, provider, transaction_id, at } = mismatch;
+  if (action !== 'apply' || fact.kind !== 'paid') return after;
+  const transaction = transactionKey(provider, id, transaction_id);
+  const { amount, currency } = fact;
+  const capture = { id, provider, transaction, transaction_id, amount, currency, at, is_applied: true };
+  return { ...after, captures: withCaptureEntry(order, capture) };
 }
 
 /** Returns the key of the transaction that the event is about. */

@@ -35,6 +35,8 @@ const schemas = {
     disposition,
     order_id: entityId.nullable(),
   }),
+  /** An operator recorded the report. The sealed note is JSON: `{reason, evidence}`. */
+  PaymentCallbackRecorded: z.strictObject({ ...resolutionNote }),
   /** The same callback key with other content, which is never applied. */
   PaymentCallbackConflicted: z.strictObject({ fields_digest: hexDigest }),
 };

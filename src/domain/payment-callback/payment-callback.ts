@@ -37,6 +37,8 @@ export interface CallbackResolution {
 
 export type PaymentCallbackCommand =
   | { readonly type: 'Receive'; readonly callback: ReceivedCallback }
+  /** A report that an operator records by hand. The same one again appends nothing. */
+  | { readonly type: 'Record'; readonly callback: ReceivedCallback; readonly note: ResolutionNote }
   | { readonly type: 'Hold'; readonly reason: HoldReason }
   | {
       readonly type: 'Resolve';
@@ -69,6 +71,8 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
     }
     case 'PaymentCallbackSettled':
       return { ...state, held: null, disposition: event.data.disposition, orderId: event.data.order_id };
+    case 'PaymentCallbackRecorded':
+      return state;
     case 'PaymentCallbackConflicted':
       return { ...state, conflicts: new Set(state.conflicts).add(event.data.fields_digest) };
   }
@@ -79,6 +83,12 @@ function decide(
   state: PaymentCallbackState,
 ): readonly PaymentCallbackEvent[] {
   if (command.type === 'Receive') return receive(command.callback, state);
+  if (command.type === 'Record') {
+    const received = receive(command.callback, state);
+    return received.length === 0
+      ? []
+      : [...received, { type: 'PaymentCallbackRecorded', data: command.note }];
+  }
   if (state.status === 'absent') {
     return rejectPaymentCallback('payment_callback_not_found', 'there is no such payment callback');
   }

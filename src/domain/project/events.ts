@@ -16,6 +16,9 @@ export type Entitlement = z.infer<typeof entitlement>;
 /** The member who gave the role at once, about which the user gets a mail. Absent: the user accepted it, or lost a role. */
 const givenBy = entityId.exactOptional();
 
+/** A colour in lower-case hexadecimal. */
+export const accentColor = z.string().regex(/^#[0-9a-f]{6}$/);
+
 const offer = z.strictObject({
   offer_id: entityId,
   user_id: entityId,
@@ -28,6 +31,10 @@ const schemas = {
   ProjectCreated: z.strictObject({ name: z.string().min(1), owner_id: entityId }),
   ProjectRenamed: z.strictObject({ name: z.string().min(1) }),
   TwoFactorRequirementChanged: z.strictObject({ require_2fa: z.boolean() }),
+  /** For pages that visitors see. */
+  AccentColorChanged: z.strictObject({ accent_color: accentColor.nullable() }),
+  /** Whether editors may make shares that open without a password. */
+  OpenSharesChanged: z.strictObject({ open_shares: z.boolean() }),
   ProjectDeleted: z.strictObject({}),
 
   /** Membership begins when an account verifies the address. */

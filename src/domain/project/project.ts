@@ -24,6 +24,8 @@ export type ProjectCommand =
       readonly type: 'Change';
       readonly name: string | undefined;
       readonly requireTwoFactor: boolean | undefined;
+      readonly accentColor?: string | null | undefined;
+      readonly openShares?: boolean | undefined;
     }
   | { readonly type: 'Delete' }
   /** Deletes a project that has no other member. */
@@ -107,13 +109,19 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
 }
 
 function change(
-  { name, requireTwoFactor }: Extract<ProjectCommand, { type: 'Change' }>,
+  { name, requireTwoFactor, accentColor, openShares }: Extract<ProjectCommand, { type: 'Change' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   const events: ProjectEvent[] = [];
   if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
   if (requireTwoFactor !== undefined && requireTwoFactor !== project.require_2fa) {
     events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa: requireTwoFactor } });
+  }
+  if (accentColor !== undefined && accentColor !== project.accent_color) {
+    events.push({ type: 'AccentColorChanged', data: { accent_color: accentColor } });
+  }
+  if (openShares !== undefined && openShares !== project.open_shares) {
+    events.push({ type: 'OpenSharesChanged', data: { open_shares: openShares } });
   }
   return events;
 }

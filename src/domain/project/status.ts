@@ -7,6 +7,10 @@ import type { ProjectEvent } from './events.js';
 export type ProjectFields = {
   readonly name: string;
   readonly require_2fa: boolean;
+  /** `#rrggbb` for the pages of shares; null: the colour of the service. */
+  readonly accent_color: string | null;
+  /** Whether shares may open without a password. */
+  readonly open_shares: boolean;
   /** The user whose capacity the assets use: an owner, or a user whose account was erased (see `payerAfter`). */
   readonly billed_to: string;
   /** In the order in which they joined. */
@@ -68,6 +72,7 @@ export function newProject({
   return {
     name,
     require_2fa: false,
+    ...{ accent_color: null, open_shares: false },
     billed_to: user_id,
     members: [{ user_id, role: 'owner', joined_at: time }],
     ...{ invitations: [], offers: [], entitlements: [], api_keys: [], default_storage_id: null },
@@ -84,6 +89,10 @@ export function applyEvent(before: ProjectFields, event: Change): Partial<Projec
       return { name: event.data.name };
     case 'TwoFactorRequirementChanged':
       return { require_2fa: event.data.require_2fa };
+    case 'AccentColorChanged':
+      return { accent_color: event.data.accent_color };
+    case 'OpenSharesChanged':
+      return { open_shares: event.data.open_shares };
     case 'MemberInvited': {
       const { invitation_id: id, email, email_digest, role, invited_by } = event.data;
       const entry = {

@@ -1,25 +1,41 @@
-import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../event-sourcing/deciding/decider.js';
 import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../fields.js';
 import { securityNoticeCodec, type SecurityNoticeEvent, securityNoticeCategory } from './events.js';
 
 export interface SecurityNoticeState {
+  /** Whether the first opening of a share has requested the mail. */
+  readonly requested: boolean;
   readonly mailed: boolean;
 }
 
-export interface SecurityNoticeCommand {
-  readonly type: 'MarkMailed';
-  readonly userId: string;
-  readonly kind: SecurityNoticeKind | MemberNoticeKind;
-  readonly outcome: MailOutcome;
+export type SecurityNoticeCommand =
+  | { readonly type: 'Request'; readonly shareId: string; readonly openedAt: Date }
+  | {
+      readonly type: 'MarkMailed';
+      readonly userId: string;
+      readonly kind: SecurityNoticeKind | MemberNoticeKind;
+      readonly outcome: MailOutcome;
+    };
+
+const initialState: SecurityNoticeState = { requested: false, mailed: false };
+
+function evolve(state: SecurityNoticeState, { type }: Evolving<SecurityNoticeEvent>): SecurityNoticeState {
+  return type === 'SecurityNoticeRequested' ? { ...state, requested: true } : { ...state, mailed: true };
 }
 
-const initialState: SecurityNoticeState = { mailed: false };
-
 function decide(
-  { userId, kind, outcome }: SecurityNoticeCommand,
-  { mailed }: SecurityNoticeState,
+  command: SecurityNoticeCommand,
+  { requested, mailed }: SecurityNoticeState,
 ): readonly SecurityNoticeEvent[] {
-  return mailed ? [] : [{ type: 'SecurityNoticeMailed', data: { user_id: userId, kind, outcome } }];
+  if (mailed) return [];
+  if (command.type === 'MarkMailed') {
+    const { userId, kind, outcome } = command;
+    return [{ type: 'SecurityNoticeMailed', data: { user_id: userId, kind, outcome } }];
+  }
+  if (requested) return [];
+  const { shareId, openedAt } = command;
+  const data = { kind: 'share_opened', share_id: shareId, opened_at: openedAt.toISOString() } as const;
+  return [{ type: 'SecurityNoticeRequested', data }];
 }
 
 export const securityNoticeAggregate: Aggregate<
@@ -29,5 +45,5 @@ export const securityNoticeAggregate: Aggregate<
 > = {
   category: securityNoticeCategory,
   codec: securityNoticeCodec,
-  decider: { initialState, decide, evolve: () => ({ mailed: true }) },
+  decider: { initialState, decide, evolve },
 };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { entityId, hexDigest } from '../fields.js';
 
-/** Streams `shareaccess-<access id>`: one event a stream, so a busy share has no hot stream. */
+/** Streams `shareaccess-<access id>`: one stream an opening, so a busy share has no hot stream. */
 export const shareAccessCategory = 'shareaccess';
 
 const schemas = {
@@ -14,6 +14,8 @@ const schemas = {
     /** Keyed digest of the visitor's address. */
     client_ip_digest: hexDigest.nullable(),
   }),
+  /** The page of the visitor said that the visitor saves a file of the asset; once for each asset. */
+  ShareDownloaded: z.strictObject({ share_id: entityId, asset_id: entityId }),
 };
 
 export type ShareAccessEvent = EventOf<typeof schemas>;

@@ -4,24 +4,23 @@ import { type AccessSet, noAccesses } from './access-set.js';
 import { shareCodec, type ShareEvent, shareCategory } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, shareNotFound } from './rejections.js';
-import { applyEvent, newShare, remainingUses, type ShareFields } from './status.js';
+import { applyEvent, chosenAssets, newShare, remainingUses, type ShareFields } from './status.js';
+import { changedTerms, type ShareTerms, storedTerms } from './terms.js';
 
 export type ShareState =
   { readonly status: 'absent' } | OpenShare | { readonly status: 'revoked'; readonly projectId: string };
 
-export interface ShareTerms {
-  readonly expiresAt: Date | null;
-  readonly maxUses: number | null;
-  readonly allowDownload: boolean;
-}
-
 export interface OpenShare extends ShareFields {
   readonly status: 'open';
   readonly projectId: string;
-  readonly assetId: string;
+  /** The chosen assets in order; none for a share of a tag. */
+  readonly assetIds: readonly string[];
+  /** Null for a share of chosen assets. */
+  readonly tag: string | null;
   readonly token: Sealed;
   readonly tokenDigest: string;
-  readonly passwordHash: Sealed;
+  /** Null: the share opens without a password. */
+  readonly passwordHash: Sealed | null;
   readonly passwordClass: PasswordClass;
   /** Null: an API key created the share. */
   readonly createdBy: string | null;
@@ -37,10 +36,12 @@ export type ShareCommand =
   | ({
       readonly type: 'Create';
       readonly projectId: string;
-      readonly assetId: string;
+      /** At most `sharedAssetsMax`; none for a share of a tag. */
+      readonly assetIds: readonly string[];
+      readonly tag: string | null;
       readonly token: Sealed;
       readonly tokenDigest: string;
-      readonly passwordHash: Sealed;
+      readonly passwordHash: Sealed | null;
       readonly passwordClass: PasswordClass;
       readonly createdBy: string | null;
     } & ShareTerms)
@@ -50,7 +51,8 @@ export type ShareCommand =
       /** The caller's project. */
       readonly projectId: string;
       readonly changes: Partial<ShareTerms>;
-      readonly password?: { readonly hash: Sealed; readonly passwordClass: PasswordClass } | undefined;
+      /** A null hash: the share opens without a password from then on. */
+      readonly password?: { readonly hash: Sealed | null; readonly passwordClass: PasswordClass } | undefined;
     }
   /** Counts a use, if the share still opens with the checked password. Appends nothing if uses are not limited. */
   | {
@@ -81,7 +83,8 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
     return {
       status: 'open',
       projectId: data.project_id,
-      assetId: data.asset_id,
+      assetIds: chosenAssets(data),
+      tag: data.tag,
       token: data.token,
       tokenDigest: data.token_digest,
       passwordHash: data.password_hash,
@@ -152,19 +155,20 @@ function create(
 ): readonly ShareEvent[] {
   // The id derives from the command, so an earlier attempt made the existing share.
   if (state.status !== 'absent') return [];
+  const [first = null, ...others] = command.assetIds;
   return [
     {
       type: 'ShareCreated',
       data: {
         project_id: command.projectId,
-        asset_id: command.assetId,
+        asset_id: first,
+        more_asset_ids: others,
+        tag: command.tag,
         token: command.token,
         token_digest: command.tokenDigest,
         password_hash: command.passwordHash,
         password_class: command.passwordClass,
-        expires_at: command.expiresAt?.toISOString() ?? null,
-        max_uses: command.maxUses,
-        allow_download: command.allowDownload,
+        ...storedTerms(command),
         created_by: command.createdBy,
       },
     },
@@ -172,19 +176,11 @@ function create(
 }
 
 function change(
-  { changes: { expiresAt, maxUses, allowDownload }, password }: Extract<ShareCommand, { type: 'Change' }>,
+  { changes, password }: Extract<ShareCommand, { type: 'Change' }>,
   share: OpenShare,
 ): readonly ShareEvent[] {
-  const after = {
-    expires_at: expiresAt === undefined ? share.expires_at : (expiresAt?.toISOString() ?? null),
-    max_uses: maxUses === undefined ? share.max_uses : maxUses,
-    allow_download: allowDownload ?? share.allow_download,
-  };
-  const same =
-    after.expires_at === share.expires_at &&
-    after.max_uses === share.max_uses &&
-    after.allow_download === share.allow_download;
-  const terms: readonly ShareEvent[] = same ? [] : [{ type: 'ShareChanged', data: after }];
+  const after = changedTerms(share, changes);
+  const terms: readonly ShareEvent[] = after === null ? [] : [{ type: 'ShareChanged', data: after }];
   // The same sealed text is a repetition, because no two sealings or hashings yield the same text.
   if (password === undefined || password.hash === share.passwordHash) return terms;
   const { hash: password_hash, passwordClass: password_class } = password;
@@ -222,6 +218,13 @@ export function isExpired({ expires_at }: OpenShare, now: Date): boolean {
 /** Returns the earlier of a time and the end of the share. */
 export function untilEnd({ expires_at }: OpenShare, time: Date): Date {
   return expires_at === null || time < new Date(expires_at) ? time : new Date(expires_at);
+}
+
+/** A share that opens with a password only. */
+export type ProtectedShare = OpenShare & { readonly passwordHash: Sealed };
+
+export function isProtected(share: OpenShare): share is ProtectedShare {
+  return share.passwordHash !== null;
 }
 
 /** Returns the project's share. @throws CommandRejected share_not_found, also for a share of another project */

@@ -4,15 +4,18 @@ import { isHostName } from './host-name.js';
 import type { StorageProvider } from './provider.js';
 import { isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
+/** The parts of an address that differ between the service and its clients. */
+export type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
+
 export interface BucketAddress {
   readonly provider: StorageProvider;
   readonly protocol: 'https:' | 'http:';
   /** The host of requests and signatures, with the port unless it is the protocol's default. */
   readonly host: string;
-  /** The host in URLs for clients. It differs if `host` resolves only inside the provider's network. */
-  readonly publicHost: string;
   /** The path before the key: `/` if the host names the bucket, else `/<bucket>/`. */
   readonly pathPrefix: string;
+  /** The place in URLs for clients: `public_endpoint`, or the public name of a host inside the provider's network. */
+  readonly client: BucketOrigin;
   readonly bucket: string;
   readonly region: string;
 }
@@ -22,28 +25,36 @@ export interface BucketAddress {
  * for Alibaba, us-east-1 for Amazon. `bucketPlace` says where the address names the bucket.
  */
 export function bucketAddress(
-  configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'>,
+  configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'> &
+    Partial<Pick<StorageConfiguration, 'public_endpoint'>>,
 ): BucketAddress {
-  const { provider, bucket } = configuration;
+  const { provider, bucket, endpoint, public_endpoint: publicEndpoint = '' } = configuration;
   const region = regionOf(configuration);
-  const origin = new URL(
-    configuration.endpoint === '' ? defaultEndpoint(provider, region) : configuration.endpoint,
-  );
-  const protocol = origin.protocol === 'http:' ? 'http:' : 'https:';
-  const place = bucketPlace(provider, bucket, origin.hostname);
-  const before = place === 'before_host' ? `${bucket}.` : '';
+  const origin = new URL(endpoint === '' ? defaultEndpoint(provider, region) : endpoint);
+  const isSame = publicEndpoint === '';
+  const forClients = isSame
+    ? new URL(`${origin.protocol}//${publicServiceHost(origin.host)}`)
+    : new URL(publicEndpoint);
   return {
     provider,
-    protocol,
-    host: before + origin.host,
-    publicHost: before + publicServiceHost(origin.host),
-    pathPrefix: place === 'path' ? `/${bucket}/` : '/',
+    ...bucketOrigin(provider, bucket, origin),
+    client: bucketOrigin(provider, bucket, forClients),
     bucket,
     region,
   };
 }
 
-function regionOf({
+function bucketOrigin(provider: StorageProvider, bucket: string, origin: URL): BucketOrigin {
+  const place = bucketPlace(provider, bucket, origin.hostname);
+  return {
+    protocol: origin.protocol === 'http:' ? 'http:' : 'https:',
+    host: (place === 'before_host' ? `${bucket}.` : '') + origin.host,
+    pathPrefix: place === 'path' ? `/${bucket}/` : '/',
+  };
+}
+
+/** Returns the region that signatures contain; `''` for `cos` where neither field names it. */
+export function regionOf({
   provider,
   endpoint,
   region,

@@ -5,6 +5,8 @@ export interface StorageConfiguration {
   readonly name: string;
   readonly provider: StorageProvider;
   readonly endpoint: string;
+  /** The origin that browsers use in place of `endpoint`. */
+  readonly public_endpoint: string;
   readonly bucket: string;
   readonly region: string;
   readonly base_path: string;

@@ -26,9 +26,13 @@ export function checkConfiguration(
     name: checkName(input.name),
     provider,
     endpoint: checkEndpoint({ provider, bucket, endpoint: input.endpoint }, allowsHttp),
+    public_endpoint: checkEndpoint(
+      { provider, bucket, endpoint: input.public_endpoint, field: 'public_endpoint' },
+      allowsHttp,
+    ),
     bucket,
     region: checkRegion(provider, input.region),
-    base_path: checkBasePath(input.base_path),
+    base_path: checkBasePath(input.base_path, provider),
     cdn_domain: checkCdnDomain(input.cdn_domain),
   };
   // A storage that an earlier version accepted stays changeable in its other fields.

@@ -1,11 +1,15 @@
 import { isIP } from 'node:net';
 import { invalid } from '../invalid-request.js';
-import { bucketPlace } from './bucket-address.js';
+import { bucketPlace, regionOf } from './bucket-address.js';
 import type { StorageConfiguration } from './configuration-fields.js';
+import type { EndpointField } from './endpoint.js';
 import { storageProvider, type StorageProvider } from './provider.js';
-import { bucketInHost, isProviderHost, serviceHost } from './region.js';
+import { bucketInHost, isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
-type Connection = Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' | 'region'>;
+type Connection = Pick<
+  StorageConfiguration,
+  'provider' | 'endpoint' | 'public_endpoint' | 'bucket' | 'region'
+>;
 
 /**
  * Checks that endpoint, bucket and region agree, after each is normalised.
@@ -13,31 +17,53 @@ type Connection = Pick<StorageConfiguration, 'provider' | 'endpoint' | 'bucket' 
  * @throws CommandRejected invalid_request
  */
 export function checkConnection(wanted: Connection, present: Connection | null): void {
-  const { provider, bucket, endpoint, region } = wanted;
+  const { provider, endpoint, region } = wanted;
   if (endpoint === '') {
     if (provider === 'cos' && region === '') invalid('region', 'cos needs a region or a full endpoint');
-    return;
+  } else {
+    checkHost(wanted, 'endpoint');
+    checkMove(wanted, present, 'endpoint');
+    checkRegionOfHost(provider, new URL(endpoint).hostname, region);
   }
-  const host = new URL(endpoint).hostname;
-  checkHost(provider, bucket, host);
-  checkMove(wanted, present);
-  checkRegionOfHost(provider, host, region);
+  checkPublicEndpoint(wanted, present);
 }
 
-function checkHost(provider: StorageProvider, bucket: string, host: string): void {
+/** Checks the second endpoint, whose URLs the service signs for the same bucket and region. */
+function checkPublicEndpoint(wanted: Connection, present: Connection | null): void {
+  if (wanted.public_endpoint === '') return;
+  checkHost(wanted, 'public_endpoint');
+  checkMove(wanted, present, 'public_endpoint');
+  const { provider } = wanted;
+  const host = new URL(wanted.public_endpoint).hostname;
+  if (publicServiceHost(host) !== host) {
+    invalid(
+      'public_endpoint',
+      `resolves only inside the provider’s network; give ${publicServiceHost(host)}`,
+    );
+  }
+  const { region: implied } = serviceHost(provider, host);
+  const region = regionOf(wanted);
+  if (implied !== null && region !== '' && implied !== region) {
+    invalid('public_endpoint', `is in ${implied}, but the bucket is in ${region}`);
+  }
+}
+
+function checkHost(wanted: Connection, field: EndpointField): void {
+  const { provider, bucket } = wanted;
+  const host = new URL(wanted[field]).hostname;
   if (provider !== 's3' && isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) {
     invalid(
-      'endpoint',
+      field,
       `must name a host; ${titles[provider]} takes the bucket from it, and an address names none`,
     );
   }
   const owner = ownerOf(provider, host);
   if (owner !== null) {
-    invalid('endpoint', `is a host of ${titles[owner]}; choose the provider ${owner}`);
+    invalid(field, `is a host of ${titles[owner]}; choose the provider ${owner}`);
   }
   const named = bucketInHost(provider, host);
   if (named !== null && named !== bucket) {
-    invalid('endpoint', 'names another bucket; leave the bucket out of it, or correct the field bucket');
+    invalid(field, 'names another bucket; leave the bucket out of it, or correct the field bucket');
   }
 }
 
@@ -59,10 +85,11 @@ function ownerOf(provider: StorageProvider, host: string): StorageProvider | nul
 }
 
 /** A host that is the bucket's own name serves no other bucket. */
-function checkMove({ provider, endpoint, bucket }: Connection, present: Connection | null): void {
-  if (present === null || bucket === present.bucket || endpoint !== present.endpoint) return;
+function checkMove(wanted: Connection, present: Connection | null, field: EndpointField): void {
+  const { provider, bucket, [field]: endpoint } = wanted;
+  if (present === null || bucket === present.bucket || endpoint !== present[field]) return;
   if (bucketPlace(provider, present.bucket, new URL(endpoint).hostname) !== 'own_host') return;
-  invalid('endpoint', 'is the own name of the present bucket; give the endpoint of the other bucket too');
+  invalid(field, 'is the own name of the present bucket; give the endpoint of the other bucket too');
 }
 
 function checkRegionOfHost(provider: StorageProvider, host: string, region: string): void {

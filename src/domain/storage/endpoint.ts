@@ -10,38 +10,45 @@ import { isProviderHost, serviceHost } from './region.js';
  */
 export type AllowsHttp = (host: string) => boolean;
 
+/** The fields of a storage that contain an endpoint: the service uses one, and browsers use the other. */
+export type EndpointField = 'endpoint' | 'public_endpoint';
+
 /**
  * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes the bucket before a host of
  * the provider. A host without a scheme means https.
  * @throws CommandRejected invalid_request
  */
 export function checkEndpoint(
-  { provider, bucket, endpoint }: { provider: StorageProvider; bucket: string; endpoint: string },
+  {
+    provider,
+    bucket,
+    endpoint,
+    field = 'endpoint',
+  }: { provider: StorageProvider; bucket: string; endpoint: string; field?: EndpointField },
   allowsHttp: AllowsHttp,
 ): string {
   if (endpoint === '') return '';
-  const url = parseOrigin(endpoint);
+  const url = parseOrigin(endpoint, field);
   const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const literal = isIP(address) !== 0;
-  if (!literal && !isHostName(url.hostname)) invalid('endpoint', 'must name a host');
+  if (!literal && !isHostName(url.hostname)) invalid(field, 'must name a host');
   // Only S3 servers are on premises.
   if (url.protocol === 'http:' && !(allowsHttp(address) && (literal || provider === 's3'))) {
-    invalid('endpoint', 'must use https; http is for S3 servers at addresses that the operator has allowed');
+    invalid(field, 'must use https; http is for S3 servers at addresses that the operator has allowed');
   }
   if (!literal) url.hostname = withoutBucket(provider, bucket, url.hostname);
   return url.origin;
 }
 
-function parseOrigin(endpoint: string): URL {
+function parseOrigin(endpoint: string, field: EndpointField): URL {
   // The URL parser drops or rewrites these characters silently.
-  if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint))
-    invalid('endpoint', 'must be an origin such as https://host');
+  if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint)) invalid(field, 'must be an origin such as https://host');
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
-  if (!URL.canParse(text)) invalid('endpoint', 'must be an origin such as https://host');
+  if (!URL.canParse(text)) invalid(field, 'must be an origin such as https://host');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') invalid('endpoint', 'must use https');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') invalid(field, 'must use https');
   const bare = url.pathname === '/' && !/[?#@]/.test(text);
-  if (!bare) invalid('endpoint', 'must be an origin, without path, query or credentials');
+  if (!bare) invalid(field, 'must be an origin, without path, query or credentials');
   return url;
 }
 

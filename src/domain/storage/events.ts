@@ -3,15 +3,22 @@ import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId } from '../fields.js';
-import { deliveryMode } from './delivery.js';
+import { cdnTokenScheme, deliveryMode } from './delivery.js';
 import { storageProvider } from './provider.js';
 import { testFailureCode, testFailureHint } from './test-failure.js';
+import { testWarning } from './test-warning.js';
 
 /** Streams `storage-<storage id>`. */
 export const storageCategory = 'storage';
 
 /** A test must prove these values before they serve. */
-const connection = { endpoint: z.string(), bucket: z.string().min(1), region: z.string() };
+const connection = {
+  endpoint: z.string(),
+  /** Absent in events of the releases before it. */
+  public_endpoint: z.string().default(''),
+  bucket: z.string().min(1),
+  region: z.string(),
+};
 
 /** Omitted fields are `''`. */
 const configuration = {
@@ -46,18 +53,36 @@ const schemas = {
   /** The whole configuration after the change. */
   StorageChanged: z.strictObject(configuration),
   StorageCredentialsReplaced: z.strictObject({ credentials }),
-  StorageDeliveryChanged: z.strictObject({ mode: deliveryMode }),
+  StorageDeliveryChanged: z.strictObject({
+    mode: deliveryMode,
+    /** Of the mode `token`. Events of earlier releases have none. */
+    token: z
+      .strictObject({ scheme: cdnTokenScheme, valid_seconds: z.int().nonnegative(), credentials })
+      .nullable()
+      .default(null),
+  }),
 
   StorageTestStarted: z.strictObject({
     test_id: entityId,
     /** The values under test, while the present ones go on serving; null: the present ones are tested. */
     candidate: z.strictObject({ ...connection, ...others, credentials: credentials.nullable() }).nullable(),
   }),
-  StorageTestSucceeded: z.strictObject({ test_id: entityId }),
+  StorageTestSucceeded: z.strictObject({
+    test_id: entityId,
+    /** Absent in events of the releases before it. */
+    warnings: z.array(testWarning).default([]),
+  }),
   StorageTestFailed: z.strictObject({
     test_id: entityId,
     code: testFailureCode,
     hint: testFailureHint.nullable(),
+  }),
+
+  /** The service has set the CORS rule of the bucket. */
+  StorageCorsSet: z.strictObject({
+    origins: z.array(z.string()),
+    /** The origins that the bucket still refused a moment later. */
+    refused: z.array(z.string()),
   }),
 
   StorageDisabled: z.strictObject({}),

@@ -10,6 +10,8 @@ export type StorageRejection =
   | 'storage_disabled'
   /** Another command has replaced the credentials first. */
   | 'storage_credentials_replaced'
+  /** The bucket did not take the CORS rule. The message begins with the cause. */
+  | 'storage_cors_refused'
   /** Only an active storage can become the default. */
   | 'storage_not_active'
   /** It is the default while other storages exist, or it contains assets. */

@@ -1,6 +1,6 @@
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { StorageConfiguration } from './configuration.js';
-import { defaultDelivery, type DeliveryMode } from './delivery.js';
+import { type CdnTokenSettings, defaultDelivery, type DeliveryMode } from './delivery.js';
 import type { StorageEvent } from './events.js';
 import { applyEvent, newStorage, type StorageConnection, type StorageFields } from './status.js';
 
@@ -21,6 +21,10 @@ export interface ExistingStorage extends StorageFields {
   /** The highest recorded version, including the versions of dropped candidates. */
   readonly credentialsVersionMax: number;
   readonly delivery: DeliveryMode;
+  /** Of the mode `token`; null for other modes. */
+  readonly cdnToken: StoredCdnToken | null;
+  /** The CORS rule that the service has set since the last passed test. */
+  readonly corsSet: Extract<StorageEvent, { type: 'StorageCorsSet' }>['data'] | null;
   /** The candidate of the test under way. */
   readonly candidate: StorageCandidate | null;
 }
@@ -29,6 +33,11 @@ export interface StorageCredentials {
   readonly version: number;
   /** By the provider's names. */
   readonly sealed: Readonly<Record<string, Sealed>>;
+}
+
+/** A token for the CDN, with sealed keys. */
+export interface StoredCdnToken extends CdnTokenSettings {
+  readonly credentials: StorageCredentials;
 }
 
 /** The connection under test, and the other fields that change with it. */
@@ -48,6 +57,8 @@ export function evolve(state: StorageState, event: StorageEvent): StorageState {
       credentials: { version, sealed: credentials },
       credentialsVersionMax: version,
       delivery: defaultDelivery(configuration.provider),
+      cdnToken: null,
+      corsSet: null,
       candidate: null,
     };
   }
@@ -74,15 +85,28 @@ function changeOf(
       return { credentials, credentialsVersionMax: highest(credentials.version) };
     }
     case 'StorageDeliveryChanged':
-      return { delivery: event.data.mode };
+      return deliveryAfter(event.data, highest);
     case 'StorageTestStarted': {
       const { candidate } = event.data;
       return { candidate, credentialsVersionMax: highest(candidate?.credentials?.version ?? 0) };
     }
+    case 'StorageCorsSet':
+      return { corsSet: event.data };
     case 'StorageTestSucceeded':
+      return { corsSet: null };
     case 'StorageTestFailed':
     case 'StorageDisabled':
     case 'StorageEnabled':
       return {};
   }
+}
+
+function deliveryAfter(
+  { mode, token }: Extract<StorageEvent, { type: 'StorageDeliveryChanged' }>['data'],
+  highest: (version: number) => number,
+): Pick<ExistingStorage, 'delivery' | 'cdnToken' | 'credentialsVersionMax'> {
+  if (token === null) return { delivery: mode, cdnToken: null, credentialsVersionMax: highest(0) };
+  const { scheme, valid_seconds: validSeconds, credentials } = token;
+  const cdnToken = { scheme, validSeconds, credentials };
+  return { delivery: mode, cdnToken, credentialsVersionMax: highest(credentials.version) };
 }

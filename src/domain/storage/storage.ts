@@ -10,11 +10,12 @@ import {
   type StorageCandidate,
   type StorageCredentials,
   type StorageState,
+  type StoredCdnToken,
 } from './state.js';
-import { isUnderWay, sameConnection } from './status.js';
-import type { TestFailure } from './test-failure.js';
+import { isUnderWay, sameConnection, type StorageConnection } from './status.js';
+import type { TestResult } from './test-result.js';
 
-export type { ExistingStorage, StorageCredentials, StorageState } from './state.js';
+export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
 export type { StorageConnection } from './status.js';
 
 export type StorageCommand =
@@ -25,7 +26,7 @@ export type StorageCommand =
       readonly credentials: StorageCredentials;
     }
   | MemberCommand
-  | { readonly type: 'FinishTest'; readonly testId: string; readonly failure: TestFailure | null }
+  | { readonly type: 'FinishTest'; readonly testId: string; readonly result: TestResult }
   /** A reaction deletes the storage of a deleted project. */
   | { readonly type: 'DeleteOrphaned' };
 
@@ -43,8 +44,16 @@ type MemberCommand = {
     }
   /** `credentials.version` is one more than `credentialsVersionMax`. */
   | { readonly type: 'ReplaceCredentials'; readonly credentials: StorageCredentials; readonly testId: string }
-  | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode }
+  /** `token`: of the mode `token`. Its version is one more than `credentialsVersionMax`. */
+  | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode; readonly token: StoredCdnToken | null }
   | { readonly type: 'StartTest'; readonly testId: string }
+  /** `isChanged`: whether the service changed the rules of the bucket. `refused`: origins that it still refuses. */
+  | {
+      readonly type: 'RecordCors';
+      readonly origins: readonly string[];
+      readonly refused: readonly string[];
+      readonly isChanged: boolean;
+    }
   | { readonly type: 'Disable' }
   | { readonly type: 'Enable' }
   | { readonly type: 'Delete' }
@@ -70,6 +79,7 @@ function decide(command: StorageCommand, state: StorageState): readonly StorageE
     case 'ReplaceCredentials':
     case 'ChangeDelivery':
     case 'StartTest':
+    case 'RecordCors':
     case 'Disable':
     case 'Enable':
     case 'Delete':
@@ -84,10 +94,11 @@ function decideForMember(command: MemberCommand, storage: ExistingStorage): read
     case 'ReplaceCredentials':
       return replaceCredentials(command, storage);
     case 'ChangeDelivery':
-      if (storage.delivery === command.mode) return [];
-      return [{ type: 'StorageDeliveryChanged', data: { mode: command.mode } }];
+      return changeDelivery(command, storage);
     case 'StartTest':
       return startTest(command.testId, storage);
+    case 'RecordCors':
+      return recordCors(command, storage);
     case 'Disable':
       return storage.status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }];
     case 'Enable':
@@ -130,11 +141,18 @@ function change(
   // A repetition, because the test's id derives from the command.
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
-  const { endpoint, bucket, region } = configuration;
-  const candidate = { endpoint, bucket, region, ...otherChanges(storage.configuration, configuration) };
+  const candidate = {
+    ...connectionOf(configuration),
+    ...otherChanges(storage.configuration, configuration),
+  };
   return [
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
+}
+
+function connectionOf(configuration: StorageConfiguration): StorageConnection {
+  const { endpoint, public_endpoint, bucket, region } = configuration;
+  return { endpoint, public_endpoint, bucket, region };
 }
 
 /** Returns the other changes, which wait until the connection is proven. */
@@ -161,11 +179,26 @@ function replaceCredentials(
     return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
   }
   requireNoTest(storage);
-  const { endpoint, bucket, region } = storage.configuration;
+  const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
+  return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
+}
+
+function changeDelivery(
+  { mode, token }: Extract<MemberCommand, { type: 'ChangeDelivery' }>,
+  storage: ExistingStorage,
+): readonly StorageEvent[] {
+  // A repetition: no two sealings of keys yield the same text.
+  if (storage.delivery === mode && isDeepStrictEqual(storage.cdnToken, token)) return [];
+  if (token === null) return [{ type: 'StorageDeliveryChanged', data: { mode, token } }];
+  const { scheme, validSeconds: valid_seconds, credentials } = token;
+  if (credentials.version <= storage.credentialsVersionMax) {
+    rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
+  }
+  const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
   return [
     {
-      type: 'StorageTestStarted',
-      data: { test_id: testId, candidate: { endpoint, bucket, region, credentials: recorded } },
+      type: 'StorageDeliveryChanged',
+      data: { mode, token: { scheme, valid_seconds, credentials: recorded } },
     },
   ];
 }
@@ -179,16 +212,28 @@ function startTest(testId: string, storage: ExistingStorage): readonly StorageEv
   return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate: null } }];
 }
 
+/** A bucket that had the rules already, and of which no warning stands, appends nothing. */
+function recordCors(
+  { origins, refused, isChanged }: Extract<MemberCommand, { type: 'RecordCors' }>,
+  { warnings, corsSet }: ExistingStorage,
+): readonly StorageEvent[] {
+  const known = warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
+  const data = { origins: [...origins], refused: [...refused] };
+  const isRecorded = !isChanged || isDeepStrictEqual(corsSet, data);
+  return isRecorded && isDeepStrictEqual(known, data.refused) ? [] : [{ type: 'StorageCorsSet', data }];
+}
+
 /** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
 function finishTest(
-  { testId, failure }: Extract<StorageCommand, { type: 'FinishTest' }>,
+  { testId, result: { failure, warnings } }: Extract<StorageCommand, { type: 'FinishTest' }>,
   state: StorageState,
 ): readonly StorageEvent[] {
   if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
   if (failure !== null) {
     return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
   }
-  return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data: { test_id: testId } }];
+  const data = { test_id: testId, warnings: [...warnings] };
+  return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data }];
 }
 
 /** Returns the changes to the candidate's values, which the test has proven. */
@@ -204,7 +249,7 @@ function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): re
 }
 
 function changed(storage: ExistingStorage, configuration: StorageConfiguration): readonly StorageEvent[] {
-  const { name, endpoint, bucket, region, base_path, cdn_domain } = configuration;
+  const { name, base_path, cdn_domain } = configuration;
   const present = storage.configuration;
   const same =
     sameConnection(present, configuration) &&
@@ -212,7 +257,7 @@ function changed(storage: ExistingStorage, configuration: StorageConfiguration):
     base_path === present.base_path &&
     cdn_domain === present.cdn_domain;
   if (same) return [];
-  return [{ type: 'StorageChanged', data: { name, endpoint, bucket, region, base_path, cdn_domain } }];
+  return [{ type: 'StorageChanged', data: { name, ...connectionOf(configuration), base_path, cdn_domain } }];
 }
 
 function requireNoTest({ test }: ExistingStorage): void {

@@ -51,6 +51,8 @@ const advice = {
     'The object lock (WORM) of the bucket refuses the test. Use a bucket without a default retention.',
   public_endpoint_forbidden:
     'Alibaba does not serve this bucket on its default public host. Bind your own domain to the bucket in OSS, and enter it as endpoint.',
+  public_endpoint_wrong:
+    'public_endpoint refuses signed URLs that the bucket accepts at endpoint. A proxy there must pass path and Host on unchanged.',
   endpoint_refused:
     'The provider does not accept the host of the endpoint. Bind the domain to this bucket, or enter the provider’s own host.',
   https_expected:
@@ -59,7 +61,8 @@ const advice = {
   /** Only earlier versions reported it. Their events keep the code. */
   domain_refused:
     'The provider refuses its default domain for this bucket. Enter your own domain as endpoint.',
-  account_in_arrears: 'The provider has suspended the account. Settle its bills.',
+  account_in_arrears:
+    'The provider has suspended the account or the user of the key. Settle the bills, or enable the user.',
   quota_exceeded: 'The storage is full, or its quota is used up.',
   throttled: 'The storage asks to slow down. Try again later.',
   storage_unavailable: 'The storage reports an internal error. Try again later.',

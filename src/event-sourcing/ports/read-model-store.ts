@@ -35,8 +35,9 @@ export interface DocumentQuery {
  */
 export interface OrderedQuery {
   readonly orderBy: string;
-  /** Selects only documents after this value and id. */
+  /** Selects only documents after this value and id, in the order of the query. */
   readonly after?: { readonly value: string; readonly id: string };
+  readonly descending?: boolean;
   readonly limit: number;
 }
 

@@ -6,7 +6,7 @@ export interface Candidate {
   readonly parts: readonly string[];
 }
 
-const [views, reactions] = ['view/', 'reaction/'];
+const [views, reactions, tasks] = ['view/', 'reaction/', 'task/'];
 
 /** Returns the part of a view version. All generations of the view belong to it. */
 export function viewPart(viewVersion: string): string {
@@ -15,6 +15,11 @@ export function viewPart(viewVersion: string): string {
 
 export function reactionPart(name: string): string {
   return `${reactions}${name}`;
+}
+
+/** Returns the part of work that one process does at intervals. */
+export function taskPart(name: string): string {
+  return `${tasks}${name}`;
 }
 
 export function isReactionPart(part: string): boolean {

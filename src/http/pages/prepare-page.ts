@@ -3,7 +3,7 @@ import { contentTag } from '../etag.js';
 import type { PreparedBody } from '../reply.js';
 
 /**
- * Prepares a page of one script and one style sheet, which its policy names by digest. It calls its own origin only.
+ * Prepares a page of one script and one style sheet, which its policy names by digest. By default it calls its own origin only.
  * @param sources further directives, for example `img-src https:`
  */
 export function preparePage({
@@ -11,12 +11,18 @@ export function preparePage({
   script,
   style,
   sources,
+  connect = "'self'",
+  language,
 }: {
   /** It contains the script and the style sheet. */
   readonly html: string;
   readonly script: string;
   readonly style: string;
   readonly sources: readonly string[];
+  /** The sources that the script may read; its own origin when left out. */
+  readonly connect?: string;
+  /** See `PreparedBody`. */
+  readonly language?: string;
 }): PreparedBody {
   return {
     bytes: Buffer.from(html),
@@ -26,13 +32,14 @@ export function preparePage({
       `script-src '${digestOf(script)}'`,
       `style-src '${digestOf(style)}'`,
       ...sources,
-      "connect-src 'self'",
+      `connect-src ${connect}`,
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
     ].join('; '),
     isIndexed: false,
+    ...(language === undefined ? {} : { language }),
   };
 }
 

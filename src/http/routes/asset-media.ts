@@ -1,5 +1,7 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
+import { assetResource } from '../../../projections/assets/resource.js';
+import { hexDigest } from '../../domain/fields.js';
 import { mediaLink } from '../resources.js';
 import { noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -11,6 +13,11 @@ const uploadRequest = z
       .string()
       .max(32)
       .meta({ description: "The kind of a rendition; left out: the asset's own file." })
+      .optional(),
+    language: z
+      .string()
+      .max(35)
+      .meta({ description: 'Of subtitles, where the asset has them in several languages.' })
       .optional(),
   })
   .meta({ id: 'UploadRequest' });
@@ -25,6 +32,14 @@ const upload = z
     expires_at: z.iso.datetime({ precision: 3 }),
   })
   .meta({ id: 'Upload' });
+
+const uploadConfirmation = z
+  .strictObject({
+    sha256: hexDigest
+      .meta({ description: 'SHA-256 of the file in hexadecimal, where the client computed it.' })
+      .optional(),
+  })
+  .meta({ id: 'UploadConfirmation' });
 
 const mediaRequest = z
   .strictObject({
@@ -41,8 +56,9 @@ const mediaRequest = z
 /** Makes the routes of assets' signed URLs (docs/design.md#media-urls). */
 export function makeAssetMediaRoutes({
   issueUploadUrl,
+  confirmUpload,
   issueMediaLinks,
-}: Pick<Commands, 'issueUploadUrl' | 'issueMediaLinks'>): readonly Route[] {
+}: Pick<Commands, 'issueUploadUrl' | 'confirmUpload' | 'issueMediaLinks'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -56,10 +72,27 @@ export function makeAssetMediaRoutes({
       replies: { 200: { description: 'The request to make.', schema: upload } },
       errors: ['conflict', 'capacity_exceeded'],
       cacheControl: 'no-store',
-      handler: async ({ params, body: { rendition } }) => ({
+      handler: async ({ params, body: { rendition, language }, command }) => ({
         status: 200,
-        body: { ...(await issueUploadUrl({ ...params, rendition })) },
+        body: { ...(await issueUploadUrl({ ...params, rendition, language }, command)) },
       }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/uploaded`,
+      name: 'confirmUpload',
+      tag: 'Assets',
+      summary: 'Ask the bucket whether the own file has arrived',
+      description:
+        'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
+      request: { params: assetParams, query: noQuery, body: uploadConfirmation },
+      replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
+      errors: ['conflict', 'bucket_unavailable'],
+      entityTag: true,
+      handler: async ({ params, body: { sha256 = null }, command }) => {
+        const { resource, revision } = await confirmUpload({ ...params, sha256 }, command);
+        return { status: 200, body: resource, revision };
+      },
     }),
     defineRoute({
       method: 'POST',

@@ -3,33 +3,23 @@ import { checkNewAsset } from '../../commands/assets/add-asset.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { pageOf } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { assetResource } from '../../../projections/assets/resource.js';
-import { namePattern, segmentsPattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import {
+  assetName,
+  assetQuery,
+  assetTags,
+  cursorOf,
+  fileSize,
+  mediaType,
+  objectKey,
+  placeIn,
+  renditionFields,
+} from './asset-fields.js';
 import { projectParams } from './projects.js';
-
-const text = z.string().max(2048);
-const name = text.meta({ minLength: 1, maxLength: 255, pattern: namePattern, examples: ['Rhine at dawn'] });
-const objectKey = text.meta({
-  minLength: 1,
-  maxLength: 1024,
-  pattern: segmentsPattern,
-  description: "Below the storage's base_path, without empty segments, . and ..",
-  examples: ['2026/rhine.mp4'],
-});
-const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
-const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
-const mediaType = text.meta({
-  maxLength: 255,
-  pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
-  description: 'RFC 6838, with parameters or without.',
-  examples: ['video/mp4'],
-});
-
-const fileSize = z.int().min(0).meta({ maximum: 5_497_558_138_880, description: 'Bytes.' });
 
 const assetCreation = z
   .strictObject({
@@ -38,25 +28,29 @@ const assetCreation = z
       .toLowerCase()
       .meta({ description: "Left out: the project's default storage." })
       .optional(),
-    name,
+    name: assetName,
     object_key: objectKey,
     media_type: mediaType,
     size: fileSize,
     renditions: z
-      .array(
-        z.strictObject({
-          kind: text.meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
-          object_key: objectKey,
-          media_type: mediaType,
-          size: fileSize,
-        }),
-      )
+      .array(renditionFields)
       .max(20)
-      .meta({ description: 'Files made from it; each kind once, and none is `original`.' })
+      .meta({
+        description:
+          'Files made from it; each kind once, `subtitles` once in a language, and none is `original`.',
+      })
       .optional(),
+    tags: assetTags.optional(),
   })
   .meta({ id: 'AssetCreation' });
-const assetChange = z.strictObject({ name }).meta({ id: 'AssetChange' });
+const assetChange = z
+  .strictObject({ name: assetName, tags: assetTags, media_type: mediaType, size: fileSize })
+  .partial()
+  .meta({ id: 'AssetChange' });
+
+const removalQuery = z.object({
+  object: z.literal('delete').optional().meta({ description: 'Deletes the objects from the bucket too.' }),
+});
 
 export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });
 export const assetsPath = '/api/v1/projects/:projectId/assets';
@@ -64,10 +58,11 @@ export const assetsPath = '/api/v1/projects/:projectId/assets';
 /** Makes the routes of assets (docs/design.md#assets). */
 export function makeAssetRoutes({
   addAsset,
-  renameAsset,
+  changeAssetDescription,
   removeAsset,
   assets,
-}: Pick<Commands, 'addAsset' | 'renameAsset' | 'removeAsset'> & Pick<Readers, 'assets'>): readonly Route[] {
+}: Pick<Commands, 'addAsset' | 'changeAssetDescription' | 'removeAsset'> &
+  Pick<Readers, 'assets'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -79,18 +74,15 @@ export function makeAssetRoutes({
         "Says what is, or will be, stored where; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
       request: { params: projectParams, query: noQuery, body: assetCreation },
       replies: { 201: { description: 'The asset.', schema: assetResource } },
-      errors: ['conflict', 'capacity_exceeded'],
+      errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
-      check: ({ body: { storage_id: _, renditions = [], ...facts } }) => {
-        checkNewAsset({ ...facts, renditions });
+      check: ({ body }) => {
+        checkNewAsset(factsOf(body));
       },
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {
-        const { storage_id: storageId, renditions = [], ...facts } = body;
-        const { resource, revision } = await addAsset(
-          { ...facts, renditions, projectId, storageId },
-          command,
-        );
+        const input = { ...factsOf(body), projectId, storageId: body.storage_id };
+        const { resource, revision } = await addAsset(input, command);
         const location = `/api/v1/projects/${projectId}/assets/${resource.id}`;
         return { status: 201, body: resource, revision, location };
       },
@@ -101,14 +93,18 @@ export function makeAssetRoutes({
       name: 'listAssets',
       tag: 'Assets',
       summary: "A project's assets, newest first",
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      description:
+        'All filters together select. A search examines 2,000 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
+      request: { params: projectParams, query: assetQuery, body: noBody },
       replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
-      handler: async ({ params: { projectId }, query }) => ({
-        status: 200,
-        body: await readPage(query, async (page) =>
-          (await assets.list(projectId, page)).map(({ resource }) => resource),
-        ),
-      }),
+      handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
+        const after = cursor === undefined ? undefined : placeIn(sort, cursor);
+        if (after === null) {
+          throw new HttpError('invalid_request', 'query.cursor: is of a list in another order');
+        }
+        const { items, next } = await assets.list(projectId, { filter, sort, limit, after });
+        return { status: 200, body: { items, next_cursor: next === null ? null : cursorOf(sort, next) } };
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -130,15 +126,17 @@ export function makeAssetRoutes({
       path: `${assetsPath}/:assetId`,
       name: 'changeAsset',
       tag: 'Assets',
-      summary: 'Rename an asset',
+      summary: 'Change name, tags, media type or size of an asset',
+      description:
+        'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
       request: { params: assetParams, query: noQuery, body: assetChange },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
+      errors: ['capacity_exceeded'],
       entityTag: true,
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
-        const { resource, revision } = await renameAsset({ ...params, name: body.name }, command, {
-          expectedRevision,
-        });
+        const input = { ...params, changes: body };
+        const { resource, revision } = await changeAssetDescription(input, command, { expectedRevision });
         return { status: 200, body: resource, revision };
       },
     }),
@@ -147,14 +145,22 @@ export function makeAssetRoutes({
       path: `${assetsPath}/:assetId`,
       name: 'deleteAsset',
       tag: 'Assets',
-      summary: 'Remove an asset; its objects stay in the bucket',
-      request: { params: assetParams, query: noQuery, body: noBody },
+      summary: 'Remove an asset, and its objects with `?object=delete`',
+      description:
+        'Without `object`, the objects stay in the bucket. With it, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
+      request: { params: assetParams, query: removalQuery, body: noBody },
       replies: { 204: { description: 'It is removed.', schema: noContent } },
+      errors: ['conflict'],
       ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => {
-        await removeAsset(params, command, { expectedRevision });
+      handler: async ({ params, query, command, expectedRevision }) => {
+        const deletesObjects = query.object === 'delete';
+        await removeAsset({ ...params, deletesObjects }, command, { expectedRevision });
         return { status: 204, body: undefined };
       },
     }),
   ];
+}
+
+function factsOf({ storage_id: _, renditions = [], ...facts }: z.output<typeof assetCreation>) {
+  return { ...facts, renditions };
 }

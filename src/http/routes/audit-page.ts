@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { makeAuditPage } from '../pages/audit/audit-page.js';
-import { noBody, noParams, noQuery } from '../route-spec.js';
+import { ignoredQuery, noBody, noParams } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
 /** Makes the route of the page for auditors (docs/design.md#page-for-auditors). The page signs its user in itself. */
@@ -14,7 +14,7 @@ export function makeAuditPageRoutes(): readonly Route[] {
       tag: 'Audit log',
       summary: 'The page on which auditors read and check the log',
       description: 'It holds no data: its script signs the user in and checks in the browser what it shows.',
-      request: { params: noParams, query: noQuery, body: noBody },
+      request: { params: noParams, query: ignoredQuery, body: noBody },
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),

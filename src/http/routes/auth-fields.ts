@@ -14,7 +14,9 @@ export const knownPassword = z.string().max(512);
 export const newPassword = knownPassword.meta({
   minLength: 10,
   maxLength: 128,
-  description: 'At least 10 characters with upper-case and lower-case letters, digits and symbols.',
+  description:
+    'At least 10 characters with upper-case and lower-case letters, digits and symbols. The description of this document ' +
+    'has all rules of this service.',
   examples: ['Correct-Horse-7-Battery'],
 });
 

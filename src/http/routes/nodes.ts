@@ -1,9 +1,11 @@
+import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import type { Clock } from '../../event-sourcing/ports/clock.js';
 import { makePeerLists } from '../peer-lists.js';
 import { nodeResource } from '../../../projections/peer-nodes/resource.js';
-import { noBody, noParams } from '../route-spec.js';
+import { noContent } from '../reply.js';
+import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
 const peerQuery = z.object({
@@ -16,8 +18,33 @@ const peerQuery = z.object({
     .optional(),
 });
 
-/** Makes the routes of peer nodes (docs/design.md#peer-nodes, docs/api.md#43-get-apiv1internalpeer-list). */
-export function makeNodeRoutes(deps: Pick<Readers, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
+const errorCharactersMax = 500;
+
+const nodeCheckReport = z
+  .strictObject({
+    ok: z.boolean().meta({ description: 'Whether the node answered as it should.' }),
+    latency_ms: z.number().min(0).optional().meta({ description: 'The time of the check.' }),
+    error: z
+      .string()
+      .refine(
+        (text) => Array.from(text).length <= errorCharactersMax,
+        `must have at most ${errorCharactersMax} characters`,
+      )
+      .meta({ description: 'Why the check failed, for people.', maxLength: errorCharactersMax })
+      .optional(),
+  })
+  .meta({ id: 'NodeCheckReport' });
+
+export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
+
+/**
+ * Makes the routes of edge agents (docs/design.md#peer-nodes, docs/design.md#node-checks,
+ * docs/api.md#43-get-apiv1internalpeer-list).
+ */
+export function makeNodeRoutes({
+  reportNodeCheck,
+  ...deps
+}: Pick<Commands, 'reportNodeCheck'> & Pick<Readers, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
   const peerLists = makePeerLists(deps);
   return [
     defineRoute({
@@ -35,6 +62,23 @@ export function makeNodeRoutes(deps: Pick<Readers, 'nodes'> & { readonly clock: 
         status: 200,
         prepared: await peerLists(nodeId === undefined ? { address: client } : { nodeId }),
       }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/internal/nodes/:nodeId/checks',
+      name: 'reportNodeCheck',
+      tag: 'Nodes',
+      summary: 'Report the result of a health check of a node',
+      description:
+        'Three failures in a row make a node `unhealthy`, two successes make it `healthy`, and a failure makes a healthy ' +
+        'node `degraded`. A node without a report for a minute is `unknown`. A repetition of a report counts again.',
+      request: { params: nodeParams, query: noQuery, body: nodeCheckReport },
+      replies: { 204: { description: 'The result is counted.', schema: noContent } },
+      limit: { name: 'node_checks', counts: [204], by: 'nodeId' },
+      handler: async ({ params: { nodeId }, body: { ok }, command }) => {
+        await reportNodeCheck({ nodeId, ok }, command);
+        return { status: 204, body: undefined };
+      },
     }),
   ];
 }

@@ -5,7 +5,7 @@ import { currencyCode, paymentProvider } from '../../domain/payment.js';
 import type { OrderResource } from '../../../projections/orders/reader.js';
 import { HttpError } from '../http-error.js';
 import { listedOrder, orderResource } from '../../../projections/orders/resource.js';
-import { plan } from '../order-resources.js';
+import { paymentPlatform, plan } from '../order-resources.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -36,6 +36,8 @@ const orderRequest = z
   })
   .meta({ id: 'OrderRequest' });
 
+const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
+
 const noFields = z.strictObject({});
 
 /** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
@@ -45,7 +47,8 @@ export function makeOrderRoutes({
   placeOrder,
   cancelOrder,
   orders,
-}: Pick<Commands, 'checkOrder' | 'placeOrder' | 'cancelOrder'> &
+  paymentPlatforms,
+}: Pick<Commands, 'checkOrder' | 'placeOrder' | 'cancelOrder' | 'paymentPlatforms'> &
   Pick<Readers, 'orders'> & {
     readonly plans: readonly z.output<typeof plan>[];
   }): readonly Route[] {
@@ -55,10 +58,14 @@ export function makeOrderRoutes({
       path: '/api/v1/plans',
       name: 'listPlans',
       tag: 'Orders',
-      summary: 'What can be bought',
+      summary: 'What can be bought, and how it is paid',
+      description: 'Orders are taken for the listed platforms alone.',
       request: { params: noParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The plans.', schema: z.strictObject({ items: z.array(plan) }) } },
-      handler: (_request) => ({ status: 200, body: { items: [...plans] } }),
+      replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
+      handler: (_request) => ({
+        status: 200,
+        body: { items: [...plans], platforms: platformsOf(paymentPlatforms()) },
+      }),
     }),
     defineRoute({
       method: 'POST',
@@ -143,7 +150,31 @@ export function makeOrderRoutes({
         ),
       }),
     }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/projects/:projectId/orders/:orderId',
+      name: 'getProjectOrder',
+      tag: 'Orders',
+      summary: "One of a project's orders, with its payments",
+      request: { params: projectParams.extend(orderParams.shape), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The order.', schema: orderResource } },
+      entityTag: true,
+      handler: async ({ params: { projectId, orderId } }) => {
+        const found = await orders.findOfProject(projectId, orderId);
+        if (found === null) throw new HttpError('not_found', 'the order does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
   ];
+}
+
+function platformsOf(
+  platforms: ReturnType<Commands['paymentPlatforms']>,
+): z.output<typeof paymentPlatform>[] {
+  return platforms.map(({ provider, ways }) => ({
+    provider,
+    ways: ways.map(({ kind, fields }) => ({ kind, fields: [...fields] })),
+  }));
 }
 
 function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {

@@ -30,6 +30,22 @@ const projectChange = z
           'Whether members need two-factor authentication for every call on the project. Only owners who have it themselves may demand it.',
       })
       .optional(),
+    accent_color: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/)
+      .nullable()
+      .meta({
+        description: 'The colour of the pages of its shares. Null: the colour of the service.',
+        examples: ['#0a7f5a'],
+      })
+      .optional(),
+    open_shares: z
+      .boolean()
+      .meta({
+        description:
+          'Whether editors may make shares without a password. While it is false, no such share opens.',
+      })
+      .optional(),
   })
   .meta({ id: 'ProjectChange' });
 
@@ -99,13 +115,13 @@ export function makeProjectRoutes({
       path: `${path}/:projectId`,
       name: 'changeProject',
       tag: 'Projects',
-      summary: 'Rename a project, or demand two-factor authentication of its members',
+      summary: 'Rename a project, or change its settings',
       request: { params: projectParams, query: noQuery, body: projectChange },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
-      // It lets members in without a second factor.
-      needsFresh: ({ body }) => body.require_2fa === false,
+      // These let members in without a second factor, and visitors without a password.
+      needsFresh: ({ body }) => body.require_2fa === false || body.open_shares === true,
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
         const { userId: id, meetsTwoFactor: twoFactorEnabled } = refuseKey(caller);
         const { resource, revision } = await changeProject(
@@ -114,6 +130,8 @@ export function makeProjectRoutes({
             actor: { id, twoFactorEnabled },
             name: body.name,
             requireTwoFactor: body.require_2fa,
+            accentColor: body.accent_color,
+            openShares: body.open_shares,
           },
           command,
           { expectedRevision },

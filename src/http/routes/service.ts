@@ -6,8 +6,9 @@ import { HttpError } from '../http-error.js';
 import { makeOpenApi } from '../openapi.js';
 import type { Readiness } from '../../observing/readiness.js';
 import type { PreparedBody } from '../reply.js';
-import { noBody, noParams, noQuery } from '../route-spec.js';
+import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
 
 const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 
@@ -34,18 +35,16 @@ const common = {
   always: true,
 } as const;
 
-export interface ServiceRouteDeps {
+export interface ServiceRouteDeps extends HomeRouteDeps {
   readonly readiness: Readiness;
   readonly jwks: () => Promise<unknown>;
-  /** Version and address of the service, for the OpenAPI document. */
-  readonly version: string;
-  readonly publicUrl: string;
 }
 
 /** Makes the routes of health, public keys, and the description of all routes, including these. */
 export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route[]): readonly Route[] {
   const { readiness } = deps;
   const ownRoutes: Route[] = [
+    ...makeHomeRoutes(deps),
     defineRoute({
       ...common,
       path: '/healthz',
@@ -90,6 +89,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
     defineRoute({
       ...common,
       path: '/docs',
+      request: { ...anything, query: ignoredQuery },
       name: 'getDocs',
       summary: 'This document as a page for people',
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { makeSharePage } from '../pages/share-page.js';
-import { noBody, noQuery } from '../route-spec.js';
+import type { Commands } from '../../commands/index.js';
+import { framedBy } from '../pages/share-framing.js';
+import { makeSharePage } from '../pages/share/share-page.js';
+import { ignoredQuery, noBody } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
 /** Makes the route of the page that opens shares (docs/design.md#share-page). @param allowsHttp see `makeSharePage` */
-export function makeSharePageRoutes({ allowsHttp }: { readonly allowsHttp: boolean }): readonly Route[] {
-  const prepared = makeSharePage({ allowsHttp });
+export function makeSharePageRoutes({
+  allowsHttp,
+  findFrameAncestors,
+}: Pick<Commands, 'findFrameAncestors'> & { readonly allowsHttp: boolean }): readonly Route[] {
+  const page = makeSharePage({ allowsHttp });
   return [
     defineRoute({
       method: 'GET',
@@ -13,11 +18,16 @@ export function makeSharePageRoutes({ allowsHttp }: { readonly allowsHttp: boole
       name: 'getSharePage',
       tag: 'Shares',
       summary: 'The page that asks for a share’s password and shows its media',
-      description: 'It is the same for every token.',
-      request: { params: z.object({ token: z.string() }), query: noQuery, body: noBody },
+      description:
+        'It is the same for every token. `Accept-Language` selects its language. ' +
+        'Pages of the origins in `frame_ancestors` may show that of an open share.',
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
-      handler: (_request) => ({ status: 200, prepared }),
+      handler: async ({ params: { token }, acceptLanguage }) => ({
+        status: 200,
+        prepared: framedBy(page(acceptLanguage), await findFrameAncestors(token)),
+      }),
     }),
   ];
 }

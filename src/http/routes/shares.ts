@@ -1,15 +1,20 @@
 import type { Commands } from '../../commands/index.js';
-import { checkNewShare } from '../../commands/shares/create-share.js';
+import { checkNewShare, type NewShare, shareLimits } from '../../commands/shares/create-share.js';
+import { invalid } from '../../domain/invalid-request.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
+import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { qrCodeSvg } from '../qr-code.js';
 import { noContent } from '../reply.js';
 import { shareResource } from '../../../projections/shares/resource.js';
 import { shareAccessResource } from '../../../projections/share-accesses/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
+
+const { frameAncestorsMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
 
 const password = z
   .string()
@@ -26,28 +31,79 @@ const allowDownload = z.boolean().meta({
   description: 'Whether visitors are offered to save the media. What a browser can show it can also keep.',
 });
 
+const shareQuery = pageQuery.extend({
+  asset_id: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .meta({ description: 'Only shares of this asset, without those of a tag.' }),
+});
+const expiresIn = z.enum(['1h', '1d', '7d', '30d']).meta({
+  description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
+});
+const title = z.string().max(512).nullable().meta({
+  maxLength: shareTitleMax,
+  description: 'For visitors. Null: none.',
+});
+const note = z.string().max(8_192).nullable().meta({
+  maxLength: shareNoteMax,
+  description: 'For visitors. Null: none.',
+});
+const frameAncestors = z.array(z.string().max(300)).max(frameAncestorsMax).meta({
+  description: 'The origins whose pages may show the share in a frame.',
+});
+const notifySharer = z.boolean().meta({
+  description: 'Whether the sharer gets a mail when the share is opened for the first time.',
+});
+const optionalPassword = password.nullable().meta({
+  description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
+});
+const assetIds = z
+  .array(z.uuid().toLowerCase())
+  .min(1)
+  .max(sharedAssetsMax)
+  .meta({ description: 'Several assets, in the order in which visitors see them, in place of `asset_id`.' });
+
+const sharedTag = z.string().max(512).meta({
+  minLength: 1,
+  maxLength: 50,
+  description:
+    'The share is of the assets that have the tag when it is opened, the newest 50, in place of `asset_id`. Capitals do not count.',
+});
+
+const terms = {
+  expires_at: expiresAt.optional(),
+  expires_in: expiresIn.optional(),
+  max_uses: maxUses.optional(),
+  title: title.optional(),
+  note: note.optional(),
+  frame_ancestors: frameAncestors.optional(),
+};
+
 const shareCreation = z
   .strictObject({
-    asset_id: z.uuid().toLowerCase(),
-    password,
-    expires_at: expiresAt.optional(),
-    max_uses: maxUses.optional(),
+    asset_id: z.uuid().toLowerCase().optional(),
+    asset_ids: assetIds.optional(),
+    tag: sharedTag.optional(),
+    password: optionalPassword,
+    ...terms,
     allow_download: allowDownload.default(true),
+    notify_sharer: notifySharer.default(true),
   })
   .meta({ id: 'ShareCreation' });
 
 const shareChange = z
   .strictObject({
-    password: password.optional(),
-    expires_at: expiresAt.optional(),
-    max_uses: maxUses.optional(),
+    password: optionalPassword.optional(),
+    ...terms,
     allow_download: allowDownload.optional(),
+    notify_sharer: notifySharer.optional(),
   })
   .meta({ id: 'ShareChange' });
 
-const shareParams = projectParams.extend({ shareId: z.uuid().toLowerCase() });
+export const shareParams = projectParams.extend({ shareId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/shares';
-const sharePath = `${path}/:shareId`;
+export const sharePath = `${path}/:shareId`;
 const common = { tag: 'Shares', entityTag: true } as const;
 
 /** Makes the routes by which members manage shares (docs/design.md#shares). */
@@ -65,24 +121,23 @@ export function makeShareRoutes({
       method: 'POST',
       path,
       name: 'createShare',
-      summary: 'Share an asset behind a password',
+      summary: 'Share assets behind a password',
+      description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
       request: { params: projectParams, query: noQuery, body: shareCreation },
       replies: { 201: { description: 'The share, with the URL to pass on.', schema: shareResource } },
-      errors: ['not_found', 'too_many_attempts'],
+      errors: ['not_found', 'conflict', 'too_many_attempts'],
       idempotent: true,
       check: ({ body, earliest }) => {
-        const expiresAt = dateOrNull(body.expires_at ?? null);
-        checkNewShare({ password: body.password, expiresAt }, earliest);
+        checkNewShare(newShareOf(body, earliest), earliest);
       },
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const input = {
           projectId,
-          assetId: body.asset_id,
-          password: body.password,
-          expiresAt: dateOrNull(body.expires_at ?? null),
+          ...newShareOf(body, command.time),
           maxUses: body.max_uses ?? null,
           allowDownload: body.allow_download,
+          notifySharer: body.notify_sharer,
           createdBy: caller.kind === 'session' ? caller.userId : null,
         };
         const { resource, revision } = await createShare(input, command);
@@ -97,12 +152,14 @@ export function makeShareRoutes({
       tag: 'Shares',
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      request: { params: projectParams, query: shareQuery, body: noBody },
       replies: { 200: { description: 'A page of shares.', schema: pageOf(shareResource) } },
       handler: async ({ params: { projectId }, query }) => ({
         status: 200,
         body: await readPage(query, async (page) =>
-          (await shares.list(projectId, page)).map(({ resource }) => resource),
+          (await shares.list(projectId, { ...page, assetId: query.asset_id })).map(
+            ({ resource }) => resource,
+          ),
         ),
       }),
     }),
@@ -126,17 +183,21 @@ export function makeShareRoutes({
       path: sharePath,
       name: 'changeShare',
       summary: 'Change a share',
-      description: 'Another password ends the sessions of all visitors at once.',
+      description: 'Another password, or none, ends the sessions of all visitors at once.',
       request: { params: shareParams, query: noQuery, body: shareChange },
       replies: { 200: { description: 'The share as it is now.', schema: shareResource } },
-      errors: ['too_many_attempts'],
+      errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
         const changes = {
           password: body.password,
-          expiresAt: body.expires_at === undefined ? undefined : dateOrNull(body.expires_at),
+          expiresAt: endOf(body, command.time),
           maxUses: body.max_uses,
           allowDownload: body.allow_download,
+          title: body.title,
+          note: body.note,
+          frameAncestors: body.frame_ancestors,
+          notifySharer: body.notify_sharer,
         };
         const input = { ...params, changes };
         const { resource, revision } = await changeShare(input, command, { expectedRevision });
@@ -156,6 +217,23 @@ export function makeShareRoutes({
       handler: async ({ params, command, expectedRevision }) => {
         await revokeShare(params, command, { expectedRevision });
         return { status: 204, body: undefined };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${sharePath}/qr`,
+      name: 'getShareQrCode',
+      tag: 'Shares',
+      summary: "The share's URL as a QR code",
+      request: { params: shareParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'A picture.', schema: z.string(), mediaType: 'image/svg+xml' } },
+      cacheControl: 'no-store',
+      entityTag: true,
+      handler: async ({ params: { projectId, shareId } }) => {
+        const found = await shares.find(projectId, shareId);
+        if (found === null) throw missing();
+        const picture = qrCodeSvg(found.resource.url);
+        return { status: 200, prepared: { bytes: Buffer.from(picture), tag: contentTag(picture) } };
       },
     }),
     defineRoute({
@@ -181,6 +259,27 @@ function missing(): HttpError {
   return new HttpError('not_found', 'the share does not exist');
 }
 
-function dateOrNull(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+function newShareOf(body: z.output<typeof shareCreation>, now: Date): NewShare {
+  const { asset_id, asset_ids, tag, password, title = null, note = null, frame_ancestors = [] } = body;
+  if ([asset_id, asset_ids, tag].filter((one) => one !== undefined).length !== 1) {
+    invalid('asset_id', 'must be given, or one of asset_ids and tag in its place');
+  }
+  return {
+    assetIds: asset_ids ?? (asset_id === undefined ? [] : [asset_id]),
+    tag: tag ?? null,
+    ...{ password, expiresAt: endOf(body, now) ?? null, title, note, frameAncestors: frame_ancestors },
+  };
+}
+
+/** Returns the end that the body names; null: no end; undefined: it names none. */
+function endOf(
+  { expires_at, expires_in }: Pick<z.output<typeof shareChange>, 'expires_at' | 'expires_in'>,
+  now: Date,
+): Date | null | undefined {
+  if (expires_in !== undefined) {
+    if (expires_at !== undefined)
+      invalid('expires_in', 'takes the place of expires_at; leave one of them out');
+    return new Date(now.getTime() + shareLives[expires_in]);
+  }
+  return typeof expires_at === 'string' ? new Date(expires_at) : expires_at;
 }

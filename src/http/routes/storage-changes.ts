@@ -5,7 +5,7 @@ import type { StorageChange } from '../../commands/storages/change-storage.js';
 import type { ErrorCode } from '../error-codes.js';
 import { HttpError } from '../http-error.js';
 import { noContent } from '../reply.js';
-import { deliveryMode } from '../../domain/storage/delivery.js';
+import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../../domain/storage/delivery.js';
 import { storageResource } from '../../../projections/storage-configs/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -27,15 +27,38 @@ const credentialsReplacement = z
   })
   .meta({ id: 'StorageCredentialsReplacement' });
 
+const mode = deliveryMode.meta({
+  description:
+    'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
+    'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature; token: the ' +
+    'CDN reads the bucket itself and checks a token.',
+});
+const tokenSettings = {
+  scheme: cdnTokenScheme,
+  valid_seconds: z.int().min(0).max(cdnValidSecondsMax).meta({
+    description:
+      'The life of a URL that the CDN is configured with. It counts from the timestamp in the URL. CloudFront has none: 0.',
+  }),
+};
 const delivery = z
-  .strictObject({
-    mode: deliveryMode.meta({
-      description:
-        'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
-        'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature.',
-    }),
-  })
+  .strictObject({ mode, token: z.strictObject(tokenSettings).optional() })
   .meta({ id: 'Delivery' });
+const deliveryChange = z
+  .strictObject({
+    mode,
+    token: z
+      .strictObject({
+        ...tokenSettings,
+        valid_seconds: tokenSettings.valid_seconds.default(0),
+        keys: z.record(z.string().max(32), z.string().max(8_192)).meta({
+          writeOnly: true,
+          description: '`key`; for CloudFront `key_pair_id` and `private_key` (PEM).',
+        }),
+      })
+      .optional()
+      .meta({ description: 'For the mode `token`, and only for it.' }),
+  })
+  .meta({ id: 'DeliveryChange' });
 
 const noFields = z.strictObject({});
 const path = `${storagesPath}/:storageId`;
@@ -54,6 +77,7 @@ export function makeStorageChangeRoutes(
     | 'changeStorage'
     | 'replaceStorageCredentials'
     | 'testStorage'
+    | 'setStorageCors'
     | 'disableStorage'
     | 'enableStorage'
     | 'changeDelivery'
@@ -93,7 +117,7 @@ export function makeStorageChangeRoutes(
       name: 'changeStorage',
       summary: 'Change a storage',
       description:
-        'Another endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
+        'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
       request: { params: storageParams, query: noQuery, body: storageChange },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
@@ -147,6 +171,23 @@ export function makeStorageChangeRoutes(
         ...presented(await deps.testStorage(params, command, { expectedRevision })),
       }),
     }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/cors`,
+      name: 'setStorageCors',
+      summary: 'Set the CORS rule of the bucket for the pages of this service',
+      description:
+        'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
+      request: { params: storageParams, query: noQuery, body: noFields },
+      replies: { 200: changed },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
+        status: 200,
+        ...presented(await deps.setStorageCors(params, command, { expectedRevision })),
+      }),
+    }),
     switchRoute('default', 'chooseDefaultStorage', "Make an active storage the project's default", [
       'conflict',
     ]),
@@ -172,12 +213,18 @@ export function makeStorageChangeRoutes(
       path: `${path}/delivery`,
       name: 'changeDelivery',
       summary: 'Change how cdn_domain is used',
-      request: { params: storageParams, query: noQuery, body: delivery },
+      request: { params: storageParams, query: noQuery, body: deliveryChange },
       replies: { 200: { description: 'The mode.', schema: delivery } },
       ifMatch: true,
-      handler: async ({ params, body: { mode }, command, expectedRevision }) => {
-        const { revision } = await deps.changeDelivery({ ...params, mode }, command, { expectedRevision });
-        return { status: 200, body: { mode }, revision };
+      errors: ['conflict'],
+      handler: async ({ params, body, command, expectedRevision }) => {
+        const { mode, token = null } = body;
+        const wanted = token === null ? null : { ...token, validSeconds: token.valid_seconds };
+        const input = { ...params, mode, token: wanted };
+        const { revision } = await deps.changeDelivery(input, command, { expectedRevision });
+        if (token === null) return { status: 200, body: { mode }, revision };
+        const { scheme, valid_seconds } = token;
+        return { status: 200, body: { mode, token: { scheme, valid_seconds } }, revision };
       },
     }),
   ];

@@ -3,6 +3,7 @@ import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { undeletedResource } from '../../../projections/assets/resource.js';
 import { storageResource } from '../../../projections/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
@@ -28,6 +29,12 @@ export const storageFields = {
     .meta({
       description:
         'An origin, such as https://s3.eu-west-1.amazonaws.com. For oss and cos, it may be the domain that is bound to the bucket. For s3, a host that begins with the bucket has it in the host, and any other host in the path.',
+    })
+    .optional(),
+  public_endpoint: text
+    .meta({
+      description:
+        'The origin that browsers use in place of endpoint, in upload and media URLs, where they cannot reach the endpoint.',
     })
     .optional(),
   region: text
@@ -74,7 +81,9 @@ export function makeStorageRoutes({
   checkNewStorage,
   createStorage,
   storages,
-}: Pick<Commands, 'checkNewStorage' | 'createStorage'> & Pick<Readers, 'storages'>): readonly Route[] {
+  assets,
+}: Pick<Commands, 'checkNewStorage' | 'createStorage'> &
+  Pick<Readers, 'storages' | 'assets'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -112,6 +121,23 @@ export function makeStorageRoutes({
           (await storages.list(project, page)).map(({ resource }) => resource),
         ),
       }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${storagesPath}/:storageId/undeleted-objects`,
+      name: 'listUndeletedObjects',
+      tag: 'Storages',
+      summary: 'Objects of removed assets that are still in the bucket, newest first',
+      description:
+        'Of assets that were removed with `?object=delete`. The service tries once a day, 7 times in all; what is listed after that stays in the bucket.',
+      request: { params: storageParams, query: pageQuery, body: noBody },
+      replies: { 200: { description: 'A page of removed assets.', schema: pageOf(undeletedResource) } },
+      handler: async ({ params: { storageId }, query, project }) => {
+        const found = await storages.find(project.id, storageId, project);
+        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        const { items, next_cursor } = await readPage(query, (page) => assets.undeletedIn(storageId, page));
+        return { status: 200, body: { items: items.map(({ id: _, ...item }) => item), next_cursor } };
+      },
     }),
     defineRoute({
       method: 'GET',

@@ -13,7 +13,24 @@ const lengthMax = 40;
  * with no part that becomes a link, a telephone number or a code. No subject contains such a text.
  */
 export function asGiven(text: string): string {
-  const characters = Array.from(onOneLine(text).replace(bidiMarks, ''));
+  const characters = Array.from(withoutMarks(text));
   const cut = characters.length > lengthMax ? [...characters.slice(0, lengthMax - 1), '…'] : characters;
-  return cut.join('').replace(joints, `$&${wordJoiner}`);
+  return brokenUp(cut.join(''));
+}
+
+/**
+ * Returns a message that a user has typed for the body of a mail: each line after `> `, as a quotation, so that no line looks
+ * like one of the service. As in `asGiven`, no part becomes a link, a telephone number or a code.
+ */
+export function asQuoted(text: string): string {
+  const lines = text.split(/\r\n|[\r\n\u2028\u2029]/u);
+  return lines.map((line) => `> ${brokenUp(withoutMarks(line))}`.trimEnd()).join('\n');
+}
+
+function withoutMarks(text: string): string {
+  return onOneLine(text).replace(bidiMarks, '');
+}
+
+function brokenUp(text: string): string {
+  return text.replace(joints, `$&${wordJoiner}`);
 }

@@ -5,13 +5,18 @@ import { MailNotSent, MailRefused, toMailError } from './errors.js';
 import { asHeader, isPlainAddress, type Mailbox } from './mailbox.js';
 import type { SmtpServer } from './smtp-url.js';
 
-export interface MailMessage {
+export interface MailContent {
   readonly subject: string;
   readonly text: string;
+  /** Null: the mail is plain text only. */
+  readonly html: string | null;
+}
+
+export interface MailMessage extends MailContent {
   readonly html: string;
 }
 
-export interface OutgoingMail extends MailMessage {
+export interface OutgoingMail extends MailContent {
   /** The UUID of the request for the mail. The Message-ID contains it, so that servers recognise duplicates. */
   readonly id: string;
   readonly to: Mailbox;
@@ -102,7 +107,7 @@ export function makeMailer(deps: {
         to: { name: asHeader(to.name), address: to.address },
         subject: asHeader(subject),
         text,
-        html,
+        ...(html === null ? {} : { html }),
         messageId: `<${id}@${domain}>`,
         // RFC 3834: suppresses automatic replies.
         headers: { 'Auto-Submitted': 'auto-generated' },

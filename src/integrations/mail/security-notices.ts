@@ -76,6 +76,14 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     advice:
       'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
   },
+  share_opened: {
+    subject: 'A share was opened for the first time',
+    happened: (account) => `a share of ${account} was opened for the first time`,
+    meaning:
+      'Further openings of this share cause no mail. The shares of your project show how often each was opened. To get ' +
+      'no such mail about a share, set its field notify_sharer to false.',
+    advice: 'a person who has its link opened it. If you do not want that, revoke the share.',
+  },
   recovery_codes_replaced: {
     subject: 'New recovery codes were issued',
     happened: (account) => `new recovery codes of ${account} were issued`,

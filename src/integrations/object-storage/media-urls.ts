@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type CdnToken, cdnTokenUrl } from './cdn-token.js';
 import { encodeObjectKey } from './encoding.js';
 import type { PresignRequest, SignerAddress, StorageKeys, StorageSigner } from './signer.js';
 import { makeCosSigner } from './cos-signer.js';
@@ -7,21 +9,34 @@ import { makeS3Signer } from './s3-signer.js';
 /** The address of a storage's bucket, and the use of the domain in front of it (docs/design.md#delivery). */
 export interface DeliveryAddress extends SignerAddress {
   readonly provider: 's3' | 'oss' | 'cos';
-  /** The host that URLs for clients name in place of `host`. */
-  readonly publicHost: string;
+  /** The place that URLs for clients name. */
+  readonly client: Pick<SignerAddress, 'protocol' | 'host' | 'pathPrefix'>;
   /** The host of the storage's domain; `''` without one. */
   readonly cdnDomain: string;
-  readonly mode: 'origin' | 'rewrite' | 'public';
+  readonly mode: 'origin' | 'rewrite' | 'public' | 'token';
+  /** Of the mode `token`. */
+  readonly cdnToken?: CdnToken | null;
 }
 
 export interface StorageUrls {
   /** The signer for requests that this service sends to the bucket itself. */
   readonly bucket: StorageSigner;
+  /** The signer for URLs that clients use, without the domain in front of the bucket. */
+  readonly client: StorageSigner;
   /** Signs a URL to write an object to. It never names the domain in front of the bucket. */
   uploadUrl(request: Omit<PresignRequest, 'method'>): string;
+  /** Signs a URL to write one part of an object to. */
+  partUrl(request: PartRequest): string;
   /** Signs a URL to fetch an object from, through the storage's domain if it has one. */
   mediaUrl(request: MediaRequest): string;
 }
+
+/** `size` is signed, so the part has exactly this size in bytes. */
+type PartRequest = Omit<PresignRequest, 'method' | 'headers' | 'query'> & {
+  readonly bucketUploadId: string;
+  readonly partNumber: number;
+  readonly size: number;
+};
 
 type MediaRequest = Omit<PresignRequest, 'method' | 'headers'>;
 
@@ -31,15 +46,29 @@ export type MakeStorageUrls = (address: DeliveryAddress, keys: StorageKeys) => S
 
 /** Makes a storage's signers. They cache keys derived from the secret: keep them only as long as the secret. */
 export function makeStorageUrls(address: DeliveryAddress, keys: StorageKeys): StorageUrls {
-  const { provider, host, publicHost } = address;
+  const { provider, client } = address;
   const make = makers[provider];
   const bucket = make(address, keys);
-  const handedOut = publicHost === host ? bucket : make({ ...address, host: publicHost }, keys);
+  const handedOut = isDeepStrictEqual(client, placeOf(address))
+    ? bucket
+    : make({ ...address, ...client }, keys);
   return {
     bucket,
+    client: handedOut,
     uploadUrl: (request) => handedOut.presign({ ...request, method: 'PUT' }),
+    partUrl: ({ bucketUploadId: uploadId, partNumber, size, ...request }) =>
+      handedOut.presign({
+        ...request,
+        method: 'PUT',
+        query: { partNumber: String(partNumber), uploadId },
+        headers: { 'content-length': String(size) },
+      }),
     mediaUrl: makeMediaUrl(address, handedOut, (named) => make(named, keys)),
   };
+}
+
+function placeOf({ protocol, host, pathPrefix }: SignerAddress): DeliveryAddress['client'] {
+  return { protocol, host, pathPrefix };
 }
 
 function makeMediaUrl(
@@ -47,7 +76,7 @@ function makeMediaUrl(
   handedOut: StorageSigner,
   make: (address: SignerAddress) => StorageSigner,
 ): StorageUrls['mediaUrl'] {
-  const { protocol, publicHost, cdnDomain, mode } = address;
+  const { client, cdnDomain, mode, cdnToken = null } = address;
   if (cdnDomain === '') return (request) => handedOut.presign(fetching(request));
   switch (mode) {
     case 'origin': {
@@ -56,7 +85,7 @@ function makeMediaUrl(
       return (request) => named.presign(fetching(request));
     }
     case 'rewrite': {
-      const origin = `${protocol}//${publicHost}/`;
+      const origin = `${client.protocol}//${client.host}/`;
       return (request) => {
         const signed = handedOut.presign(fetching(request));
         return `https://${cdnDomain}/${signed.slice(origin.length)}`;
@@ -64,7 +93,17 @@ function makeMediaUrl(
     }
     case 'public':
       return ({ key }) => `https://${cdnDomain}/${encodeObjectKey(key)}`;
+    case 'token':
+      return withToken(cdnDomain, cdnToken);
   }
+}
+
+function withToken(cdnDomain: string, token: CdnToken | null): StorageUrls['mediaUrl'] {
+  if (token === null) throw new Error('the delivery mode token needs a token');
+  return ({ key, signedAt, expiresInSeconds }) => {
+    const endsAt = Math.floor(signedAt.getTime() / 1_000) + expiresInSeconds;
+    return cdnTokenUrl(token, { origin: `https://${cdnDomain}`, path: `/${encodeObjectKey(key)}`, endsAt });
+  };
 }
 
 /** Copies field by field: a spread costs more time than a hash. */

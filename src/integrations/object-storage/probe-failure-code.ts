@@ -28,6 +28,7 @@ export type ProbeFailureCode =
   | 'range_ignored'
   | 'content_changed'
   | 'public_endpoint_forbidden'
+  | 'public_endpoint_wrong'
   | 'endpoint_refused'
   | 'https_expected'
   | 'upload_limited'

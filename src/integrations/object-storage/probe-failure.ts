@@ -70,6 +70,13 @@ const regionPatterns = [
   /<Endpoint>(?:[a-z0-9.-]+\.)?s3[.-]([a-z0-9-]{1,64})\.amazonaws\.com(?:\.cn)?<\/Endpoint>/,
 ];
 
+/** Translates a reply of the public endpoint to a signed upload that the bucket accepts at its own endpoint. */
+export function failureOfPublicEndpoint({ status }: OutgoingReply): ProbeFailure {
+  if (status === 413) return { code: 'upload_limited', hint: null };
+  if (status === 429 || status >= 500) return { code: 'storage_unavailable', hint: null };
+  return { code: 'public_endpoint_wrong', hint: null };
+}
+
 /** Translates a reply through `cdn_domain` that is neither the object nor a part of it. */
 export function failureOfCdnReply(
   status: number,

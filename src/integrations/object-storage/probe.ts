@@ -10,9 +10,11 @@ import {
   failureOfCdnConnection,
   failureOfCdnReply,
   failureOfConnection,
+  failureOfPublicEndpoint,
   failureOfReply,
   type ProbeFailure,
 } from './probe-failure.js';
+import { probePages, type ProbeWarning } from './probe-pages.js';
 import type { HeaderRequest } from './signer.js';
 
 export interface ProbeTarget {
@@ -21,14 +23,26 @@ export interface ProbeTarget {
   readonly basePath: string;
   /** The mode of the storage's domain, which the probe then tests too; null without a domain. */
   readonly cdn: DeliveryAddress['mode'] | null;
+  /** Whether browsers use another endpoint than the service, which the probe then tests too. */
+  readonly hasPublicEndpoint: boolean;
+  /** The origins of pages that upload files and fetch media. */
+  readonly origins: readonly string[];
+}
+
+export interface ProbeResult {
+  /** Null: the bucket is usable. */
+  readonly failure: ProbeFailure | null;
+  /** What pages in browsers cannot do yet, and what the probe could not check; empty after a failure. */
+  readonly warnings: readonly ProbeWarning[];
 }
 
 /**
  * Tests whether a bucket is usable (docs/design.md#storage-tests): lists one key, writes an object, reads a part of it
- * by a signed URL and through `cdn_domain`, and deletes it. Keys that may not list pass.
- * @returns null, or the first failure
+ * by a signed URL and through `cdn_domain`, and deletes it. It uploads and reads through the public endpoint where it can
+ * reach it, and sends the preflights of pages. Keys that may not list pass.
+ * @returns the first failure, or the warnings
  */
-export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeFailure | null>;
+export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeResult>;
 
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
 const partBytes = 7;
@@ -51,23 +65,27 @@ export function makeProbeBucket({
   /** Makes an id that is unique for each test. */
   readonly makeId: () => string;
 }): ProbeBucket {
-  return async ({ urls, basePath, cdn }, signal) => {
+  return async ({ urls, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
-    if (unlisted !== null) return unlisted;
+    if (unlisted !== null) return { failure: unlisted, warnings: [] };
     let unproven: ProbeFailure | null;
     let undeleted: ProbeFailure | null;
+    const warnings: ProbeWarning[] = [];
     try {
       unproven = await attempt(async () => {
         await write();
         await read();
+        if (hasPublicEndpoint) await usePublicEndpoint();
         if (cdn !== null) await readThroughCdn(cdn);
       });
     } finally {
       // The object may exist after a failed write, and after an error of this service too.
       undeleted = await attempt(remove);
     }
-    return unproven ?? undeleted;
+    const failure = unproven ?? undeleted;
+    if (failure !== null) return { failure, warnings: [] };
+    return { failure: null, warnings: [...warnings, ...(await askForPages(warnings.length === 0))] };
 
     /** Lists one key, so that a wrong name, region or access key fails at once. A denied list is no failure. */
     async function list(): Promise<void> {
@@ -125,6 +143,34 @@ export function makeProbeBucket({
         throw new Failed(failureOfReply('read', reply));
       }
       if (failure !== null) fail(failure);
+    }
+
+    /** Uploads and reads as a browser does. An endpoint that the service cannot reach is a warning. */
+    async function usePublicEndpoint(): Promise<void> {
+      const headers = { 'content-type': mediaType };
+      const life = { signedAt: now(), expiresInSeconds: urlLifeSeconds };
+      const url = urls.uploadUrl({ key, headers, ...life });
+      try {
+        const written = await http({ method: 'PUT', url, headers, body: content }, signal);
+        if (!isSuccess(written)) throw new Failed(failureOfPublicEndpoint(written));
+        const reply = await http(
+          firstBytes(urls.client.presign({ ...readRequest(), method: 'GET' })),
+          signal,
+        );
+        const failure = failureOfContent(reply);
+        if (failure !== null) fail(failure === 'range_ignored' ? failure : 'public_endpoint_wrong');
+      } catch (error) {
+        if (!(error instanceof OutgoingError)) throw error;
+        warnings.push({ code: 'public_endpoint_unchecked', origins: [], cause: error.failure });
+      }
+    }
+
+    /** Sends the preflights where browsers send them, or to the endpoint if the service reaches only that. */
+    async function askForPages(isReached: boolean): Promise<readonly ProbeWarning[]> {
+      const request = readRequest();
+      const place = isReached ? urls.client : urls.bucket;
+      const bucket = place.presign({ ...request, method: 'GET' });
+      return probePages(http, origins, { bucket, cdn: cdn === null ? null : urls.mediaUrl(request) }, signal);
     }
 
     async function readThroughCdn(mode: NonNullable<typeof cdn>): Promise<void> {

@@ -4,7 +4,7 @@ import type { ProbeFailureCode } from './probe-failure-code.js';
  * The error codes of the providers (docs/design.md#storage-tests):
  * - Amazon S3, "Error responses": docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  * - Alibaba OSS, "HTTP 403 errors": alibabacloud.com/help/en/oss/user-guide/http-403-error-code, and the pages of EC
- * - Tencent COS, "Error codes": cloud.tencent.com/document/product/436/7730
+ * - Tencent COS, "Error codes": cloud.tencent.com/document/product/436/7730; Tencent/flare, flare/net/cos/cos_status.cc
  * - MinIO: cmd/api-errors.go; Cloudflare R2: "Error codes"; Huawei OBS, Volcengine TOS: "Error codes"
  */
 
@@ -22,6 +22,7 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   ExpiredToken: 'temporary_keys',
   TokenRefreshRequired: 'temporary_keys',
   InvalidSecurityToken: 'temporary_keys',
+  InvalidTokenId: 'temporary_keys',
   SecurityTokenExpired: 'temporary_keys',
   AccessKeyIdAndSecurityTokenNotMatch: 'temporary_keys',
   SignatureDoesNotMatch: 'signature_mismatch',
@@ -29,10 +30,14 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   RequestTimeTooSkewed: 'clock_skewed',
   RequestIsExpired: 'clock_skewed',
   RequestExpired: 'clock_skewed',
+  // COS writes this one with spaces.
+  'Request has expired': 'clock_skewed',
   RequestNotYetValid: 'clock_skewed',
   AuthorizationHeaderMalformed: 'region_wrong',
   AuthorizationQueryParametersError: 'region_wrong',
   InvalidRegion: 'region_wrong',
+  InvalidRegionName: 'region_wrong',
+  InvalidLocationConstraint: 'region_wrong',
   IllegalLocationConstraintException: 'region_wrong',
   PermanentRedirect: 'bucket_in_other_place',
   TemporaryRedirect: 'bucket_in_other_place',
@@ -43,9 +48,13 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   BucketDisable: 'bucket_disabled',
   AllAccessDisabled: 'bucket_disabled',
   AbnormalBucketOwnerStatus: 'bucket_disabled',
+  // COS, status 451, without the words of arrears below: the content was blocked.
+  UnavailableForLegalReasons: 'bucket_disabled',
   PublicEndpointForbidden: 'public_endpoint_forbidden',
   NonStandardHostForbidden: 'endpoint_refused',
   CnameDenied: 'endpoint_refused',
+  UserCnameInvalid: 'endpoint_refused',
+  DomainAuditFailed: 'endpoint_refused',
   PathStyleDomainForbidden: 'path_style_refused',
   SecondLevelDomainForbidden: 'path_style_refused',
   InvalidPathAccess: 'path_style_refused',
@@ -58,8 +67,15 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   ArrearsForbidden: 'account_in_arrears',
   UnauthorizedOperationArrears: 'account_in_arrears',
   InArrearOrInsufficientBalance: 'account_in_arrears',
+  PaymentRequired: 'account_in_arrears',
+  AccountIsolated: 'account_in_arrears',
   UbsmsInvalidBid: 'encryption_denied',
+  KmsKeyDisabled: 'encryption_denied',
+  KmsKeyNotExist: 'encryption_denied',
+  KmsException: 'encryption_denied',
   FileImmutable: 'object_locked',
+  ObjectLocked: 'object_locked',
+  BucketLocked: 'object_locked',
   QuotaExceeded: 'quota_exceeded',
   ServiceQuotaExceeded: 'quota_exceeded',
   EntityTooLarge: 'quota_exceeded',
@@ -67,6 +83,7 @@ const byCode: Readonly<Record<string, ProbeFailureCode>> = {
   SlowDown: 'throttled',
   RequestLimitExceeded: 'throttled',
   TooManyRequests: 'throttled',
+  KmsFreqControl: 'throttled',
   DownloadTrafficRateLimitExceeded: 'throttled',
   InternalError: 'storage_unavailable',
   ServiceUnavailable: 'storage_unavailable',
@@ -91,6 +108,8 @@ const byWords: readonly (readonly [code: RegExp, words: RegExp, cause: ProbeFail
   // OSS refuses a request of another region as AccessDenied, and names the right endpoint.
   [/^AccessDenied$/, /addressed using the specified endpoint/, 'region_wrong'],
   [/^AccessDenied$/, /Request has expired|not yet valid|<ServerTime>/i, 'clock_skewed'],
+  // COS, status 451: "Due to your account is arrears, it is unavailable until you recharge."
+  [/^UnavailableForLegalReasons$/, /arrears/i, 'account_in_arrears'],
   [/^AccessDenied$/, /\bkms\b/i, 'encryption_denied'],
   [/^KMS\./, /(?:)/, 'encryption_denied'],
   [/^(?:AccessDenied|InvalidRequest)$/, /object lock|WORM protected/i, 'object_locked'],
@@ -100,8 +119,13 @@ const byWords: readonly (readonly [code: RegExp, words: RegExp, cause: ProbeFail
 
 /** Returns the cause that a storage's error document names; undefined if no rule knows it. */
 export function causeIn(body: string): ProbeFailureCode | undefined {
-  const code = /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(body)?.[1] ?? '';
+  const code = /<Code>([A-Za-z0-9. ]{1,64})<\/Code>/.exec(body)?.[1] ?? '';
   const fine = /<EC>([0-9-]{1,32})<\/EC>/.exec(body)?.[1] ?? '';
   const worded = byWords.find(([codes, words]) => codes.test(code) && words.test(body));
   return byFineCode[fine] ?? worded?.[2] ?? byCode[code];
+}
+
+/** Returns the error code that a provider wrote; null without one. It contains no other text of the reply. */
+export function providerCodeIn(body: string): string | null {
+  return /<Code>([A-Za-z0-9. ]{1,64})<\/Code>/.exec(body)?.[1] ?? null;
 }

@@ -6,7 +6,7 @@ export interface StorageKeys {
   readonly sessionToken?: string;
 }
 
-export type StorageMethod = 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+export type StorageMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
 export interface PresignRequest {
   readonly method: StorageMethod;

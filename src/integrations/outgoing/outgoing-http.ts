@@ -4,17 +4,21 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 
 export interface OutgoingRequest {
-  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
+  /** The bytes of the reply to keep; 64 KiB when left out. */
+  readonly bodyBytesMax?: number;
+  /** The time limit; 5 s when left out. */
+  readonly timeMs?: number;
 }
 
 export interface OutgoingReply {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** At most the first 64 KiB. */
+  /** At most the first `bodyBytesMax` bytes. */
   readonly body: Buffer;
 }
 
@@ -85,7 +89,7 @@ export function makeOutgoingHttp({
   readonly isAllowedPlain?: (address: string) => boolean;
   readonly timeMs?: number;
 }): OutgoingHttp {
-  return ({ method, url, headers = {}, body }, signal) =>
+  return ({ method, url, headers = {}, body, ...limits }, signal) =>
     new Promise((resolve, reject) => {
       const target = new URL(url);
       const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -97,7 +101,7 @@ export function makeOutgoingHttp({
         return;
       }
       const send = isHttps ? httpsRequest : httpRequest;
-      const timeUp = AbortSignal.timeout(timeMs);
+      const timeUp = AbortSignal.timeout(limits.timeMs ?? timeMs);
       const request: ClientRequest = send(target, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(body.length) }) },
@@ -112,7 +116,11 @@ export function makeOutgoingHttp({
       };
       request.on('error', fail);
       request.on('response', (response) => {
-        collect(response, fail, resolve);
+        if (method === 'HEAD') {
+          // Some servers send a body with an error of HEAD, which the parser takes for a broken reply.
+          resolve(replyOf(response, Buffer.alloc(0)));
+          request.destroy();
+        } else collect(response, limits.bodyBytesMax ?? bodyBytesMax, fail, resolve);
       });
       request.end(body);
     });
@@ -147,35 +155,39 @@ function lookUpAll(...[hostname, callback]: Parameters<Lookup>): void {
   systemLookup(hostname, { all: true, verbatim: true }, callback);
 }
 
-/** Reads the first 64 KiB of a reply and drops the rest. Error codes stand at the beginning of a body. */
+/** Reads the first bytes of a reply and drops the rest. Error codes stand at the beginning of a body. */
 function collect(
   response: IncomingMessage,
+  bytesMax: number,
   fail: (error: unknown) => void,
   done: (reply: OutgoingReply) => void,
 ): void {
   const chunks: Buffer[] = [];
   let length = 0;
   const finish = (): void => {
-    done({
-      status: response.statusCode ?? 0,
-      headers: Object.fromEntries(
-        Object.entries(response.headers).map(([name, value]) => [
-          name,
-          Array.isArray(value) ? value.join(', ') : value,
-        ]),
-      ),
-      body: Buffer.concat(chunks).subarray(0, bodyBytesMax),
-    });
+    done(replyOf(response, Buffer.concat(chunks).subarray(0, bytesMax)));
   };
   response.on('error', fail);
   response.on('end', finish);
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     length += chunk.length;
-    if (length <= bodyBytesMax) return;
+    if (length <= bytesMax) return;
     response.destroy();
     finish();
   });
+}
+
+function replyOf(response: IncomingMessage, body: Buffer): OutgoingReply {
+  const headers = Object.entries(response.headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(headers) as OutgoingReply['headers'],
+    body,
+  };
 }
 
 const failureByCode: Readonly<Record<string, OutgoingFailure>> = {

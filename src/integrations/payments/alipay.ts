@@ -32,6 +32,9 @@ const usedNames: readonly string[] = [
   'gmt_close',
 ];
 
+/** The parameters that the service reads. gmt_create is the time of a payment that waits. */
+const readNames: readonly string[] = [...usedNames, 'gmt_create'];
+
 /** Returns a signed parameter; null unless it is printable ASCII, which is the same in every charset. */
 type Signed = (name: string) => string | null;
 
@@ -69,6 +72,8 @@ export function makeAlipay({
     // A proxy may have decoded a plus sign to a space.
     const signature = decodeBase64((form.get('sign') ?? '').replaceAll(' ', '+'));
     if (signature === null || isAmbiguous(form, [...usedNames, 'sign', 'sign_type'])) return 'malformed';
+    // An unused field that follows a used one in the signed text could be moved into its value. No used field has an `&`.
+    if (readNames.some((name) => form.get(name)?.includes('&'))) return 'malformed';
     const isGenuine = waysOfSigning(form).some((names) => {
       const text = Buffer.from(signedText(form, names), 'latin1');
       return publicKeys.some((key) => holdsRsaSha256(text, key, signature));

@@ -5,18 +5,12 @@ import { decimalAmount } from './money.js';
 import type { PaymentProvider, Refusal, Verification } from './payment-provider.js';
 import { nothing, refused, unreadable, verified, verifiedUnreadable } from './verification.js';
 
-const signedNames = new Set([
-  'pid',
-  'trade_no',
-  'out_trade_no',
-  'type',
-  'name',
-  'money',
-  'trade_status',
-  'param',
-]);
 const unsignedNames = new Set(['sign', 'sign_type']);
-const knownNames = new Set([...signedNames, ...unsignedNames]);
+/** Names that no value may imitate. Newer gateways sign further parameters, for example api_trade_no and buyer. */
+const knownNames = new Set([
+  ...['pid', 'trade_no', 'out_trade_no', 'type', 'name', 'money', 'trade_status', 'param'],
+  ...unsignedNames,
+]);
 
 /** The parameters that the service uses. Names of goods are absent: the gateway may replace them. */
 const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status'];
@@ -48,7 +42,9 @@ export function makeEpay({
 
   function judge(form: Form): Refusal | null {
     const sign = form.get('sign') ?? '';
-    if (!/^[0-9a-f]{32}$/.test(sign) || (form.get('sign_type') ?? 'MD5') !== 'MD5') return 'malformed';
+    // Some gateways write the digest in upper case.
+    if (!/^(?:[0-9a-f]{32}|[0-9A-F]{32})$/.test(sign) || (form.get('sign_type') ?? 'MD5') !== 'MD5')
+      return 'malformed';
     if (!isUnambiguous(form)) return 'malformed';
     const text = textOf(form);
     const isGenuine = keys.some((key) => {
@@ -74,18 +70,20 @@ export function makeEpay({
 }
 
 function textOf(form: Form): string {
-  const isSigned = (name: string): boolean => signedNames.has(name) && form.get(name) !== '';
+  const isSigned = (name: string): boolean => !unsignedNames.has(name) && form.get(name) !== '';
   return signedText(form, [...form.keys()].filter(isSigned));
 }
 
 /**
  * Returns whether the signed text has one reading. Without escaping, values that a buyer chooses could imitate
- * parameters. With MD5, an attacker can make two texts with one digest, but these need control characters or broken
+ * parameters. Each parameter that the service uses is then a field of the form once, and no value contains another. With MD5, an attacker can make two texts with one digest, but these need control characters or broken
  * UTF-8.
  */
 function isUnambiguous(form: Form): boolean {
-  if (![...form.keys()].every((name) => knownNames.has(name))) return false;
-  if (isAmbiguous(form, knownNames)) return false;
+  if (![...form.keys()].every((name) => /^[a-z][a-z0-9_]{0,31}$/.test(name))) return false;
+  if (isAmbiguous(form, [...knownNames, ...form.keys()])) return false;
+  // A parameter that the service does not know could be moved into the value before it.
+  if (recordedNames.some((name) => form.get(name)?.includes('&'))) return false;
   return [...form.values()].every((value) => isPrintableUtf8(Buffer.from(value, 'latin1')));
 }
 

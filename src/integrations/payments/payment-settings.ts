@@ -18,6 +18,7 @@ export const paymentVariableNames = [
   'PAYMENT_STRIPE_LIVEMODE',
   'PAYMENT_WECHATPAY_MCHID',
   'PAYMENT_WECHATPAY_APPID',
+  'PAYMENT_WECHATPAY_SUB_MCHID',
   'PAYMENT_WECHATPAY_KEYS_DIR',
   'PAYMENT_ALIPAY_APP_ID',
   'PAYMENT_ALIPAY_SELLER_ID',
@@ -40,6 +41,7 @@ export interface PaymentSettings {
     readonly apiV3Keys: readonly Buffer[];
     readonly mchId: string;
     readonly appId: string;
+    readonly subMchId: string | null;
     readonly keysDirectory: string;
   } | null;
   readonly alipay: {
@@ -118,12 +120,15 @@ export function readPaymentSettings(read: Read): {
   }
 
   function wechatpay(): PaymentSettings['wechatpay'] {
-    const value = all([
-      'PAYMENT_WECHATPAY_API_V3_KEY',
-      'PAYMENT_WECHATPAY_MCHID',
-      'PAYMENT_WECHATPAY_APPID',
-      'PAYMENT_WECHATPAY_KEYS_DIR',
-    ]);
+    const value = all(
+      [
+        'PAYMENT_WECHATPAY_API_V3_KEY',
+        'PAYMENT_WECHATPAY_MCHID',
+        'PAYMENT_WECHATPAY_APPID',
+        'PAYMENT_WECHATPAY_KEYS_DIR',
+      ],
+      ['PAYMENT_WECHATPAY_SUB_MCHID'],
+    );
     if (value === null) return null;
     const keys = list(
       'PAYMENT_WECHATPAY_API_V3_KEY',
@@ -132,9 +137,13 @@ export function readPaymentSettings(read: Read): {
     );
     const mchId = one('PAYMENT_WECHATPAY_MCHID', /^\d{6,12}$/, 'the merchant number (digits)');
     const appId = one('PAYMENT_WECHATPAY_APPID', /^[0-9A-Za-z]{1,32}$/, 'the id of the app (wx…)');
-    if (keys === null || mchId === null || appId === null) return null;
+    const isPartner = read('PAYMENT_WECHATPAY_SUB_MCHID') !== undefined;
+    const subMchId = isPartner
+      ? one('PAYMENT_WECHATPAY_SUB_MCHID', /^\d{6,12}$/, 'the number of the sub-merchant (digits)')
+      : null;
+    if (keys === null || mchId === null || appId === null || (isPartner && subMchId === null)) return null;
     const apiV3Keys = keys.map((key) => Buffer.from(key, 'latin1'));
-    return { apiV3Keys, mchId, appId, keysDirectory: value('PAYMENT_WECHATPAY_KEYS_DIR') };
+    return { apiV3Keys, mchId, appId, subMchId, keysDirectory: value('PAYMENT_WECHATPAY_KEYS_DIR') };
   }
 
   function alipay(): PaymentSettings['alipay'] {

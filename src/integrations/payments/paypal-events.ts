@@ -1,5 +1,6 @@
 import type { Money, PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { decimalAmount } from './money.js';
+import { orderReference } from './order-reference.js';
 import { at, listAt, textAt, timeAt } from './parsing.js';
 import { nothing, unreadable } from './verification.js';
 
@@ -21,6 +22,10 @@ export const paypalFields: readonly string[] = [
     'seller_payable_breakdown.total_refunded_amount.currency_code',
     'dispute_id',
     'dispute_outcome.outcome_code',
+    'dispute_outcome.amount_refunded.value',
+    'dispute_outcome.amount_refunded.currency_code',
+    'dispute_amount.value',
+    'dispute_amount.currency_code',
   ].map((name) => `resource.${name}`),
 ];
 
@@ -55,11 +60,11 @@ export function readPayPalEvent(
 /** Returns the order number that we gave PayPal. An order has it in its first unit. */
 function orderOf(resource: unknown): string | null {
   const [unit] = listAt(resource, 'purchase_units');
-  return (
-    textAt(resource, 'custom_id') ??
-    textAt(resource, 'invoice_id') ??
-    textAt(unit, 'custom_id') ??
-    textAt(unit, 'invoice_id')
+  return orderReference(
+    textAt(resource, 'custom_id'),
+    textAt(resource, 'invoice_id'),
+    textAt(unit, 'custom_id'),
+    textAt(unit, 'invoice_id'),
   );
 }
 
@@ -98,7 +103,10 @@ const refundStatuses: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> =
   ['CANCELLED', 'failed'],
 ]);
 
-/** Returns the refund, and the total of all refunds if the event has it, which covers refunds with lost events. */
+/**
+ * Returns the refund, and the total of all refunds if the event has it, which covers refunds with lost events. While the
+ * refund is pending, and when it fails, the total may contain it, and no money has moved.
+ */
 function refund(resource: unknown): readonly PaymentFact[] {
   const refund_id = textAt(resource, 'id');
   const status = refundStatuses.get(at(resource, 'status'));
@@ -108,7 +116,7 @@ function refund(resource: unknown): readonly PaymentFact[] {
   if (status === undefined) return [unreadable('resource.status')];
   if (money === null) return [unreadable('resource.amount')];
   const one: PaymentFact = { kind: 'refund', refund_id, status, ...money };
-  return total === null ? [one] : [one, { kind: 'refunded-in-total', ...total }];
+  return total === null || status !== 'succeeded' ? [one] : [one, { kind: 'refunded-in-total', ...total }];
 }
 
 function readDispute(
@@ -121,9 +129,11 @@ function readDispute(
   if (transactions.length === 0 || transactions.length > disputedMax) {
     return [{ ...nowhere, fact: unreadable('resource.disputed_transactions'), at: happenedAt }];
   }
-  const fact = factOfDispute(type, resource);
+  // The amount of a dispute is not divided among its transactions.
+  const isOfOne = transactions.length === 1;
+  const fact = factOfDispute(type, resource, isOfOne ? disputedMoneyOf(resource) : null);
   return transactions.map((transaction) => ({
-    order_number: textAt(transaction, 'custom') ?? textAt(transaction, 'invoice_number'),
+    order_number: orderReference(textAt(transaction, 'custom'), textAt(transaction, 'invoice_number')),
     transaction_id: textAt(transaction, 'seller_transaction_id'),
     fact,
     at: happenedAt,
@@ -140,16 +150,21 @@ const outcomes: ReadonlyMap<unknown, 'won' | 'lost'> = new Map([
   ['NONE', 'won'],
 ]);
 
-function factOfDispute(type: string, resource: unknown): PaymentFact {
+/** A dispute that the buyer won may refund less than the disputed amount. */
+function disputedMoneyOf(resource: unknown): Money | null {
+  return moneyAt(resource, 'dispute_outcome.amount_refunded') ?? moneyAt(resource, 'dispute_amount');
+}
+
+function factOfDispute(type: string, resource: unknown, money: Money | null): PaymentFact {
   const dispute_id = textAt(resource, 'dispute_id');
   if (dispute_id === null) return unreadable('resource.dispute_id');
   const isResolved = type === 'CUSTOMER.DISPUTE.RESOLVED' || at(resource, 'status') === 'RESOLVED';
-  if (!isResolved) return { kind: 'dispute', dispute_id, status: 'open' };
+  if (!isResolved) return { kind: 'dispute', dispute_id, status: 'open', ...money };
   // RESOLVED_WITH_PAYOUT does not say who has paid.
   const status = outcomes.get(at(resource, 'dispute_outcome.outcome_code'));
   return status === undefined
     ? unreadable('resource.dispute_outcome.outcome_code')
-    : { kind: 'dispute', dispute_id, status };
+    : { kind: 'dispute', dispute_id, status, ...money };
 }
 
 function captureOf(resource: unknown): string | null {

@@ -23,6 +23,7 @@ const standardFields: readonly string[] = [
   'data.amount',
   'data.currency',
   'data.refunded_amount',
+  'data.disputed_amount',
 ];
 
 /** The prefix that makes a raw Ed25519 public key a SubjectPublicKeyInfo (RFC 8410). */
@@ -108,7 +109,11 @@ function counted(kind: 'paid' | 'refunded-in-total', message: unknown, field: st
 /** At most one dispute for a transaction. */
 function dispute(message: unknown, status: 'open' | 'won' | 'lost'): PaymentFact {
   const dispute_id = textAt(message, 'data.transaction_id');
-  return dispute_id === null ? unreadable('data.transaction_id') : { kind: 'dispute', dispute_id, status };
+  if (dispute_id === null) return unreadable('data.transaction_id');
+  const amount = at(message, 'data.disputed_amount');
+  const money = minorUnits(amount, at(message, 'data.currency'));
+  if (amount !== undefined && money === null) return unreadable('data.disputed_amount');
+  return { kind: 'dispute', dispute_id, status, ...money };
 }
 
 /** Parses `whsec_` and 24 to 64 bytes in base64 (`v1`), or `whpk_` and an Ed25519 public key (`v1a`); else null. */

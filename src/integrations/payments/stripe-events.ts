@@ -1,5 +1,6 @@
 import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { stripeAmount } from './money.js';
+import { orderReference } from './order-reference.js';
 import { at, textAt } from './parsing.js';
 import { nothing, unreadable } from './verification.js';
 
@@ -19,6 +20,8 @@ export const stripeFields: readonly string[] = [
     'status',
     'amount',
     'amount_total',
+    'amount_subtotal',
+    'mode',
     'amount_received',
     'amount_refunded',
     'currency',
@@ -39,7 +42,7 @@ export function readStripeEvent(
   if (type.startsWith('checkout.session.')) {
     const fact = factOfSession(type, object);
     const reference = {
-      order_number: textAt(object, 'client_reference_id') ?? order_number,
+      order_number: orderReference(textAt(object, 'client_reference_id'), order_number),
       // A session with the price zero has no intent.
       transaction_id: intent ?? (fact.kind === 'paid' ? textAt(object, 'id') : null),
     };
@@ -60,7 +63,7 @@ function factOfSession(type: string, session: unknown): PaymentFact {
     case 'checkout.session.completed':
       return completed(session);
     case 'checkout.session.async_payment_succeeded':
-      return paid(session, 'amount_total');
+      return paidSession(session);
     case 'checkout.session.async_payment_failed':
       return { kind: 'failed' };
     case 'checkout.session.expired':
@@ -74,13 +77,27 @@ function completed(session: unknown): PaymentFact {
   switch (at(session, 'payment_status')) {
     case 'paid':
     case 'no_payment_required':
-      return paid(session, 'amount_total');
+      return paidSession(session);
     // With a delayed method, the session completes before the money arrives.
     case 'unpaid':
       return { kind: 'pending' };
     default:
       return unreadable('data.object.payment_status');
   }
+}
+
+/**
+ * Reads a paid session. `amount_subtotal` is the price of its items. Shipping, discounts and Stripe Tax make
+ * `amount_total`, the money that moves. A session of a subscription pays an invoice, whose refunds do not name the
+ * session, and it is the first of many payments, so it pays no order: an operator sees it.
+ */
+function paidSession(session: unknown): PaymentFact {
+  if ((at(session, 'mode') ?? 'payment') !== 'payment') return unreadable('data.object.mode');
+  const total = paid(session, 'amount_total');
+  if (total.kind !== 'paid' || at(session, 'amount_subtotal') === undefined) return total;
+  const asked = paid(session, 'amount_subtotal');
+  if (asked.kind !== 'paid' || asked.amount === total.amount) return asked;
+  return { ...asked, charged: total.amount };
 }
 
 function factOfIntent(type: string, intent: unknown): PaymentFact {
@@ -152,7 +169,10 @@ function dispute(object: unknown): PaymentFact {
   const dispute_id = textAt(object, 'id');
   const status = disputeStatuses.get(at(object, 'status'));
   if (dispute_id === null) return unreadable('data.object.id');
-  return status === undefined ? unreadable('data.object.status') : { kind: 'dispute', dispute_id, status };
+  if (status === undefined) return unreadable('data.object.status');
+  // A dispute may be about a part of the payment.
+  const money = stripeAmount(at(object, 'amount'), at(object, 'currency'));
+  return { kind: 'dispute', dispute_id, status, ...money };
 }
 
 function paid(object: unknown, field: string): PaymentFact {

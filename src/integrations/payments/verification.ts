@@ -64,9 +64,13 @@ function digested({ order_number: orderNumber, transaction_id: transactionId, fa
 }
 
 function digestedFact(fact: PaymentFact) {
+  // The amount of a dispute is among the fields, and a former release has stored digests without it.
   if (fact.kind === 'dispute') return { kind: fact.kind, disputeId: fact.dispute_id, status: fact.status };
   if (!('amount' in fact)) return fact;
   const money = { amount: fact.amount, currency: fact.currency };
+  if (fact.kind === 'paid' && fact.charged !== undefined) {
+    return { kind: fact.kind, money, charged: fact.charged };
+  }
   if (fact.kind !== 'refund') return { kind: fact.kind, money };
   return { kind: fact.kind, refundId: fact.refund_id, status: fact.status, money };
 }

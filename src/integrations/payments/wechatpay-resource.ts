@@ -7,6 +7,9 @@ import { nothing, unreadable } from './verification.js';
 export const wechatPayFields: readonly string[] = [
   'mchid',
   'appid',
+  'sp_mchid',
+  'sp_appid',
+  'sub_mchid',
   'out_trade_no',
   'transaction_id',
   'trade_state',
@@ -25,17 +28,29 @@ export const wechatPayFields: readonly string[] = [
 /** The largest number of orders that one payment combines ("Combined payment"). */
 const subOrdersMax = 50;
 
+/** Our merchant. `subMchId`: the merchant that we, a service provider, act for (partner mode); null: we act for ourselves. */
+export interface WechatPayMerchant {
+  readonly mchId: string;
+  readonly appId: string;
+  readonly subMchId: string | null;
+}
+
 /** Returns whether the resource names our merchant, and our app if it names an app. Refunds name none. */
-export function isOurResource(
-  resource: unknown,
-  { mchId, appId }: { readonly mchId: string; readonly appId: string },
-): boolean {
+export function isOurResource(resource: unknown, { mchId, appId, subMchId }: WechatPayMerchant): boolean {
   const isCombined = at(resource, 'combine_out_trade_no') !== undefined;
-  const app = at(resource, isCombined ? 'combine_appid' : 'appid');
-  const merchants = isCombined
-    ? [at(resource, 'combine_mchid'), ...listAt(resource, 'sub_orders').map((order) => at(order, 'mchid'))]
-    : [at(resource, 'mchid')];
-  return merchants.every((merchant) => merchant === mchId) && (app === undefined || app === appId);
+  const payments = isCombined ? listAt(resource, 'sub_orders') : [resource];
+  const [merchant, app] = isCombined
+    ? ['combine_mchid', 'combine_appid']
+    : subMchId === null
+      ? ['mchid', 'appid']
+      : ['sp_mchid', 'sp_appid'];
+  const ofPayment = isCombined || subMchId === null ? 'mchid' : 'sp_mchid';
+  return (
+    (at(resource, app) ?? appId) === appId &&
+    at(resource, merchant) === mchId &&
+    payments.every((payment) => at(payment, ofPayment) === mchId) &&
+    payments.every((payment) => at(payment, 'sub_mchid') === (subMchId ?? undefined))
+  );
 }
 
 /** Reads the facts of a callback: one payment or refund, or each order that one payment combines. */

@@ -1,7 +1,12 @@
 import { createDecipheriv } from 'node:crypto';
 import { at, decodeBase64, parseJsonObject, textAt, timeAt } from './parsing.js';
 import type { PaymentCallback, PaymentProvider, Refusal, Verification } from './payment-provider.js';
-import { isOurResource, readResource, wechatPayFields } from './wechatpay-resource.js';
+import {
+  isOurResource,
+  readResource,
+  wechatPayFields,
+  type WechatPayMerchant,
+} from './wechatpay-resource.js';
 import type { WechatPayKeys } from './wechatpay-keys.js';
 import {
   fieldsAt,
@@ -26,13 +31,10 @@ const rsaSha256 = 'WECHATPAY2-SHA256-RSA2048';
 export function makeWechatPay({
   keys,
   apiV3Keys,
-  mchId,
-  appId,
-}: {
+  ...merchant
+}: WechatPayMerchant & {
   readonly keys: WechatPayKeys;
   readonly apiV3Keys: readonly Buffer[];
-  readonly mchId: string;
-  readonly appId: string;
 }): PaymentProvider {
   return {
     // The platform does not read the body of a 200. Its older documents require this one.
@@ -73,7 +75,7 @@ export function makeWechatPay({
     if (resource === null) return verifiedUnreadable('resource', body);
     return verified({
       key,
-      isOurs: isOurResource(resource, { mchId, appId }),
+      isOurs: isOurResource(resource, merchant),
       notifications: readResource(type, resource, timeAt(message, 'create_time')),
       fields: { ...fieldsAt(message, ['id', 'event_type']), ...fieldsAt(resource, wechatPayFields) },
     });

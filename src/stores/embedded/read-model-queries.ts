@@ -80,13 +80,17 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectIdsUp = selectIds('AND id > ?', 'ASC');
   const selectIdsDown = selectIds('', 'DESC');
   const selectIdsBefore = selectIds('AND id < ?', 'DESC');
-  const selectInOrder = connection.query<DocumentsRow>(
-    inOneRow(
-      `SELECT ${documentColumns} FROM ${indexedDocuments}
-       WHERE index_entries.collection = ${collectionNumber} AND field = ? AND (value, index_entries.id) > (?, ?)
-       ORDER BY value, index_entries.id LIMIT ?`,
-    ),
-  );
+  const selectInOrder = (following: string, order: 'ASC' | 'DESC'): Query<DocumentsRow> =>
+    connection.query<DocumentsRow>(
+      inOneRow(
+        `SELECT ${documentColumns} FROM ${indexedDocuments}
+         WHERE index_entries.collection = ${collectionNumber} AND field = ? ${following}
+         ORDER BY value ${order}, index_entries.id ${order} LIMIT ?`,
+      ),
+    );
+  const selectUp = selectInOrder('AND (value, index_entries.id) > (?, ?)', 'ASC');
+  const selectDown = selectInOrder('', 'DESC');
+  const selectDownBefore = selectInOrder('AND (value, index_entries.id) < (?, ?)', 'DESC');
   const pageQueries = new Map<string, Query<DocumentsRow>>();
   const knownIndexes = new Set<string>();
 
@@ -117,9 +121,13 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       for (const { body } of found) assertHas(body, where);
       return found;
     },
-    findInOrder: (collection, { orderBy, after = beforeAll, limit }) => {
+    findInOrder: (collection, { orderBy, after, descending = false, limit }) => {
       assertIndexed(collection, orderBy);
-      return toDocuments(selectInOrder.get(collection, orderBy, after.value, after.id, limit));
+      if (descending && after === undefined) return toDocuments(selectDown.get(collection, orderBy, limit));
+      const { value, id } = after ?? beforeAll;
+      return toDocuments(
+        (descending ? selectDownBefore : selectUp).get(collection, orderBy, value, id, limit),
+      );
     },
     ids: (collection, { where, after, descending = false, limit }) => {
       assertIndexed(collection, where.field);

@@ -122,17 +122,19 @@ export function makeDocumentQueries({
       );
       return found.map((document) => parseStored(storedId, document, collection)._id);
     },
-    findInOrder: async (collection, { orderBy, after, limit }) => {
+    findInOrder: async (collection, { orderBy, after, descending = false, limit }) => {
       const path = storedPath(orderBy);
       // A comparison with a string matches only strings, so one range of the index holds all requested documents.
+      const [from, beyond] = descending ? (['$lte', '$lt'] as const) : (['$gte', '$gt'] as const);
       const filter: StringId =
         after === undefined
           ? { [path]: { $gte: '' } }
           : {
-              [path]: { $gte: after.value },
-              $or: [{ [path]: { $gt: after.value } }, { _id: { $gt: after.id } }],
+              [path]: { [from]: after.value },
+              $or: [{ [path]: { [beyond]: after.value } }, { _id: { [beyond]: after.id } }],
             };
-      return query(collection, filter, { limit, sort: { [path]: 1, _id: 1 } });
+      const direction = descending ? -1 : 1;
+      return query(collection, filter, { limit, sort: { [path]: direction, _id: direction } });
     },
     scan: async (collection, { after, limit }) => query(collection, idAfter(after, false), { limit }),
   };

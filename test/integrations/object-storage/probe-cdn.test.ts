@@ -26,22 +26,31 @@ interface Place {
   readonly allowed?: readonly string[];
 }
 
-function probe({ storage, cdn, mode = 'rewrite', lookup = onLoopback, allowed = ['127.0.0.0/8'] }: Place) {
+const plain = { hasPublicEndpoint: false, origins: [] };
+
+async function probe({
+  storage,
+  cdn,
+  mode = 'rewrite',
+  lookup = onLoopback,
+  allowed = ['127.0.0.0/8'],
+}: Place) {
   const http = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(allowed),
     lookup,
     ca: cdnAuthority,
   });
-  const host = `127.0.0.1:${storage.port}`;
+  const place = { protocol: 'http:', host: `127.0.0.1:${storage.port}`, pathPrefix: '/media/' } as const;
   const urls = makeStorageUrls(
     {
-      ...{ provider: 's3', protocol: 'http:', host, publicHost: host, pathPrefix: '/media/' },
+      ...{ provider: 's3', ...place, client: place },
       ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: `${cdnHost}:${cdn.port}`, mode },
     },
     { id: 'an access key', secret: 'a secret key' },
   );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
-  return run({ urls, basePath: 'videos', cdn: mode }, AbortSignal.timeout(10_000));
+  const target = { urls, basePath: 'videos', cdn: mode, ...plain };
+  return (await run(target, AbortSignal.timeout(10_000))).failure;
 }
 
 const object = 'videos/.stowage-probe-an-id';
@@ -176,16 +185,18 @@ async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode
   t.is(place.storage.objects.size, 0);
 }
 
-function probeEndpoint(host: string) {
+async function probeEndpoint(host: string) {
+  const place = { protocol: 'https:', host, pathPrefix: '/media/' } as const;
   const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
   const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
   const urls = makeStorageUrls(
     {
-      ...{ provider: 's3', protocol: 'https:', host, publicHost: host, pathPrefix: '/media/' },
+      ...{ provider: 's3', ...place, client: place },
       ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: '', mode: 'rewrite' },
     },
     { id: 'an access key', secret: 'a secret key' },
   );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
-  return run({ urls, basePath: 'videos', cdn: null }, AbortSignal.timeout(10_000));
+  const target = { urls, basePath: 'videos', cdn: null, ...plain };
+  return (await run(target, AbortSignal.timeout(10_000))).failure;
 }

@@ -36,7 +36,7 @@ interface Place {
 
 const cdnDomain = 'cdn.example.org';
 
-function probe(place: Place) {
+async function probe(place: Place) {
   const { storage, protocol = 'http:', clock = now } = place;
   const outgoing = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(['127.0.0.0/8']),
@@ -52,7 +52,7 @@ function probe(place: Place) {
     provider: 's3',
     protocol,
     host: place.host ?? `127.0.0.1:${storage.port}`,
-    publicHost: place.host ?? `127.0.0.1:${storage.port}`,
+    client: { protocol, host: place.host ?? `127.0.0.1:${storage.port}`, pathPrefix: '/media/' },
     pathPrefix: '/media/',
     bucket: 'media',
     region: 'eu-west-1',
@@ -62,7 +62,8 @@ function probe(place: Place) {
   const run = makeProbeBucket({ http, now: clock, makeId: () => 'an-id' });
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
   const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
-  return run(target, AbortSignal.timeout(5_000));
+  const plain = { hasPublicEndpoint: false, origins: [] };
+  return (await run({ ...target, ...plain }, AbortSignal.timeout(5_000))).failure;
 }
 
 const error = (status: number, code: string, more = ''): Fault => ({

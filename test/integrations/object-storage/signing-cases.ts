@@ -18,7 +18,7 @@ export interface SigningCase {
 /** The time at which all cases are signed. */
 export const signedAt = new Date('2026-11-21T10:00:00.000Z');
 
-const keys = [
+const plainKeys = [
   'a.txt',
   'videos/2026/clip.mp4',
   'ordner/ä ö ü/größe.jpg',
@@ -31,7 +31,11 @@ const keys = [
   '[a]{b}|c^d`e',
   'trailing.',
   'x'.repeat(200),
+  'empty//segments///at/',
 ];
+/** Only Amazon S3 has keys that begin with a slash. */
+const keysOf = (provider: StorageProvider): readonly string[] =>
+  provider === 's3' ? [...plainKeys, '/first//'] : plainKeys;
 
 const overrides: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -88,7 +92,7 @@ const temporary: StorageKeys = { ...lasting, sessionToken: 'FwoGZXIvYXdzE/token+
 export function signingCases(provider: StorageProvider): readonly SigningCase[] {
   const cases: SigningCase[] = [];
   for (const place of places[provider]) {
-    for (const key of keys) {
+    for (const key of keysOf(provider)) {
       for (const query of overrides) {
         cases.push({
           ...{ provider, ...place, key, query },
@@ -115,7 +119,7 @@ export function signingCases(provider: StorageProvider): readonly SigningCase[] 
 /** Returns uploads with the service's headers: media type and length pinned. */
 export function pinnedUploads(provider: StorageProvider): readonly SigningCase[] {
   return places[provider].flatMap((place) =>
-    keys.map((key, index) => ({
+    keysOf(provider).map((key, index) => ({
       ...{ provider, ...place, key, query: {} },
       keys: index % 2 === 0 ? lasting : temporary,
       method: 'PUT' as const,
@@ -137,7 +141,11 @@ export function headerCases(provider: StorageProvider): readonly HeaderCase[] {
     return [
       { ...common, method: 'GET' as const, key: '', query: { 'max-keys': '1' } },
       { ...common, method: 'GET' as const, key: '', query: { 'max-keys': '1', prefix: "videos/ü (1)*!'" } },
-      ...keys.map((key, index) => ({ ...common, ...headerRequests[index % 2 === 0 ? 0 : 1], key })),
+      ...keysOf(provider).map((key, index) => ({
+        ...common,
+        ...headerRequests[index % 2 === 0 ? 0 : 1],
+        key,
+      })),
     ];
   });
 }

@@ -156,3 +156,41 @@ test('The acknowledgement of Alipay is its word', (t) => {
   t.is(alipay.acknowledgement.contentType, 'text/plain; charset=utf-8');
   t.is(alipay.get, 'shows');
 });
+
+test('An unused field cannot be moved into the value of a used one', async (t) => {
+  const genuine: Readonly<Record<string, string>> = {
+    ...fields,
+    ...{
+      auth_app_id: '1',
+      notify_time: '2026-01-02 11:04:05',
+      point_amount: '0.00',
+      subject: '容量',
+      version: '1.0',
+    },
+  };
+  t.is((await alipay.verify(callback(genuine))).kind, 'verified');
+  const names = Object.keys(genuine)
+    .filter((name) => name !== 'sign_type')
+    .sort();
+  let moved = 0;
+  for (const [place, name] of names.entries()) {
+    const after = names[place + 1];
+    if (after === undefined || !usedByAlipay.includes(name)) continue;
+    const merged = Object.fromEntries(Object.entries(genuine).filter(([one]) => one !== after));
+    merged[name] = `${genuine[name] ?? ''}&${after}=${genuine[after] ?? ''}`;
+    t.deepEqual(textOf(merged), textOf(genuine));
+    t.deepEqual(await alipay.verify(callback(merged)), { kind: 'refused', reason: 'malformed' }, name);
+    moved += 1;
+  }
+  t.true(moved >= 5, `${moved} fields`);
+});
+
+const usedByAlipay = [
+  'app_id',
+  'notify_id',
+  'out_trade_no',
+  'seller_id',
+  'trade_status',
+  'total_amount',
+  'trade_no',
+];

@@ -111,3 +111,28 @@ test('The acknowledgement of the gateway is its word, by GET and by POST', (t) =
   t.is(epay.acknowledgement.body, 'success');
   t.is(epay.get, 'settles');
 });
+
+test('Parameters that a newer gateway signs are part of the text and change nothing', async (t) => {
+  const newer = { api_trade_no: 'A1', buyer: 'buyer-7', endtime: '2026-01-02 11:04:00', version: '2' };
+  const plain = await verifiedBy(epay, callback(fields));
+  const signed = await verifiedBy(epay, callback({ ...fields, ...newer }));
+  t.deepEqual({ ...signed }, { ...plain });
+  t.deepEqual(
+    await epay.verify(callback({ ...fields, ...newer, buyer: 'x' }, signOf(textOf({ ...fields, ...newer })))),
+    {
+      kind: 'refused',
+      reason: 'wrong_signature',
+    },
+  );
+});
+
+test('A further parameter cannot be moved into the value of one that counts, or the other way round', async (t) => {
+  const genuine: Readonly<Record<string, string>> = { ...fields, pidx: '7' };
+  const { pidx, ...rest } = genuine;
+  const merged = { ...rest, pid: `${rest['pid'] ?? ''}&pidx=${pidx ?? ''}` };
+  t.is(textOf(merged), textOf(genuine));
+  const swallowed = { ...fields, a: `1&money=0.01` };
+  for (const form of [merged, swallowed]) {
+    t.deepEqual(await epay.verify(callback(form)), { kind: 'refused', reason: 'malformed' });
+  }
+});

@@ -99,7 +99,7 @@ const paidSession = tells(paid(999, 'USD'), order, intent);
 const refundTold = (status: 'pending' | 'succeeded' | 'failed') =>
   tells({ kind: 'refund', refund_id: refund.id, status, ...money(400, 'USD') }, null, intent);
 const disputeTold = (status: 'open' | 'won' | 'lost') =>
-  tells({ kind: 'dispute', dispute_id: dispute.id, status }, null, intent);
+  tells({ kind: 'dispute', dispute_id: dispute.id, status, ...money(999, 'USD') }, null, intent);
 
 export const stripeMessages: readonly PaymentMessage[] = [
   event('checkout.session.completed', session, paidSession, { title: 'a session is completed and paid' }),

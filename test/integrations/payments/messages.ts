@@ -33,7 +33,7 @@ export const secrets = {
 } as const;
 
 export const merchant = {
-  wechatpay: { mchId: '1900000109', appId: 'wxd678efh567hg6787' },
+  wechatpay: { mchId: '1900000109', appId: 'wxd678efh567hg6787', subMchId: null },
   alipay: { appId: '2021000000000001', sellerId: '2088000000000001' },
   paypal: { webhookId: '7AB12345CD678901E' },
   epay: { pid: '1001' },

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
+import { orderNumber } from '../../../src/domain/order/number.js';
 import type { FoundCertificates } from '../../../src/integrations/payments/paypal-certificates.js';
 import { makePayPal } from '../../../src/integrations/payments/paypal.js';
 import { paypalMessages } from './messages-paypal.js';
@@ -155,4 +156,52 @@ test('A dispute is won or lost as PayPal says, and amounts have the decimals of 
       { kind: 'paid', amount, currency: currency_code },
     ]);
   }
+});
+
+/** Reads an event of the vectors with these fields of its resource. */
+async function readResource(title: string, changes: Readonly<Record<string, unknown>>) {
+  const { message } = paypalMessages.find((one) => one.title === title) ?? {};
+  const { resource } = message as { readonly resource: Readonly<Record<string, unknown>> };
+  const body = JSON.stringify({ ...message, resource: { ...resource, ...changes } });
+  return (await verifiedBy(paypal, callback(body))).notifications;
+}
+
+test('The total of refunds counts only when the refund has succeeded', async (t) => {
+  for (const [status, kinds] of [
+    ['PENDING', ['refund']],
+    ['FAILED', ['refund']],
+    ['CANCELLED', ['refund']],
+    ['COMPLETED', ['refund', 'refunded-in-total']],
+  ] as const) {
+    const told = await readResource('PAYMENT.CAPTURE.REFUNDED', { status });
+    t.deepEqual(
+      told.map(({ fact }) => fact.kind),
+      [...kinds],
+      status,
+    );
+  }
+});
+
+test('A foreign custom_id does not hide the number in invoice_id', async (t) => {
+  const ours = orderNumber('019b7d00-0000-7000-8000-00000000a001');
+  const [told] = await readResource('PAYMENT.CAPTURE.COMPLETED', { custom_id: 'cart-7', invoice_id: ours });
+  t.is(told?.order_number, ours);
+});
+
+test('A dispute about one capture names its amount, and a dispute about several names none', async (t) => {
+  const money = (value: string) => ({ value, currency_code: 'USD' });
+  const one = {
+    disputed_transactions: [{ seller_transaction_id: 'C1', custom: order }],
+    dispute_amount: money('5.00'),
+  };
+  const [opened] = await readResource('CUSTOMER.DISPUTE.CREATED', one);
+  t.like(opened?.fact, { status: 'open', amount: 500, currency: 'USD' });
+  const outcome = { outcome_code: 'RESOLVED_BUYER_FAVOUR', amount_refunded: money('2.00') };
+  const [lost] = await readResource('the buyer is right', { ...one, dispute_outcome: outcome });
+  t.like(lost?.fact, { status: 'lost', amount: 200, currency: 'USD' });
+  const several = await readResource('CUSTOMER.DISPUTE.CREATED', { dispute_amount: money('5.00') });
+  t.deepEqual(
+    several.map(({ fact }) => 'amount' in fact),
+    [false, false],
+  );
 });

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
+import { orderNumber } from '../../../src/domain/order/number.js';
 import { makeStripe } from '../../../src/integrations/payments/stripe.js';
 import { stripeMessages } from './messages-stripe.js';
 import { arrivesAt, order, secrets, unreadable } from './messages.js';
@@ -158,4 +159,50 @@ test('Rare statuses have the meaning that Stripe documents', async (t) => {
   t.deepEqual(await factOf('payment_intent.succeeded', { ...intent, amount: 999, amount_received: 500 }), {
     ...{ kind: 'paid', amount: 500, currency: 'USD' },
   });
+});
+
+/** Reads the session with these fields of its object. */
+async function readSession(changes: Readonly<Record<string, unknown>>) {
+  const { data } = session as { readonly data: { readonly object: Readonly<Record<string, unknown>> } };
+  const changed = { ...session, data: { object: { ...data.object, ...changes } } };
+  const [told] = (await verifiedBy(stripe, signed(changed))).notifications;
+  return told;
+}
+
+test('Tax, shipping and a discount change the money that moves and not the price that is compared', async (t) => {
+  for (const [amount_subtotal, amount_total, fact] of [
+    [999, 1_230, { kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }],
+    [999, 500, { kind: 'paid', amount: 999, currency: 'USD', charged: 500 }],
+    [999, 0, { kind: 'paid', amount: 999, currency: 'USD', charged: 0 }],
+    [999, 999, { kind: 'paid', amount: 999, currency: 'USD' }],
+  ] as const) {
+    t.deepEqual((await readSession({ amount_subtotal, amount_total }))?.fact, fact);
+  }
+  t.deepEqual(
+    (await readSession({ amount_subtotal: '999' }))?.fact,
+    unreadable('data.object.amount_subtotal'),
+  );
+});
+
+test('A session of a subscription pays no order, and an operator sees it', async (t) => {
+  const subscription = { mode: 'subscription', payment_intent: null, invoice: 'in_1', subscription: 'sub_1' };
+  const told = await readSession(subscription);
+  t.like(told, { order_number: order, fact: unreadable('data.object.mode') });
+  t.is((await readSession({ mode: 'payment' }))?.fact.kind, 'paid');
+});
+
+test('A foreign client_reference_id does not hide the number in the metadata', async (t) => {
+  const ours = orderNumber('019b7d00-0000-7000-8000-00000000a001');
+  for (const foreign of ['cart-7', '01HZY3T9QK0M5N2P4R6S8V0W1X', 'x']) {
+    const told = await readSession({ client_reference_id: foreign, metadata: { order_id: ours } });
+    t.is(told?.order_number, ours, foreign);
+  }
+  t.is((await readSession({ client_reference_id: 'cart-7', metadata: {} }))?.order_number, 'cart-7');
+});
+
+test('A dispute names the disputed part of the payment', async (t) => {
+  const message = messageOf('a dispute is lost') as { readonly data: { readonly object: object } };
+  const part = { ...message, data: { object: { ...message.data.object, amount: 100 } } };
+  const [told] = (await verifiedBy(stripe, signed(part))).notifications;
+  t.like(told?.fact, { kind: 'dispute', status: 'lost', amount: 100, currency: 'USD' });
 });

@@ -14,7 +14,7 @@ const digestsOf: Readonly<Record<PaymentProviderName, string>> = {
   alipay: '2cdf9e4480185933a221ebadc476b74b72c6e2c1774d9bc910a2bbff42d17a2e',
   paypal: 'bcd27890706b12a5c5495ef384bea145b6703c534c0abaaf85938b31620314e5',
   standard: 'c71c34f8268e077b1d5e0937011fd859d8ebdc9dc8444d731a1daa925febdea6',
-  epay: 'a87af51307762e83d79faeb0f5e07dca9ae9482001e97f112a54b8f6539a3292',
+  epay: '005860df6ded141331f633c2156695eac97a3c83ee8212f28f8f011467395861',
 };
 
 for (const name of paymentProvider.options) {

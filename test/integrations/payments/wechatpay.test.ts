@@ -1,5 +1,6 @@
 import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
+import type { WechatPayKeys } from '../../../src/integrations/payments/wechatpay-keys.js';
 import { makeWechatPay } from '../../../src/integrations/payments/wechatpay.js';
 import { wechatpayMessages } from './messages-wechatpay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages.js';
@@ -8,10 +9,12 @@ import { verifiedBy } from './vectors.js';
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const serial = 'PUB_KEY_ID_1';
 const apiV3Key = Buffer.from(secrets.wechatpayApiV3Key);
+const keysOf: WechatPayKeys = (name) =>
+  name === serial ? { key: pair.publicKey, validFrom: -Infinity, validTo: Infinity } : null;
 const wechatpay = makeWechatPay({
   ...merchant.wechatpay,
   apiV3Keys: [apiV3Key],
-  keys: (name) => (name === serial ? { key: pair.publicKey, validFrom: -Infinity, validTo: Infinity } : null),
+  keys: keysOf,
 });
 const [payment] = wechatpayMessages;
 
@@ -169,4 +172,43 @@ test('A signature with a time too far off in either direction is refused', async
 test("The acknowledgement has the platform's form", (t) => {
   t.deepEqual(JSON.parse(wechatpay.acknowledgement.body), { code: 'SUCCESS', message: 'OK' });
   t.is(wechatpay.get, undefined);
+});
+
+test('A service provider takes the callbacks of its sub-merchant and of no other merchant', async (t) => {
+  const { mchId, appId } = merchant.wechatpay;
+  const subMchId = '1900000110';
+  const partner = makeWechatPay({ ...merchant.wechatpay, subMchId, apiV3Keys: [apiV3Key], keys: keysOf });
+  const own = JSON.parse(clear) as Readonly<Record<string, unknown>>;
+  const ofPartner = {
+    ...own,
+    mchid: undefined,
+    appid: undefined,
+    sp_mchid: mchId,
+    sp_appid: appId,
+    sub_mchid: subMchId,
+  };
+  const isOurs = async (provider: typeof partner, resource: object) =>
+    (await verifiedBy(provider, withResource(seal(JSON.stringify(resource))))).isOurs;
+  t.true(await isOurs(partner, ofPartner));
+  t.false(await isOurs(partner, { ...ofPartner, sub_mchid: '1900000111' }));
+  t.false(await isOurs(partner, { ...ofPartner, sp_mchid: '1900000111' }));
+  t.false(await isOurs(partner, { ...ofPartner, sp_appid: 'wx1' }));
+  t.false(await isOurs(partner, own), 'a payment of the service provider itself');
+  t.false(await isOurs(wechatpay, ofPartner), 'a merchant without the setting');
+  t.true(await isOurs(wechatpay, own));
+  const sub = {
+    mchid: mchId,
+    sub_mchid: subMchId,
+    out_trade_no: order,
+    transaction_id: 't1',
+    trade_state: 'SUCCESS',
+  };
+  const combined = {
+    combine_mchid: mchId,
+    combine_appid: appId,
+    combine_out_trade_no: 'C1',
+    sub_orders: [sub],
+  };
+  t.true(await isOurs(partner, combined));
+  t.false(await isOurs(partner, { ...combined, sub_orders: [sub, { ...sub, sub_mchid: '1900000111' }] }));
 });

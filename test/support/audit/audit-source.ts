@@ -50,7 +50,12 @@ export function makeIdleAudit({
   const log = makeAuditLog(
     {
       ...{ sequencer, stateStore, clock, random },
-      signer: { pass: () => Promise.resolve(null) },
+      signer: {
+        pass: () => Promise.resolve(null),
+        empty: () => {
+          throw new Error('this log has no witness to ask');
+        },
+      },
       witnesses: makeWitnesses({ witnesses: [], tree, post, clock }),
       found: sweep.found,
     },

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { makeFixedAgentSecrets } from '../../../src/keys/agent-secrets.js';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { ProjectAccess } from '../../../projections/projects/reader.js';
@@ -57,11 +58,13 @@ export async function startTestHttp(
   {
     routes,
     limits,
+    agentSecrets = [],
     ...deps
   }: {
     readonly routes: readonly Route[];
     readonly limits?: Partial<ServerLimits>;
-  } & Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
+  } & Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock' | 'agentSecrets'>> & {
+      readonly agentSecrets?: HttpDeps['agentSecrets'] | readonly (string | undefined)[];
       readonly clock?: TestClock;
       readonly rates?: HttpDeps['limits'];
     },
@@ -83,11 +86,13 @@ export async function startTestHttp(
     logger: pino({ level: 'debug' }, { write: (line) => logLines.push(line) }),
     registry,
     trustedProxies: [],
-    agentSecrets: [],
     version: '0.0.0',
     publicUrl: 'http://localhost',
+    passwordRules: 'at least 10 characters',
+    available: { mail: true, passkeys: false },
     limits: deps.rates ?? {},
     ...deps,
+    agentSecrets: 'digests' in agentSecrets ? agentSecrets : makeFixedAgentSecrets(agentSecrets),
     clock,
   });
   const server = await startHttpServer({
@@ -159,8 +164,14 @@ const documents = new Map<string, OpenApiDocument>();
  * Returns the same object for the same text, so that the checks of a document are built once for all services of a
  * process.
  */
+const described = {
+  version: '0.0.0',
+  publicUrl: 'http://localhost',
+  passwordRules: 'at least 10 characters',
+};
+
 function published(routes: readonly Route[]): OpenApiDocument {
-  const text = JSON.stringify(makeOpenApi(routes, { version: '0.0.0', publicUrl: 'http://localhost' }));
+  const text = JSON.stringify(makeOpenApi(routes, described));
   const document = documents.get(text) ?? (JSON.parse(text) as OpenApiDocument);
   documents.set(text, document);
   return document;

@@ -64,13 +64,17 @@ function asJson(text: string): unknown {
   }
 }
 
-/** Checks the reply to a path or method that no route serves: it is a usual error reply. */
-function breachesOfUnrouted({ status }: ReceivedReply): readonly string[] {
+/** Checks the reply to a path or method that no route serves: it is a usual error reply, or that of a preflight. */
+function breachesOfUnrouted({ method, status }: ReceivedReply): readonly string[] {
+  if (method === 'OPTIONS' && status === 204) return [];
   return [400, 404, 405, 414].includes(status) ? [] : [`an unknown route answered ${status}`];
 }
 
 function operationFor(document: OpenApiDocument, { method, path }: ReceivedReply): OpenApiOperation | null {
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  // A path without parameters is another one than that of a resource: OpenAPI 3.1, 4.8.8.2.
+  const fixed = document.paths[path];
+  if (fixed !== undefined) return fixed[verb] ?? null;
   for (const [template, operations] of Object.entries(document.paths)) {
     const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
     const operation = pattern.test(path) ? operations[verb] : undefined;

@@ -9,6 +9,7 @@ import type { ProjectEvent } from '../../../src/domain/project/events.js';
 import type { SecurityNoticeEvent } from '../../../src/domain/security-notice/events.js';
 import type { SessionEvent } from '../../../src/domain/session/events.js';
 import type { ShareAccessEvent } from '../../../src/domain/share-access/events.js';
+import type { ShareMailEvent } from '../../../src/domain/share-mail/events.js';
 import type { ShareEvent } from '../../../src/domain/share/events.js';
 import type { StorageEvent } from '../../../src/domain/storage/events.js';
 import type { TransactionEvent } from '../../../src/domain/transaction/events.js';
@@ -30,7 +31,7 @@ import {
   testId,
   userId,
 } from './ids.js';
-import { description } from './node.js';
+import { description, nodeModeChanged, nodeStatusChanged } from './node.js';
 import { sealedExample } from './sealed.js';
 
 type Examples<Event extends DomainEvent> = {
@@ -125,6 +126,8 @@ const project: Examples<ProjectEvent> = {
   ProjectCreated: { name: 'Launch', owner_id: userId },
   ProjectRenamed: { name: 'Line\nbreak' },
   TwoFactorRequirementChanged: { require_2fa: true },
+  AccentColorChanged: { accent_color: '#0a7f5a' },
+  OpenSharesChanged: { open_shares: true },
   ProjectDeleted: {},
   MemberInvited: { ...invitation, email, email_digest: digest, role: 'admin', invited_by: userId },
   InvitationMailed: { ...invitation, outcome },
@@ -147,7 +150,7 @@ const project: Examples<ProjectEvent> = {
   DefaultStorageChanged: { storage_id: storageId },
 };
 
-const connection = { endpoint: '', bucket: 'media', region: 'eu-west-1' };
+const connection = { endpoint: '', public_endpoint: '', bucket: 'media', region: 'eu-west-1' };
 const configuration = { name: 'Originals', ...connection, base_path: '', cdn_domain: '' };
 const credentials = { version: 2, sealed: { secret_key: secret } };
 const storage: Examples<StorageEvent> = {
@@ -157,9 +160,16 @@ const storage: Examples<StorageEvent> = {
   },
   StorageChanged: configuration,
   StorageCredentialsReplaced: { credentials },
-  StorageDeliveryChanged: { mode: 'public' },
+  StorageDeliveryChanged: {
+    mode: 'token',
+    token: { scheme: 'alibaba_a', valid_seconds: 60, credentials: { version: 3, sealed: { key: secret } } },
+  },
   StorageTestStarted: { test_id: testId, candidate: { ...connection, credentials } },
-  StorageTestSucceeded: { test_id: testId },
+  StorageTestSucceeded: {
+    test_id: testId,
+    warnings: [{ code: 'cors_missing', origins: ['https://app.example.com'], cause: null }],
+  },
+  StorageCorsSet: { origins: ['https://app.example.com'], refused: [] },
   StorageTestFailed: { test_id: otherTestId, code: 'write_denied', hint: null },
   StorageDisabled: {},
   StorageEnabled: {},
@@ -169,17 +179,56 @@ const storage: Examples<StorageEvent> = {
 const asset: Examples<AssetEvent> = {
   AssetAdded: {
     ...{ project_id: projectId, storage_id: storageId, name: 'Clip', object_key: 'clip.mp4' },
-    ...{ media_type: 'video/mp4', size: 4, renditions: [] },
+    ...{ media_type: 'video/mp4', size: 4, renditions: [], tags: ['rivers'], upload: 'pending' },
   },
+  AssetUploadExpected: { attempt: 1, check_at: until },
+  AssetUploadChecksEnded: {},
+  AssetUploadVerified: { size: 4, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: digest },
+  AssetUploadMismatched: {
+    ...{ size: 5, entity_tag: 'a-tag', media_type: null, sha256: null },
+    differs: ['size'],
+  },
+  AssetUploadMissing: {},
+  AssetMultipartStarted: {
+    ...{ upload_id: testId, bucket_upload_id: 'an-id', part_size: 16_777_216 },
+    ...{ storage_id: storageId, object_key: 'clip.mp4', abort_at: until },
+  },
+  AssetMultipartAbortPutOff: { upload_id: testId, attempt: 2, abort_at: until },
+  AssetMultipartEnded: { upload_id: testId, outcome: 'completed' },
+  AssetDeletionRequested: {
+    ...{ project_id: projectId, storage_id: storageId, endpoint: '', bucket: 'media' },
+    ...{ region: 'eu-central-1', base_path: '' },
+    object_keys: ['clip.mp4', 'a.vtt'],
+  },
+  AssetDeletionPutOff: {
+    ...{ attempt: 2, delete_at: until, kept: ['a.vtt'] },
+    left: [{ object_key: 'clip.mp4', cause: 'delete_denied', provider_code: 'AccessDenied' }],
+  },
+  AssetDeletionEnded: { left: [], kept: ['a.vtt'] },
   AssetRenamed: { name: 'Film' },
+  AssetTagged: { tags: ['rivers', 'Köln'] },
+  AssetFileChanged: { media_type: 'video/webm', size: 5, capacity: { project_id: projectId, bytes: 1 } },
+  AssetRenditionPut: {
+    rendition: { kind: 'subtitles', object_key: 'a.vtt', media_type: 'text/vtt', size: 3, language: 'de' },
+    capacity: { project_id: projectId, bytes: 3 },
+  },
+  AssetRenditionRemoved: {
+    kind: 'subtitles',
+    language: 'de',
+    capacity: { project_id: projectId, bytes: -3 },
+  },
   AssetRemoved: { project_id: projectId, bytes: 4 },
 };
 
-const terms = { expires_at: until, max_uses: 2, allow_download: true };
+const terms = {
+  ...{ expires_at: until, max_uses: 2, allow_download: true, title: secret, note: secret },
+  ...{ frame_ancestors: ['https://www.example.com'], notify_sharer: true },
+};
 const share: Examples<ShareEvent> = {
   ShareCreated: {
-    ...{ project_id: projectId, asset_id: assetId, token: secret, token_digest: digest },
-    ...{ password_hash: secret, password_class: 'long', ...terms, created_by: userId },
+    ...{ project_id: projectId, asset_id: assetId, more_asset_ids: [otherTestId], tag: null },
+    ...{ token: secret, token_digest: digest, password_hash: secret },
+    ...{ password_class: 'long', ...terms, created_by: userId },
   },
   ShareChanged: { ...terms, expires_at: null, max_uses: null },
   SharePasswordChanged: { password_hash: secret, password_class: 'long' },
@@ -187,6 +236,14 @@ const share: Examples<ShareEvent> = {
   ShareVerificationThrottled: { failures: 20 },
   ShareGuessingLimitReached: {},
   ShareRevoked: {},
+};
+
+const shareMail: Examples<ShareMailEvent> = {
+  ShareMailRequested: {
+    ...{ project_id: projectId, share_id: shareId, number: 0, to: email, message: secret },
+    sent_by: userId,
+  },
+  ShareMailed: { number: 0, outcome },
 };
 
 const money = { amount: 1_999, currency: 'USD' };
@@ -198,15 +255,16 @@ const order: Examples<OrderEvent> = {
     ...{ provider: 'stripe', ...money, expires_at: until },
   },
   PaymentPending: { ...report, transaction_id: null },
-  PaymentCaptured: { ...report, ...money },
+  PaymentCaptured: { ...report, ...money, charged: 2_399 },
   PaymentFailed: { ...report, reason: 'canceled' },
   OrderExpired: {},
   OrderCanceled: {},
   RefundReported: { ...report, refund: { refund_id: 're-1', status: 'succeeded' }, ...money },
   DisputeOpened: { ...report, dispute_id: 'dp-1' },
-  DisputeClosed: { ...report, dispute_id: 'dp-1', outcome: 'won' },
+  DisputeClosed: { ...report, dispute_id: 'dp-1', outcome: 'won', amount: 100, currency: 'USD' },
   PaymentMismatchFound: { ...report, provider: 'paypal', reason: 'amount', fact: { kind: 'paid', ...money } },
   ReviewResolved: { callback: report.callback, action: 'apply', ...note },
+  GrantRecipientGone: { reason: 'project_deleted' },
   OrderFulfilled: {},
   FulfilmentRevoked: {},
 };
@@ -228,6 +286,7 @@ const payment: Examples<PaymentCallbackEvent> = {
   PaymentCallbackHeld: { reason: 'unknown_order' },
   PaymentCallbackResolved: { action: 'dismiss', order_id: null, ...note },
   PaymentCallbackSettled: { disposition: 'applied', order_id: orderId },
+  PaymentCallbackRecorded: note,
   PaymentCallbackConflicted: { fields_digest: otherDigest },
 };
 
@@ -236,17 +295,25 @@ const email_: Examples<EmailEvent> = {
   EmailReleased: { user_id: userId },
 };
 const securityNotice: Examples<SecurityNoticeEvent> = {
+  SecurityNoticeRequested: { kind: 'share_opened', share_id: shareId, opened_at: at },
   SecurityNoticeMailed: { user_id: userId, kind: 'passkey_added', outcome },
 };
 const shareAccess: Examples<ShareAccessEvent> = {
   ShareVerified: { share_id: shareId, project_id: projectId, client_ip_digest: digest },
+  ShareDownloaded: { share_id: shareId, asset_id: assetId },
 };
 const transaction: Examples<TransactionEvent> = {
   TransactionLinked: { order_id: orderId },
   CallbackParked: { callback: report.callback },
   CallbackUnparked: { callback: report.callback },
 };
-const node: Examples<NodeEvent> = { NodeRegistered: description, NodeChanged: description, NodeRemoved: {} };
+const node: Examples<NodeEvent> = {
+  NodeRegistered: description,
+  NodeChanged: description,
+  NodeStatusChanged: nodeStatusChanged.data,
+  NodeModeChanged: nodeModeChanged.data,
+  NodeRemoved: {},
+};
 
 const audit: Examples<AuditLogEvent> = {
   AuditRestarted: { previous_note: 'a note', reason: 'the disk was lost' },
@@ -256,4 +323,5 @@ const audit: Examples<AuditLogEvent> = {
 export const everyEvent = {
   ...{ user, session, project, storage, asset, share, order, payment, transaction, node, audit },
   ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
+  sharemail: shareMail,
 } as const;

@@ -17,4 +17,19 @@ export const nodeChanged = {
   type: 'NodeChanged',
   data: { ...description, lb_weight: 10 },
 } as const satisfies NodeEvent;
+export const nodeStatusChanged = {
+  type: 'NodeStatusChanged',
+  data: {
+    status: 'healthy',
+    consecutive_failures: 0,
+    consecutive_successes: 2,
+    last_checked_at: '2026-01-02T03:04:05.000Z',
+    sequence: 7,
+    because: 'check',
+  },
+} as const satisfies NodeEvent;
+export const nodeModeChanged = {
+  type: 'NodeModeChanged',
+  data: { mode: 'draining' },
+} as const satisfies NodeEvent;
 export const nodeRemoved = { type: 'NodeRemoved', data: {} } as const satisfies NodeEvent;

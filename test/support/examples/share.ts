@@ -1,5 +1,6 @@
 import type { ShareEvent } from '../../../src/domain/share/events.js';
 import type { ShareCommand } from '../../../src/domain/share/share.js';
+import type { StoredTerms } from '../../../src/domain/share/status.js';
 import { accessId, assetId, digest, projectId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
@@ -7,7 +8,8 @@ import { sealedExample } from './sealed.js';
 export const createShare = {
   type: 'Create',
   projectId,
-  assetId,
+  assetIds: [assetId],
+  tag: null,
   token: sealedExample('the token'),
   tokenDigest: digest,
   passwordHash: sealedExample('the hash'),
@@ -15,6 +17,10 @@ export const createShare = {
   expiresAt: new Date('2026-03-01T00:00:00.000Z'),
   maxUses: 2,
   allowDownload: true,
+  title: sealedExample('the title'),
+  note: null,
+  frameAncestors: ['https://www.example.com'],
+  notifySharer: true,
   createdBy: userId,
 } as const satisfies ShareCommand;
 
@@ -23,6 +29,8 @@ export const shareCreated = {
   data: {
     project_id: projectId,
     asset_id: assetId,
+    more_asset_ids: [] as string[],
+    tag: null,
     token: createShare.token,
     token_digest: digest,
     password_hash: createShare.passwordHash,
@@ -30,8 +38,18 @@ export const shareCreated = {
     expires_at: '2026-03-01T00:00:00.000Z',
     max_uses: 2,
     allow_download: true,
+    title: createShare.title,
+    note: null,
+    frame_ancestors: ['https://www.example.com'],
+    notify_sharer: true,
     created_by: userId,
   },
 } satisfies ShareEvent;
 export const shareUsed = { type: 'ShareUsed', data: { access_id: accessId } } satisfies ShareEvent;
 export const shareRevoked = { type: 'ShareRevoked', data: {} } satisfies ShareEvent;
+
+/** Terms without any limit, text or notice. */
+export const freeTerms: StoredTerms = {
+  ...{ expires_at: null, max_uses: null, allow_download: true, title: null, note: null },
+  ...{ frame_ancestors: [], notify_sharer: false },
+};

@@ -7,6 +7,7 @@ export const configuration: StorageConfiguration = {
   name: 'Media',
   provider: 'oss',
   endpoint: 'https://oss-cn-hangzhou.aliyuncs.com',
+  public_endpoint: '',
   bucket: 'rivers-media',
   region: 'cn-hangzhou',
   base_path: 'videos/2026',
@@ -29,7 +30,7 @@ export const testStarted = {
 } satisfies StorageEvent;
 export const testSucceeded = {
   type: 'StorageTestSucceeded',
-  data: { test_id: testId },
+  data: { test_id: testId, warnings: [] },
 } satisfies StorageEvent;
 export const testFailed = {
   type: 'StorageTestFailed',
@@ -55,6 +56,7 @@ export const candidateStarted = {
     test_id: otherTestId,
     candidate: {
       endpoint: configuration.endpoint,
+      public_endpoint: '',
       bucket: otherBucket.bucket,
       region: configuration.region,
       credentials: null,
@@ -63,7 +65,7 @@ export const candidateStarted = {
 } satisfies StorageEvent;
 export const candidateSucceeded = {
   type: 'StorageTestSucceeded',
-  data: { test_id: otherTestId },
+  data: { test_id: otherTestId, warnings: [] },
 } satisfies StorageEvent;
 export const candidateFailed = {
   type: 'StorageTestFailed',
@@ -72,6 +74,7 @@ export const candidateFailed = {
 
 /** Makes the event `StorageChanged` from a configuration. */
 export function changedTo(to: StorageConfiguration): Extract<StorageEvent, { type: 'StorageChanged' }> {
-  const { name, endpoint, bucket, region, base_path, cdn_domain } = to;
-  return { type: 'StorageChanged', data: { name, endpoint, bucket, region, base_path, cdn_domain } };
+  const { name, endpoint, public_endpoint, bucket, region, base_path, cdn_domain } = to;
+  const data = { name, endpoint, public_endpoint, bucket, region, base_path, cdn_domain };
+  return { type: 'StorageChanged', data };
 }

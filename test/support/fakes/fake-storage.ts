@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { type FakeCors, isCorsRequest, makeFakeCors } from './fake-cors.js';
+import { fakeList } from './fake-list.js';
+import { type FakeParts, makeFakeParts } from './fake-parts.js';
 
 /** A reply that the storage gives in place of the right one. */
 export interface FakeReply {
@@ -13,13 +17,14 @@ export interface FakeReply {
 /** The faulty answer to one kind of request. */
 export type Fault = FakeReply | 'cut' | 'silent';
 
-export type FakeOperation = 'list' | 'put' | 'get' | 'delete';
+export type FakeOperation = 'list' | 'put' | 'get' | 'head' | 'delete' | 'preflight' | 'cors';
 
 export interface FakeStorage {
   readonly port: number;
   /** The received requests in the form `PUT /bucket/key`. */
   readonly requests: readonly string[];
   readonly objects: ReadonlyMap<string, { readonly body: Buffer; readonly type: string }>;
+  readonly cors: FakeCors;
 }
 
 /**
@@ -31,11 +36,15 @@ export async function givenFakeStorage(
   faults: Partial<Record<FakeOperation, Fault>> = {},
 ): Promise<FakeStorage> {
   const objects = new Map<string, { readonly body: Buffer; readonly type: string }>();
+  const parts = makeFakeParts((path, body, type) => objects.set(path, { body, type }));
   const requests: string[] = [];
+  const cors = makeFakeCors();
   const server = createServer((request, response) => {
     requests.push(`${request.method ?? ''} ${request.url?.split('?')[0] ?? ''}`);
     const fault = faults[operationOf(request)];
-    if (fault === undefined) void answer(request, response, objects);
+    if (fault === undefined && isCorsRequest(request)) void cors.answer(request, response);
+    else if (/[?&]upload(?:s|Id)\b/.test(request.url ?? '')) void answerAboutParts(request, response, parts);
+    else if (fault === undefined) void answer(request, response, objects);
     else if (fault === 'cut') request.socket.destroy();
     else if (fault !== 'silent') {
       response.writeHead(fault.status, { 'content-type': 'application/xml', ...fault.headers });
@@ -48,13 +57,39 @@ export async function givenFakeStorage(
     server.closeAllConnections();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, requests, objects };
+  return { port: (server.address() as AddressInfo).port, requests, objects, cors };
 }
 
-function operationOf({ method, url }: IncomingMessage): FakeOperation {
+function operationOf(request: IncomingMessage): FakeOperation {
+  const { method, url } = request;
+  if (isCorsRequest(request)) return method === 'OPTIONS' ? 'preflight' : 'cors';
   if (method === 'PUT') return 'put';
   if (method === 'DELETE') return 'delete';
+  if (method === 'HEAD') return 'head';
   return url?.includes('max-keys') === true ? 'list' : 'get';
+}
+
+async function answerAboutParts(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: FakeParts,
+): Promise<void> {
+  const { method = '', url = '', headers } = request;
+  const body = await bodyOf(request).catch((error: unknown) => {
+    if (request.destroyed) return null;
+    throw error;
+  });
+  // A bucket keeps nothing of a part whose client broke off.
+  if (body === null) return;
+  const reply = parts.answer(method, url, headers['content-type'] ?? '', body);
+  response.writeHead(reply?.status ?? 400, { 'content-type': 'application/xml', ...reply?.headers });
+  response.end(reply?.body ?? '');
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 async function answer(
@@ -65,18 +100,17 @@ async function answer(
   const url = new URL(request.url ?? '/', 'http://storage');
   switch (operationOf(request)) {
     case 'list':
-      response.end('<?xml version="1.0"?><ListBucketResult></ListBucketResult>');
+      response.end(fakeList(objects, url));
       return;
     case 'put': {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
       objects.set(url.pathname, {
-        body: Buffer.concat(chunks),
+        body: await bodyOf(request),
         type: request.headers['content-type'] ?? '',
       });
       response.end();
       return;
     }
+    case 'head':
     case 'get': {
       const found = objects.get(url.pathname);
       if (found === undefined) {
@@ -84,11 +118,17 @@ async function answer(
         return;
       }
       const type = url.searchParams.get('response-content-type') ?? found.type;
+      const disposition = url.searchParams.get('response-content-disposition');
       const { body } = found;
       const range = rangeOf(body, request.headers.range);
       response.writeHead(range === null ? 200 : 206, {
         'content-type': type,
+        'content-length': range === null ? body.length : range.to - range.from + 1,
         'accept-ranges': 'bytes',
+        // A rule for CORS that allows every page to read.
+        'access-control-allow-origin': '*',
+        ...(disposition !== null && { 'content-disposition': disposition }),
+        etag: `"${hash('md5', body)}"`,
         ...(range && { 'content-range': `bytes ${range.from}-${range.to}/${body.length}` }),
       });
       response.end(range === null ? body : body.subarray(range.from, range.to + 1));
@@ -97,6 +137,10 @@ async function answer(
     case 'delete':
       objects.delete(url.pathname);
       response.writeHead(204).end();
+      return;
+    case 'preflight':
+    case 'cors':
+      throw new Error('the rules of the bucket answer this request');
   }
 }
 

@@ -77,7 +77,8 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       if (query.where !== undefined) assertIndexed(name, query.where.field);
       return Promise.resolve(inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit));
     },
-    findInOrder: async (name, { orderBy, after, limit }) => {
+    findInOrder: async (name, { orderBy, after, descending = false, limit }) => {
+      const sign = descending ? -1 : 1;
       assertIndexed(name, orderBy);
       return Promise.resolve(
         inOrder(name)
@@ -86,9 +87,10 @@ export function makeMemoryReadModelStore(): ReadModelStore {
             place: { value: stringAt(document.body, orderBy), id: document.id },
           }))
           .filter(
-            ({ place }) => place.value !== null && (after === undefined || comparePlaces(place, after) > 0),
+            ({ place }) =>
+              place.value !== null && (after === undefined || sign * comparePlaces(place, after) > 0),
           )
-          .sort((a, b) => comparePlaces(a.place, b.place))
+          .sort((a, b) => sign * comparePlaces(a.place, b.place))
           .slice(0, limit)
           .map(({ document }) => document),
       );

@@ -7,6 +7,7 @@ import {
   orderStatus,
   refundedAmount,
   type ReportedFact,
+  unusedPayments,
 } from '../../../src/domain/order/order.js';
 import { evolve } from '../../../src/domain/order/state.js';
 import { ledgerOf } from '../simulation/reactions/payment-ledger.js';
@@ -50,6 +51,7 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
     isGranted: ledger.isDue,
     mismatches: waiting.sort(),
   };
+  let unused: number | null = null;
   return fold(placed, reports, []);
 
   function fold(state: OrderState, left: readonly ReportedFact[], path: readonly string[]): string | null {
@@ -70,6 +72,9 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
       ...{ status: orderStatus(state), refunded: refundedAmount(state), isDue: isDue(state) },
       ...{ isGranted: state.is_granted, mismatches: state.mismatches.map(({ id }) => id).sort() },
     };
+    const count = unusedPayments(state).length;
+    unused ??= count;
+    if (count !== unused) return `${count} unused payments instead of ${unused} after ${path.join(', ')}`;
     if (isDeepStrictEqual(is, expected)) return null;
     return `${JSON.stringify(is)} instead of ${JSON.stringify(expected)} after ${path.join(', ')}`;
   }

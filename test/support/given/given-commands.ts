@@ -1,3 +1,4 @@
+import type { Deps } from '../../../src/commands/deps.js';
 import { randomBytes } from 'node:crypto';
 import { makeBackground } from '../../../src/concurrency/background.js';
 import { makeFindAccount } from '../../../src/commands/shared/find-account.js';
@@ -19,6 +20,7 @@ import {
 import { makePasskeyChallenges } from '../../../src/keys/passkey-challenges.js';
 import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
+import { makePlaylistTokens } from '../../../src/keys/playlist-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/access-tokens.js';
 import { makePasswords } from '../../../src/security/passwords.js';
@@ -49,19 +51,22 @@ export function givenCommands(
     limits = {},
     paymentProviders = allTestPaymentProviders(),
     callbackSleep = () => new Promise(() => undefined),
+    buckets = {},
     ...passwordOptions
   }: PasswordOptions & {
     readonly mailConfigured?: boolean;
     readonly paymentProviders?: PaymentProviders;
+    /** The answers of buckets; the default ones are empty, and do not answer to uploads in parts. */
+    readonly buckets?: Partial<BucketCalls>;
     /** Default: the service's limits. */
     readonly limits?: Limits;
     /** Waits for the limits of payment callbacks; the default never ends. */
     readonly callbackSleep?: Clock['sleep'];
   } = {},
 ) {
-  const { clock, sealer } = stores;
+  const { clock, sealer, stateStore } = stores;
   const shareUrlTemplate = 'http://127.0.0.1:8080/s/{token}';
-  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate, clock }));
+  const readers = askable(makeReaders(stores.views, sealer, { shareUrlTemplate, clock, stateStore }));
   const {
     parameters = { N: 2, r: 1, p: 1 },
     peppers = ['p1'],
@@ -110,9 +115,16 @@ export function givenCommands(
     passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),
     sharePasswords: makeSharePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),
+    playlistTokens: makePlaylistTokens(refreshKeys),
+    publicUrl: 'http://127.0.0.1:8080',
     makeUrls: makeStorageUrls,
-    probe: () => Promise.resolve(null),
+    probe: () => Promise.resolve({ failure: null, warnings: [] }),
+    setBucketCors: () => Promise.resolve({ isChanged: false, refused: [] }),
+    browserOrigins: ['https://stowage.example.com'],
+    ...emptyBuckets,
+    ...buckets,
     invitationLimits: limitsFrom(limits),
+    shareMailLimits: limitsFrom(limits),
     verificationLimits: limitsFrom(limits),
     storageAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
     onRefused: (provider: string, reason: string) => void notices.push(`refused ${provider} ${reason}`),
@@ -129,6 +141,21 @@ export function givenCommands(
     ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
   };
 }
+
+/** The calls of the service to buckets. */
+export type BucketCalls = Pick<
+  Deps,
+  'headObject' | 'multipart' | 'listObjects' | 'deleteObject' | 'readObject'
+>;
+
+const noAnswer = () => Promise.resolve({ failure: 'away' } as const);
+const emptyBuckets: BucketCalls = {
+  headObject: () => Promise.resolve({ kind: 'missing' }),
+  multipart: { start: noAnswer, listParts: noAnswer, complete: noAnswer, abort: noAnswer },
+  listObjects: () => Promise.resolve({ kind: 'listed', objects: [], isCut: false }),
+  deleteObject: () => Promise.resolve('deleted'),
+  readObject: () => Promise.resolve('missing'),
+};
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 

@@ -1,5 +1,5 @@
-import { assetAggregate } from '../../../src/domain/asset/asset.js';
-import type { AssetDescription } from '../../../src/domain/asset/events.js';
+import { assetAggregate, existingAsset } from '../../../src/domain/asset/asset.js';
+import type { AssetFacts } from '../../../src/domain/asset/description.js';
 import type { CreateStorage, CreateStorageInput } from '../../../src/commands/storages/create-storage.js';
 import type { CreateShare, CreateShareInput } from '../../../src/commands/shares/create-share.js';
 import { projectAggregate } from '../../../src/domain/project/project.js';
@@ -72,33 +72,60 @@ export async function givenAsset(
   return { projectId, storageId: resource.id, assetId };
 }
 
-/** Adds an asset to a project that has a storage. @returns its id */
+/** Adds an asset whose upload is complete to a project that has a storage. @returns its id */
 export async function addAsset(
   { handler, clock }: Pick<Service, 'handler' | 'clock'>,
   { projectId, storageId }: Pick<GivenAsset, 'projectId' | 'storageId'>,
-  file: Omit<AssetDescription, 'project_id' | 'storage_id'> = {
-    ...sharedFile,
-    renditions: [...sharedFile.renditions],
-  },
+  file: AssetFacts = sharedFile,
 ): Promise<string> {
   commandsDrawn += 1;
-  const assetId = `019b7d00-0000-7000-8000-${String(commandsDrawn).padStart(12, '7')}`;
-  const description = { ...file, project_id: projectId, storage_id: storageId };
+  // Later ids sort later, as those of the service do.
+  const assetId = `019b7d00-0000-7000-8000-77${String(commandsDrawn).padStart(10, '0')}`;
+  const description = {
+    ...{ ...file, project_id: projectId, storage_id: storageId, tags: [...(file.tags ?? [])] },
+    renditions: file.renditions.map(({ language = null, ...one }) => ({ ...one, language })),
+  };
   const target = { aggregate: assetAggregate, id: assetId };
   await handler.handle(target, { type: 'Add', description }, nextContext({ clock }));
+  await completeUpload({ handler, clock }, { projectId, assetId });
   return assetId;
+}
+
+/** Terms of a share without limits, texts and notices. */
+export const plainTerms = {
+  tag: null,
+  ...{ expiresAt: null, maxUses: null, allowDownload: true, title: null, note: null },
+  ...{ frameAncestors: [], notifySharer: false },
+};
+
+/** Records that the bucket holds the file of the asset as it is described. */
+export async function completeUpload(
+  { handler, clock }: Pick<Service, 'handler' | 'clock'>,
+  { projectId, assetId }: Pick<GivenAsset, 'projectId' | 'assetId'>,
+): Promise<void> {
+  const { state } = await handler.load(assetAggregate, assetId);
+  const { size, media_type } = existingAsset(state, projectId);
+  const seen = { size, media_type, entity_tag: 'a-tag', sha256: null };
+  const record = { type: 'RecordAnswer', projectId, seen, sha256: null } as const;
+  await handler.handle({ aggregate: assetAggregate, id: assetId }, record, nextContext({ clock }));
 }
 
 /** Makes a share of the asset; by default it never expires and its uses are unlimited. */
 export async function givenShare(
   service: Service,
   { projectId, assetId }: Pick<GivenAsset, 'projectId' | 'assetId'>,
-  terms: Partial<Pick<CreateShareInput, 'expiresAt' | 'maxUses' | 'allowDownload' | 'password'>> = {},
+  terms: Partial<Omit<CreateShareInput, 'projectId' | 'createdBy'>> = {},
 ): Promise<ShareResource> {
   const { resource } = await service.commands.createShare(
     {
-      ...{ projectId, assetId, password: sharePassword, createdBy: null },
-      ...{ expiresAt: null, maxUses: null, allowDownload: true, ...terms },
+      ...{
+        projectId,
+        assetIds: [assetId],
+        password: sharePassword,
+        createdBy: null,
+        ...plainTerms,
+        ...terms,
+      },
     },
     nextContext(service),
   );

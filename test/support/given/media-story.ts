@@ -57,6 +57,14 @@ export async function tellMediaStory(
   // An asset of the default storage is shared, and the share opens exactly as often as allowed, at either process
   const asset = { name: 'Clip', object_key: 'clip.mp4', media_type: 'video/mp4', size: 4 };
   const assetId = textOf((await send(second, ['POST', `${project}/assets`, asset], 201)).json(), 'id');
+  const put = await fetch(`http://127.0.0.1:${storage.port}/media/clip.mp4`, {
+    method: 'PUT',
+    headers: { 'content-type': 'video/mp4' },
+    body: 'clip',
+  });
+  t.is(put.status, 200);
+  const uploaded = await send(first, ['POST', `${project}/assets/${assetId}/uploaded`, {}], 200);
+  t.is(textOf(uploaded.json(), 'upload'), 'complete', uploaded.text);
   const terms = { asset_id: assetId, password: 'open sesame', max_uses: 20 };
   const share = (await send(first, ['POST', `${project}/shares`, terms], 201)).json();
   const verify = `/api/v1/shares/${textOf(share, 'token')}/verify`;

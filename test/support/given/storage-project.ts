@@ -13,6 +13,8 @@ export interface StorageProject {
   readonly path: string;
   /** Sends a request as the project's owner. */
   readonly get: (path: string) => Promise<ServiceReply>;
+  /** Sends a request of a visitor. */
+  readonly visit: (path: string) => Promise<ServiceReply>;
   readonly send: (method: string, path: string, body?: JsonValue) => Promise<ServiceReply>;
   /** Binds a storage and returns its path. `bucketDefaults` completes the configuration. */
   readonly bind: (configuration: JsonObject) => Promise<string>;
@@ -49,6 +51,8 @@ interface StorageServiceOptions {
   readonly clock?: Clock;
   readonly allowedCidrs?: string;
   readonly outgoing?: OutgoingOptions;
+  /** Settings beside those of this function. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts a service for projects that do not affect one another. */
@@ -56,11 +60,12 @@ export async function startStorageService({
   clock,
   allowedCidrs = '127.0.0.0/8',
   outgoing,
+  environment = {},
 }: StorageServiceOptions = {}): Promise<StorageService> {
   const { directory, remove } = makeDirectory();
   const service = await startInProcess({
     directory,
-    environment: { STORAGE_ALLOWED_CIDRS: allowedCidrs },
+    environment: { STORAGE_ALLOWED_CIDRS: allowedCidrs, ...environment },
     ...(clock === undefined ? {} : { clock }),
     ...(outgoing === undefined ? {} : { outgoing }),
   });
@@ -104,6 +109,7 @@ async function makeProject(
   return {
     path,
     get,
+    visit: (to) => client.get(to),
     send,
     bind: async (configuration) => {
       const reply = await send('POST', `${path}/storages`, { ...bucketDefaults, ...configuration });

@@ -10,7 +10,10 @@ import { makeEmailChangeRoutes } from '../../../src/http/routes/account-email.js
 import { makeEmailVerificationRoutes } from '../../../src/http/routes/account-verification.js';
 import { makeTwoFactorRoutes } from '../../../src/http/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../../../src/http/routes/billing.js';
+import { makeAssetImportRoutes } from '../../../src/http/routes/asset-import.js';
 import { makeAssetMediaRoutes } from '../../../src/http/routes/asset-media.js';
+import { makeAssetRenditionRoutes } from '../../../src/http/routes/asset-renditions.js';
+import { makeAssetUploadRoutes } from '../../../src/http/routes/asset-uploads.js';
 import { makeAssetRoutes } from '../../../src/http/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/http/routes/api-keys.js';
 import { makeAuditEventRoutes } from '../../../src/http/routes/audit-events.js';
@@ -23,15 +26,19 @@ import { makeReauthenticationRoutes } from '../../../src/http/routes/auth-reauth
 import { makeSessionRoutes } from '../../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../../src/http/routes/members.js';
 import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
+import { makePaymentRecordRoutes } from '../../../src/http/routes/payment-records.js';
 import { makePaymentRoutes } from '../../../src/http/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../../../src/http/routes/payment-webhooks.js';
+import { makeAdminNodeRoutes } from '../../../src/http/routes/admin-nodes.js';
 import { makeNodeRoutes } from '../../../src/http/routes/nodes.js';
 import { makePasskeyLoginRoutes } from '../../../src/http/routes/passkey-login.js';
 import { makePasskeyRoutes } from '../../../src/http/routes/passkeys.js';
 import { makeProjectAuditRoutes } from '../../../src/http/routes/project-audit.js';
 import { makeProjectRoutes } from '../../../src/http/routes/projects.js';
+import { makePlaylistRoutes } from '../../../src/http/routes/playlists.js';
 import { makePublicShareRoutes } from '../../../src/http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../../../src/http/routes/share-page.js';
+import { makeShareMailRoutes } from '../../../src/http/routes/share-mail.js';
 import { makeShareRoutes } from '../../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../../src/http/routes/storages.js';
@@ -40,7 +47,7 @@ import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealer.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import { makeIdleAudit, type TestAudit } from '../audit/audit-source.js';
-import { givenCommands, type PasswordOptions } from '../given/given-commands.js';
+import { type BucketCalls, givenCommands, type PasswordOptions } from '../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
 import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
 
@@ -65,7 +72,8 @@ export interface TestService extends TestHttp {
 /** Starts every route over every command and reader, on stores in memory. */
 export async function startTestService(
   t: ExecutionContext,
-  overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock'>> & {
+  overrides: Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock' | 'agentSecrets'>> & {
+    readonly agentSecrets?: HttpDeps['agentSecrets'] | readonly (string | undefined)[];
     readonly rates?: HttpDeps['limits'];
     readonly passwords?: PasswordOptions;
     /** Default true. */
@@ -73,6 +81,8 @@ export async function startTestService(
     /** Default: all providers, with a scheme for tests. */
     readonly paymentProviders?: PaymentProviders;
     readonly callbackSleep?: Clock['sleep'];
+    /** The answers of buckets; the default finds no object. */
+    readonly buckets?: Partial<BucketCalls>;
     /** Default: an audit log that signs nothing. */
     readonly makeAudit?: (stores: GivenStores) => TestAudit;
     readonly storeOptions?: Parameters<typeof givenStores>[0];
@@ -83,6 +93,7 @@ export async function startTestService(
     mailConfigured = true,
     paymentProviders,
     callbackSleep,
+    buckets,
     makeAudit = makeIdleAudit,
     storeOptions,
     ...shell
@@ -93,6 +104,7 @@ export async function startTestService(
     mailConfigured,
     ...(paymentProviders && { paymentProviders }),
     ...(callbackSleep && { callbackSleep }),
+    ...(buckets && { buckets }),
   });
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands, stores, mailConfigured, makeAudit(stores)),
@@ -180,17 +192,24 @@ export function areaRoutes(
     ...makeStorageRoutes(commands),
     ...makeStorageChangeRoutes(commands),
     ...makeAssetRoutes(commands),
+    ...makeAssetImportRoutes(commands),
     ...makeAssetMediaRoutes(commands),
+    ...makeAssetRenditionRoutes(commands),
+    ...makeAssetUploadRoutes(commands),
     ...makeShareRoutes(commands),
+    ...makeShareMailRoutes(commands),
     ...makePublicShareRoutes(commands),
+    ...makePlaylistRoutes(commands),
     ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
-    ...makeSharePageRoutes({ allowsHttp: false }),
+    ...makeSharePageRoutes({ ...commands, allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
+    ...makePaymentRecordRoutes(commands),
     ...makeAuditPageRoutes(),
     ...makeAuditLogRoutes(audit),
     ...makeAuditEventRoutes(audit),
     ...makeProjectAuditRoutes(audit),
+    ...makeAdminNodeRoutes(commands),
     ...makeNodeRoutes(commands),
   ];
 }

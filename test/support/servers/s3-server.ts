@@ -71,6 +71,20 @@ export async function makeBucket(t: ExecutionContext, server: S3Server): Promise
   };
 }
 
+/** Says whether the server has uploads in parts. Swift has them only with its middleware `slo`. */
+export async function knowsParts({ endpoint, region, accessKey, secretKey }: S3Server): Promise<boolean> {
+  const address = bucketAddress({ provider: 's3', endpoint, bucket: 'stowage-test-parts', region });
+  const signer = makeS3Signer(address, { id: accessKey, secret: secretKey });
+  const { url, headers } = signer.sign({
+    method: 'GET',
+    key: '',
+    query: { uploads: '' },
+    signedAt: new Date(),
+  });
+  const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
+  return status !== 501;
+}
+
 function unescapeXml(text: string): string {
   const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
   return text.replace(/&(?:#(\d+)|(\w+));/g, (whole, code: string | undefined, name: string | undefined) =>

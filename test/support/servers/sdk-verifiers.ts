@@ -33,7 +33,7 @@ export function loadSdkVerifiers():
 interface OssSigning {
   getCanonicalRequest(
     method: string,
-    request: { headers: Record<string, string>; queries: Record<string, string> },
+    request: { headers: Record<string, string>; queries: Record<string, string | null> },
     bucket: string,
     key: string,
     additional: readonly string[],
@@ -73,7 +73,11 @@ function partsOf({ method = '', url = '/', headers }: IncomingMessage): Parts {
 
 /** OSS V4 in the URL or in the header `Authorization`. */
 function verifyOss(oss: OssSigning, own: VerifiedBucket, { method, key, query, headers }: Parts): boolean {
-  const { 'x-oss-signature': inUrl, ...queries } = query;
+  const { 'x-oss-signature': inUrl, ...others } = query;
+  // The SDK signs a parameter without a value, such as `cors`, as its bare name.
+  const queries = Object.fromEntries(
+    Object.entries(others).map(([name, value]) => [name, value === '' ? null : value]),
+  );
   const header = headers['authorization'] ?? '';
   const read = (name: string): string => new RegExp(`${name}=([^,]+)`).exec(header)?.[1] ?? '';
   const time = (inUrl === undefined ? headers['x-oss-date'] : query['x-oss-date']) ?? '';
@@ -107,7 +111,7 @@ function verifyCos(cos: CosSdk, own: VerifiedBucket, { method, key, query, heade
   const others = Object.entries(query).filter(([name]) => !/^q-(?:sign|ak|key|header|url)/.test(name));
   if (
     others
-      .map(([name]) => name)
+      .map(([name]) => name.toLowerCase())
       .sort()
       .join(';') !== given['q-url-param-list']
   )

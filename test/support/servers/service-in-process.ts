@@ -1,5 +1,6 @@
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpReactions } from '../../../src/composition/reactions.js';
+import { bringUpWebhooks } from '../../../src/composition/webhooks.js';
 import type { Stores } from '../../../src/composition/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config.js';
@@ -9,6 +10,7 @@ import {
   startProjections,
 } from '../../../src/event-sourcing/views/projection-runner.js';
 import { registerAuditMetrics } from '../../../src/observing/audit-metrics.js';
+import { registerWebhookMetrics } from '../../../src/observing/webhook-metrics.js';
 import { defaultLimits } from '../../../src/security/limits.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer } from '../../../src/http/server.js';
@@ -83,12 +85,17 @@ export async function startInProcess(options: {
   const reactions = bringUpReactions(services, projections, (error) => {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
   });
+  const webhooks = bringUpWebhooks(services);
   const auditing = new AbortController();
   const audit = services.audit.log.run(auditing.signal);
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
   registerAuditMetrics(http.registry, services.clock, {
     status: services.audit.log.status,
     sweptAt: () => services.audit.sweep.progress().finishedAt,
+  });
+  registerWebhookMetrics(http.registry, services.clock, {
+    counters: services.webhooks.counters,
+    fed: () => webhooks.statuses(),
   });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
   return {
@@ -101,7 +108,7 @@ export async function startInProcess(options: {
       await server.close();
       auditing.abort();
       await audit;
-      await reactions.stop();
+      await Promise.all([reactions.stop(), webhooks.stop()]);
       await projections.stop();
       await services.close();
     },

@@ -44,9 +44,11 @@ const editorWrites: Rule = { who: 'editor', keys: 'asset:write' };
 
 /**
  * The rules by method and path. `{}` stands for a parameter of any name. Paths are under `/api/v1`, except those at the
- * root.
+ * root. That of `/api/v1` itself is empty.
  */
 export const rules: Readonly<Record<string, Rule>> = {
+  'GET /': everyone,
+  'GET ': everyone,
   'GET /healthz': everyone,
   'GET /readyz': everyone,
   'GET /.well-known/jwks.json': everyone,
@@ -110,10 +112,12 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /projects/{}/storages': { ...adminAgain, entitlement: true, isCreateStorage: true },
   'GET /projects/{}/storages': { ...viewerReads, keys: 'storage:read' },
   'GET /projects/{}/storages/{}': { ...viewerReads, keys: 'storage:read' },
+  'GET /projects/{}/storages/{}/undeleted-objects': { ...viewerReads, keys: 'storage:read' },
   'PATCH /projects/{}/storages/{}': adminAgain,
   'DELETE /projects/{}/storages/{}': adminAgain,
   'PUT /projects/{}/storages/{}/credentials': adminAgain,
   'POST /projects/{}/storages/{}/test': { ...adminAgain, keys: 'storage:test' },
+  'POST /projects/{}/storages/{}/cors': adminAgain,
   'POST /projects/{}/storages/{}/default': adminAgain,
   'POST /projects/{}/storages/{}/disable': adminAgain,
   'POST /projects/{}/storages/{}/enable': adminAgain,
@@ -121,11 +125,20 @@ export const rules: Readonly<Record<string, Rule>> = {
   'PUT /projects/{}/storages/{}/delivery': adminAgain,
 
   'POST /projects/{}/assets': editorWrites,
+  'POST /projects/{}/assets/import': editorWrites,
   'GET /projects/{}/assets': { ...viewerReads, keys: 'asset:read' },
   'GET /projects/{}/assets/{}': { ...viewerReads, keys: 'asset:read' },
   'PATCH /projects/{}/assets/{}': editorWrites,
   'DELETE /projects/{}/assets/{}': editorWrites,
+  'PUT /projects/{}/assets/{}/renditions/{}': editorWrites,
+  'DELETE /projects/{}/assets/{}/renditions/{}': editorWrites,
   'POST /projects/{}/assets/{}/upload-url': editorWrites,
+  'POST /projects/{}/assets/{}/uploaded': editorWrites,
+  'POST /projects/{}/assets/{}/uploads': editorWrites,
+  // Its URLs write.
+  'GET /projects/{}/assets/{}/uploads/{}': editorWrites,
+  'POST /projects/{}/assets/{}/uploads/{}/complete': editorWrites,
+  'DELETE /projects/{}/assets/{}/uploads/{}': editorWrites,
   // It is no GET, so auditors may not call it.
   'POST /projects/{}/assets/{}/media': { who: 'viewer', keys: 'asset:read' },
 
@@ -134,7 +147,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /projects/{}/shares/{}': { ...viewerReads, keys: 'share:read' },
   'PATCH /projects/{}/shares/{}': editorShares,
   'DELETE /projects/{}/shares/{}': editorShares,
+  'POST /projects/{}/shares/{}/mail': editorShares,
+  'GET /projects/{}/shares/{}/qr': { ...viewerReads, keys: 'share:read' },
   'GET /projects/{}/shares/{}/accesses': { ...viewerReads, keys: 'share:read' },
+  'GET /shares/{}': everyone,
+  'GET /hls/{}/playlist.m3u8': everyone,
   'POST /shares/{}/verify': everyone,
   'POST /shares/{}/media': everyone,
   'GET /s/{}': everyone,
@@ -147,6 +164,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /orders/{}': user,
   'POST /orders/{}/cancel': user,
   'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
+  'GET /projects/{}/orders/{}': { ...viewerReads, keys: 'order:read' },
 
   'POST /payment/webhooks/{}': everyone,
   'GET /payment/webhooks/{}': everyone,
@@ -155,8 +173,15 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /admin/payments/review': { who: 'operator' },
   'POST /admin/payments/{}/resolve': operatorSettles,
   'POST /admin/payments/unmatched/dismiss': operatorSettles,
+  'GET /admin/payments': { who: 'operator' },
+  'POST /admin/payments/record': operatorSettles,
   'GET /admin/payments/{}': { who: 'operator' },
   'GET /admin/orders/{}': { who: 'operator' },
+  'POST /admin/nodes': { who: 'operator' },
+  'GET /admin/nodes': { who: 'operator' },
+  'GET /admin/nodes/{}': { who: 'operator' },
+  'PATCH /admin/nodes/{}': { who: 'operator' },
+  'DELETE /admin/nodes/{}': { who: 'operator' },
 
   'GET /audit/status': auditor,
   'GET /audit/proof': auditor,
@@ -176,6 +201,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /audit/log/events/{}/{}/{}/{}': auditor,
 
   'GET /internal/peer-list': { who: 'agent' },
+  'POST /internal/nodes/{}/checks': { who: 'agent' },
 };
 
 /** Admitted, or refused with a status and a code. */
@@ -185,7 +211,10 @@ export type Verdict = 'admitted' | `${number} ${string}`;
 export function verdictOf(rule: Rule, situation: Situation): Verdict {
   if (rule.who === 'everyone') return 'admitted';
   const { credential, place } = situation;
-  if (rule.who === 'agent') return credential === 'agent secret' ? 'admitted' : '401 unauthorized';
+  if (rule.who === 'agent') {
+    if (credential !== 'agent secret') return '401 unauthorized';
+    return place === 'malformed id' ? '404 not_found' : 'admitted';
+  }
 
   // Authentication.
   const refusal = unauthenticated[credential];

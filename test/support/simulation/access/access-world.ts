@@ -153,8 +153,9 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
       { type: 'AssetAdded', data: { ...assetDescription, project_id: id, storage_id: storageId } },
     ]);
     const token = await sealer.seal({ kind: 'share', projectId: id, shareId }, 'token', 'a token');
+    const texts = { title: null, note: null };
     await append(shareAggregate, shareId, [
-      { ...shareCreated, data: { ...shareCreated.data, project_id: id, token } },
+      { ...shareCreated, data: { ...shareCreated.data, project_id: id, token, ...texts } },
     ]);
     return { id, storageId, assetId, shareId, keys };
   };

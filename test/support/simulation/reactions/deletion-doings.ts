@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../src/event-sourcing/ports/comman
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userId } from '../../examples/ids.js';
 import type { givenCommands } from '../../given/given-commands.js';
-import { sharedFile } from '../../given/given-share.js';
+import { plainTerms, sharedFile } from '../../given/given-share.js';
 
 const credentials = { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' };
 
@@ -61,10 +61,11 @@ export function makeDoings({
   }
 
   async function createShare(): Promise<void> {
-    const asset = await some('AssetAdded');
-    const terms = { expiresAt: null, maxUses: null, allowDownload: true, createdBy: null };
-    const of = { projectId: textIn(asset, 'project_id'), assetId: idOf(asset) };
-    await here().createShare({ ...of, ...terms, password: 'open sesame' }, next());
+    const [one, other] = [await some('AssetAdded'), await some('AssetAdded')];
+    const projectId = textIn(one, 'project_id');
+    const ids = new Set([idOf(one), ...(textIn(other, 'project_id') === projectId ? [idOf(other)] : [])]);
+    const of = { projectId, assetIds: [...ids], createdBy: null };
+    await here().createShare({ ...of, ...plainTerms, password: 'open sesame' }, next());
   }
 
   async function changeShare(): Promise<void> {

@@ -1,6 +1,7 @@
 import { assetAggregate } from '../../../../src/domain/asset/asset.js';
 import { projectAggregate } from '../../../../src/domain/project/project.js';
 import { shareAggregate } from '../../../../src/domain/share/share.js';
+import { chosenAssets } from '../../../../src/domain/share/status.js';
 import { shareCodec } from '../../../../src/domain/share/events.js';
 import { storageAggregate } from '../../../../src/domain/storage/storage.js';
 import { storageCodec } from '../../../../src/domain/storage/events.js';
@@ -57,16 +58,18 @@ export async function deletionProblem(
     const [created] = log.filter(({ stream }) => stream === stored.stream);
     const first = created === undefined ? null : shareCodec.decode(created);
     if (first?.type !== 'ShareCreated') return `the share ${shareId} was never created`;
-    const { project_id: projectId, asset_id: assetId } = first.data;
+    const { project_id: projectId } = first.data;
     const { state: share } = await handler.load(shareAggregate, shareId);
-    const { state: asset } = await handler.load(assetAggregate, assetId);
-    const isOrphan = asset.status === 'removed' || (await isProjectDeleted(projectId));
+    const assets = await Promise.all(chosenAssets(first.data).map((id) => handler.load(assetAggregate, id)));
+    const hasAsset = assets.some(({ state }) => state.status !== 'removed');
+    const isOrphan = !hasAsset || (await isProjectDeleted(projectId));
     if (isOrphan && share.status === 'open') return `the share ${shareId} has outlived its project or asset`;
     const event = shareCodec.decode(stored);
     if (event.type === 'ShareRevoked') {
       return bySystem(stored) && !isOrphan ? `the share ${shareId} was revoked without a reason` : null;
     }
     const { token, password_hash } = { ...first.data, ...event.data };
+    if (password_hash === null) return `the share ${shareId} has lost its password`;
     return sealedProblem(
       { kind: 'share', projectId, shareId },
       { token, password_hash },

@@ -83,7 +83,7 @@ function refundedOf(about: readonly LedgerEntry[]): number {
   const succeeded = sumOf(latest.filter(({ status }) => status === 'succeeded'));
   if (totals.length === 0) return succeeded;
   const total = last(totals, ({ atMs, amount }) => [atMs, amount]);
-  const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs > total.atMs);
+  const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs >= total.atMs);
   return Math.max(succeeded, total.amount - sumOf(failedSince));
 }
 

@@ -10,7 +10,11 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/reacting/reaction.js';
 import { makeExpireOrders } from '../../../../src/commands/orders/expire-order-reaction.js';
-import { makeFulfilOrders } from '../../../../src/commands/orders/fulfil-order-reaction.js';
+import {
+  makeCheckCapacityGrants,
+  makeCheckEntitlementGrants,
+  makeFulfilOrders,
+} from '../../../../src/commands/orders/fulfil-order-reaction.js';
 import { makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
@@ -94,23 +98,18 @@ export function makePaymentProcesses({
   async function react(): Promise<void> {
     for (let head = null as string | null; head !== (await store.head());) {
       head = await store.head();
-      const { events } = await store.readAll({ after: null, limit: 100_000 });
       await Promise.all(
         ([0, 1] as const).flatMap((slot) => {
           const { reactions, settled } = at(slot);
-          return reactions.map((reaction) => follow(reaction, settled, events));
+          return reactions.map((reaction) => follow(reaction, settled));
         }),
       );
     }
   }
 
-  /** Follows the log as a process does: it skips handled events and retries failed ones later. */
-  async function follow(
-    reaction: AnyReaction,
-    settled: Set<string>,
-    events: readonly LogEvent[],
-  ): Promise<void> {
-    for (const stored of events) {
+  /** Follows the log as a process does, while it grows: it skips handled events and retries failed ones later. */
+  async function follow(reaction: AnyReaction, settled: Set<string>): Promise<void> {
+    for await (const stored of growingLog()) {
       const key = `${reaction.name}/${stored.position}`;
       if (!reaction.types.includes(stored.type) || settled.has(key)) continue;
       const event = eventFor(reaction, stored);
@@ -123,6 +122,16 @@ export function makePaymentProcesses({
       } catch (error) {
         mishap(error);
       }
+    }
+  }
+
+  /** Yields every event, also those that are appended before the last one is handled. */
+  async function* growingLog(): AsyncGenerator<LogEvent> {
+    for (let after: string | null = null; ;) {
+      const page = await store.readAll({ after, limit: 1 });
+      yield* page.events;
+      if (page.events.length === 0 && page.atHead) return;
+      after = page.cursor;
     }
   }
 
@@ -152,9 +161,12 @@ export function makePaymentProcesses({
       documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
     });
     const settlePayment = makeSettlePayment({ handler });
+    const fulfilOrder = makeFulfilOrder({ handler });
     const reactions: readonly AnyReaction[] = [
       makeSettlePayments({ settlePayment }),
-      makeFulfilOrders({ fulfilOrder: makeFulfilOrder({ handler }) }),
+      makeFulfilOrders({ fulfilOrder }),
+      makeCheckCapacityGrants({ fulfilOrder }),
+      makeCheckEntitlementGrants({ fulfilOrder }),
       makeExpireOrders({ handler, clock }),
     ];
     const receivePaymentCallback = makeReceivePaymentCallback({

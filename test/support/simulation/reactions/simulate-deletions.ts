@@ -98,15 +98,19 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     const deleteOrphanedStorages = makeDeleteOrphanedStorages({
       handler,
       storages: partial({
-        ids: (projectId) => shownIds('StorageCreated', 'StorageDeleted', { project_id: projectId }),
+        ids: (projectId) =>
+          shownIds('StorageCreated', 'StorageDeleted', ({ data }) => data['project_id'] === projectId),
       }),
     });
     const revokeOrphanedShares = makeRevokeOrphanedShares({
       handler,
       shares: partial({
         ids: async (of, { after = '' }) => {
-          const where = 'projectId' in of ? { project_id: of.projectId } : { asset_id: of.assetId };
-          return (await shownIds('ShareCreated', 'ShareRevoked', where)).filter((id) => id > after);
+          const matches = ({ data }: LogEvent): boolean =>
+            'projectId' in of
+              ? data['project_id'] === of.projectId
+              : [data['asset_id'], ...(data['more_asset_ids'] as string[])].includes(of.assetId);
+          return (await shownIds('ShareCreated', 'ShareRevoked', matches)).filter((id) => id > after);
         },
       }),
     });
@@ -213,13 +217,13 @@ export async function simulateDeletions(seed: number): Promise<Told> {
   async function shownIds(
     begin: string,
     end: string,
-    where: Readonly<Record<string, string>>,
+    matches: (created: LogEvent) => boolean,
   ): Promise<readonly string[]> {
     const shown = (await wholeLog()).filter(({ position }) => viewAt !== null && position <= viewAt);
     const ended = new Set(shown.filter(({ type }) => type === end).map(({ stream }) => stream));
     return shown
       .filter(({ type, stream }) => type === begin && !ended.has(stream))
-      .filter((event) => Object.entries(where).every(([name, value]) => event.data[name] === value))
+      .filter(matches)
       .map(idOf)
       .sort();
   }

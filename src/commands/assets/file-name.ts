@@ -1,0 +1,59 @@
+/** Endings that say the format of a file. Other endings, as in `J.Smith` and `v1.2`, may be a part of its title. */
+const formats = new Set(
+  [
+    '3g2 3gp aac ac3 aif aiff amr ape avi f4v flac flv m2ts m4a m4v mid midi mka mkv mov mp3 mp4 mpeg mpg mts mxf oga ogg ogv',
+    'opus ra ts vob wav webm wma wmv ass srt ssa sub ttml vtt m3u8 mpd',
+    'ai apng arw avif bmp cr2 cr3 dng emf eps gif hdr heic heif ico indd jfif jp2 jpeg jpg jxl nef orf png psb psd raf raw rw2',
+    'sketch svg tga tif tiff webp wmf xcf',
+    'csv doc docm docx dot dotx epub htm html key log md mobi numbers odg odp ods odt pages pdf potx pps ppsx ppt pptm pptx ps',
+    'rtf tex tsv txt vsdx xls xlsb xlsm xlsx',
+    '7z apk bin br bz2 cab deb dmg exe gz img ipa iso jar lz4 msi pkg rar rpm tar tgz war xz zip zst',
+    'blend c cpp cs css dae dwg dxf fbx glb gltf go h ics java js json jsx kml kmz less obj otf parquet php py rb rs scss sh',
+    'sql sqlite step stl stp tmx toml tsx ttf usdz vcf woff woff2 xml yaml yml',
+  ].flatMap((line) => line.split(' ')),
+);
+const ending = /\.([A-Za-z0-9]{1,10})$/;
+const stemBytesMax = 150;
+
+/**
+ * Returns the name to save a file under. A name that ends like the key, or like a format, stays as it is. Any other name gets
+ * the ending of the key. The file of a rendition has its kind and the ending of the rendition's key.
+ * @param own the key of the asset's own file
+ * @param rendition null for the asset's own file
+ */
+export function fileName(
+  name: string,
+  own: string,
+  rendition: { readonly kind: string; readonly object_key: string; readonly language?: string | null } | null,
+): string {
+  const given = endingOf(name, endingOfKey(own));
+  const stem = cut(name.slice(0, name.length - given.length), stemBytesMax);
+  if (rendition !== null) {
+    const { kind, language, object_key } = rendition;
+    const marks = [stem === '' ? name : stem, kind, language ?? ''].filter((part) => part !== '');
+    return marks.join('-') + endingOfKey(object_key);
+  }
+  return stem + (given === '' ? endingOfKey(own) : given);
+}
+
+/** Returns the ending of a name that says its format, with the dot; `''` where there is none. */
+function endingOf(name: string, ofKey: string): string {
+  const [found, format = ''] = ending.exec(name) ?? [''];
+  return formats.has(format.toLowerCase()) || found.toLowerCase() === ofKey.toLowerCase() ? found : '';
+}
+
+function endingOfKey(key: string): string {
+  return ending.exec(key)?.[0] ?? '';
+}
+
+/** Cuts a text to a size in bytes and keeps characters whole. File systems accept names of 255 bytes. */
+function cut(text: string, bytesMax: number): string {
+  let bytes = 0;
+  let kept = '';
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > bytesMax) break;
+    kept += character;
+  }
+  return kept;
+}

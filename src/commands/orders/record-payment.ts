@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import type { Deps } from '../deps.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { stepContext } from '../../event-sourcing/deciding/ids.js';
+import { contradictionOf } from '../../domain/order/contradiction.js';
+import { invalid } from '../../domain/invalid-request.js';
+import { orderNumber, parseOrderNumber } from '../../domain/order/number.js';
+import {
+  orderAggregate,
+  orderStatus,
+  type OrderStatus,
+  type PlacedOrder,
+  unusedPayments,
+} from '../../domain/order/order.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
+import type { ReviewReason } from '../../../projections/orders/resource.js';
+import type { Disposition } from '../../domain/payment-callback/status.js';
+import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
+import { rejectTransaction } from '../../domain/transaction/rejections.js';
+import { transactionAggregate } from '../../domain/transaction/transaction.js';
+import { checkText } from '../../domain/text.js';
+import { callbackIdOf, transactionStreamId } from './payment-ids.js';
+import { sealPaymentNote } from './payment-notes.js';
+import { factOfRecord, type RecordRequest } from './record-request.js';
+import type { SettlePayment } from './settle-payment.js';
+
+/** The outcome of a payment that an operator recorded. */
+export interface PaymentRecord {
+  /** The id of the report, like that of a callback. */
+  readonly id: string;
+  readonly order_id: string;
+  readonly order_number: string;
+  /** `known`: the same was recorded before, and this call wrote nothing. */
+  readonly outcome: 'recorded' | 'known';
+  /** What the report was settled as; null: it is held. */
+  readonly disposition: Disposition | null;
+  readonly order_status: OrderStatus;
+  /** Why payments of the order wait for an operator now. */
+  readonly in_review: readonly ReviewReason[];
+}
+
+/**
+ * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
+ * like that of a callback: it is settled by the same rules, and the same callback later changes nothing more. The same
+ * record again is known by its content, under any reason.
+ * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order
+ */
+export type RecordPayment = (request: RecordRequest, context: CommandContext) => Promise<PaymentRecord>;
+
+/** How far the clocks of an operator and of this process may differ. */
+const clockSkewMs = 300_000;
+
+export function makeRecordPayment(
+  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
+): RecordPayment {
+  const { handler, settlePayment } = deps;
+
+  return async (request, context) => {
+    // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
+    if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs) {
+      invalid('at', 'lies in the future');
+    }
+    const orderId = parseOrderNumber(request.order) ?? request.order;
+    const fact = factOfRecord(request);
+    const reason = checkText(request.reason, 'reason', 400);
+    const evidence = checkText(request.evidence, 'evidence', 400);
+    const order = await requireOrder(orderId);
+    const provider = request.provider ?? order.provider;
+    if (provider !== order.provider) {
+      rejectOrder(
+        'record_contradicts',
+        `the order is paid through ${order.provider}, not through ${provider}`,
+      );
+    }
+    const transaction_id = request.transaction_id ?? null;
+    await refuseOtherOrder(orderId, provider, transaction_id);
+    const content = JSON.stringify([orderId, transaction_id, fact, request.at ?? null]);
+    // No key of a platform begins like this.
+    const id = callbackIdOf(provider, `recorded by an operator: ${content}`);
+    const { state: before } = await handler.load(paymentCallbackAggregate, id);
+    if (before.status === 'absent') {
+      const contradiction = contradictionOf(order, { transactionId: transaction_id, fact });
+      if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
+    }
+    const why = JSON.stringify({ reason, evidence });
+    const note = await sealPaymentNote(deps, { paymentId: id, buyerId: order.userId }, why);
+    const at = request.at === undefined ? null : new Date(request.at).toISOString();
+    const callback = {
+      provider,
+      fields_digest: hash('sha256', content),
+      is_ours: true,
+      notifications: [{ order_number: orderNumber(orderId), transaction_id, fact, at }],
+      received_at: context.time.toISOString(),
+    };
+    const target = { aggregate: paymentCallbackAggregate, id };
+    const { events } = await handler.handle(target, { type: 'Record', callback, note }, context);
+    await settlePayment.settle(id, stepContext(context, 'settle'), 'written');
+    return outcomeOf(id, orderId, events.length > 0);
+  };
+
+  async function outcomeOf(id: string, orderId: string, isNew: boolean): Promise<PaymentRecord> {
+    const { state } = await handler.load(paymentCallbackAggregate, id);
+    const order = await requireOrder(orderId);
+    const waiting = [...order.mismatches, ...unusedPayments(order)].map(({ reason }) => reason);
+    return {
+      id,
+      order_id: orderId,
+      order_number: orderNumber(orderId),
+      outcome: isNew ? 'recorded' : 'known',
+      disposition: state.status === 'absent' ? null : state.disposition,
+      order_status: orderStatus(order),
+      in_review: [...new Set(waiting)],
+    };
+  }
+
+  async function refuseOtherOrder(
+    orderId: string,
+    provider: PlacedOrder['provider'],
+    transactionId: string | null,
+  ): Promise<void> {
+    if (transactionId === null) return;
+    const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transactionId));
+    if (state.orderId !== null && state.orderId !== orderId) {
+      rejectTransaction('transaction_of_another_order', 'the transaction has paid another order');
+    }
+  }
+
+  async function requireOrder(orderId: string): Promise<PlacedOrder> {
+    const { state } = await handler.load(orderAggregate, orderId);
+    return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
+  }
+}

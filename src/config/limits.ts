@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { defaultLimits } from '../security/limits.js';
+import { ConfigProblem, readJson } from './sources.js';
+
+/** Named limits of LIMITS_FILE: a number of uses in a number of seconds. */
+export type Limits = Readonly<Record<string, { readonly limit: number; readonly seconds: number }>>;
+
+const limitsSchema = z.record(
+  z.string(),
+  z.strictObject({ limit: z.int().positive(), seconds: z.number().positive() }),
+);
+
+/** Reads LIMITS_FILE. @throws ConfigProblem */
+export function readLimits(file: string | undefined): Limits {
+  if (file === undefined) return {};
+  const parsed = limitsSchema.safeParse(readJson('LIMITS_FILE', file));
+  if (parsed.success) {
+    const unknown = Object.keys(parsed.data).filter((name) => !Object.hasOwn(defaultLimits, name));
+    if (unknown.length === 0) return parsed.data;
+    const known = Object.keys(defaultLimits).join(', ');
+    throw new ConfigProblem(
+      `LIMITS_FILE ${file}: there is no limit named ${unknown.join(', ')}; there are ${known}`,
+    );
+  }
+  const [issue] = parsed.error.issues;
+  throw new ConfigProblem(
+    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
+}

@@ -1,0 +1,92 @@
+import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './status.js';
+
+interface Described {
+  readonly size: number;
+  readonly media_type: string;
+}
+
+/**
+ * Returns the event that an answer of the bucket is worth; null where the answer changes nothing.
+ * @param seen null: the bucket holds no object
+ * @param sha256 the digest that the client computed; null where it gave none
+ */
+export function eventOfAnswer(
+  asset: UploadFields & Described,
+  seen: SeenObject | null,
+  sha256: string | null,
+): AssetUploadEvent | null {
+  if (seen === null) return asset.upload === 'pending' ? null : { type: 'AssetUploadMissing', data: {} };
+  const known = isUnchanged(asset, seen) ? (asset.object?.sha256 ?? null) : null;
+  const object = { ...seen, sha256: seen.sha256 ?? sha256 ?? known };
+  const differs = differencesOf(asset, seen, sha256);
+  if (isSame(asset, object, differs)) return null;
+  return differs.length === 0
+    ? { type: 'AssetUploadVerified', data: object }
+    : { type: 'AssetUploadMismatched', data: { ...object, differs } };
+}
+
+/** An object with the same entity tag has the same content. */
+function isUnchanged({ object }: UploadFields, seen: SeenObject): boolean {
+  return object?.entity_tag === seen.entity_tag && object.size === seen.size;
+}
+
+function differencesOf(
+  asset: UploadFields & Described,
+  seen: SeenObject,
+  sha256: string | null,
+): ObjectDifference[] {
+  const differs: ObjectDifference[] = [];
+  if (seen.size !== asset.size) differs.push('size');
+  if (!isSameType(asset.media_type, seen.media_type)) differs.push('media_type');
+  // Only a client that gives a digest again, or another object, ends a difference in the digest.
+  const differed = asset.differs.includes('sha256') && isUnchanged(asset, seen);
+  const isOther = sha256 === null ? differed : seen.sha256 !== null && seen.sha256 !== sha256;
+  if (isOther) differs.push('sha256');
+  return differs;
+}
+
+/** The types that storages give to an object whose uploader named none. They say nothing about its content. */
+const unnamedTypes: ReadonlySet<string> = new Set(['application/octet-stream', 'binary/octet-stream']);
+
+/** Compares without parameters: storages and clients write them in different ways. */
+function isSameType(described: string, seen: string | null): boolean {
+  const type = essenceOf(seen ?? '');
+  return type === '' || unnamedTypes.has(type) || type === essenceOf(described);
+}
+
+function essenceOf(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+function isSame(before: UploadFields, object: SeenObject, differs: readonly ObjectDifference[]): boolean {
+  if (before.upload !== (differs.length === 0 ? 'complete' : 'mismatched')) return false;
+  return (
+    before.object !== null &&
+    before.object.size === object.size &&
+    before.object.entity_tag === object.entity_tag &&
+    before.object.media_type === object.media_type &&
+    before.object.sha256 === object.sha256 &&
+    before.differs.join() === differs.join()
+  );
+}
+
+/** A check that the service owes after it issued an upload URL. */
+export interface ExpectedUpload {
+  /** 1 for the first check. */
+  readonly attempt: number;
+  /** RFC 3339. */
+  readonly check_at: string;
+}
+
+/**
+ * The time from the issued URL, or from the check before, to each check. The second check follows the end of the URL,
+ * which lives 15 minutes.
+ */
+const checkAfterMs: readonly number[] = [90_000, 17 * 60_000, 2 * 3_600_000, 22 * 3_600_000];
+
+/** Returns the check after `attempt` (0: after the issue of a URL); null when that was the last one. */
+export function checkAfter(attempt: number, now: Date): ExpectedUpload | null {
+  const waitMs = checkAfterMs[attempt];
+  if (waitMs === undefined) return null;
+  return { attempt: attempt + 1, check_at: new Date(now.getTime() + waitMs).toISOString() };
+}

@@ -1,0 +1,18 @@
+import { describeFailure, type TestFailure } from './test-failure.js';
+
+const listAdvice = {
+  list_denied:
+    'The key may not list the bucket. Allow ListBucket (s3), oss:ListObjects (oss) or name/cos:GetBucket (cos).',
+  list_unusable: 'The storage does not list objects in the order of their keys.',
+} as const;
+
+type ListRefusal = { readonly code: keyof typeof listAdvice; readonly hint: null } | TestFailure;
+
+/** Returns the code, then the advice, for a bucket that does not list its objects. It contains no text of the provider. */
+export function describeListRefusal(refusal: ListRefusal): string {
+  return isOfList(refusal) ? `${refusal.code}: ${listAdvice[refusal.code]}` : describeFailure(refusal);
+}
+
+function isOfList(refusal: ListRefusal): refusal is Exclude<ListRefusal, TestFailure> {
+  return Object.hasOwn(listAdvice, refusal.code);
+}

@@ -1,0 +1,80 @@
+/** A reply of the service, or status 0 where none came. */
+export interface ShareReply {
+  readonly status: number;
+  /** The code of an error. */
+  readonly code: string;
+  readonly data: unknown;
+  /** Seconds from `Retry-After`; 0 without one. */
+  readonly waitSeconds: number;
+  /** Milliseconds by which the clock of this machine is ahead of the service's. */
+  readonly aheadMs: number;
+}
+
+export interface ShareClient {
+  /** Asks for the facts that a visitor may know before the password. */
+  readonly introduce: () => Promise<ShareReply>;
+  /** @param password null for a share without one */
+  readonly verify: (password: string | null, key: string) => Promise<ShareReply>;
+  readonly renew: (session: string) => Promise<ShareReply>;
+  /** Says that the visitor saves a file of an asset. No reply is needed: the browser saves the file in any case. */
+  readonly countSave: (session: string, assetId: string) => void;
+}
+
+const replyMsMax = 30_000;
+
+/** Makes the client of a share. It sends no credentials and no referrer. */
+export function makeShareClient(token: string): ShareClient {
+  const path = `/api/v1/shares/${token}`;
+  return {
+    introduce: () => callShare(path, {}),
+    verify: (password, key) =>
+      callShare(`${path}/verify`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({ password }),
+      }),
+    renew: (session) =>
+      callShare(`${path}/media`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ share_session: session }),
+      }),
+    countSave: (session, assetId) => {
+      void callShare(`${path}/media`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ share_session: session, download: assetId }),
+        // The request outlives the page, which the visitor may close.
+        keepalive: true,
+      });
+    },
+  };
+}
+
+/** Makes a key with which a repeated request counts as one. */
+export function makeAttemptKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+async function callShare(path: string, init: RequestInit): Promise<ShareReply> {
+  try {
+    const response = await fetch(path, {
+      ...init,
+      ...{ cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' },
+      signal: AbortSignal.timeout(replyMsMax),
+    });
+    // The clock of this machine may be wrong, so the script computes durations from the service's time.
+    const sent = Date.parse(response.headers.get('date') ?? '');
+    const aheadMs = Number.isNaN(sent) ? 0 : Date.now() - sent;
+    const { code = '', data = null } = (await response.json()) as {
+      readonly code?: string;
+      readonly data?: unknown;
+    };
+    const waitSeconds = Number(response.headers.get('retry-after')) || 0;
+    return { status: response.status, code, data, waitSeconds, aheadMs };
+  } catch {
+    return { status: 0, code: '', data: null, waitSeconds: 0, aheadMs: 0 };
+  }
+}

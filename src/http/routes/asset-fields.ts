@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { pageQueryBy } from '../../../projections/paging.js';
+import { assetResource, type AssetSort, assetSort } from '../../../projections/assets/resource.js';
+import { namePattern, objectKeyPattern } from '../../domain/text.js';
+
+const text = z.string().max(2048);
+export const assetName = text.meta({
+  minLength: 1,
+  maxLength: 255,
+  pattern: namePattern,
+  examples: ['Rhine at dawn'],
+});
+export const objectKey = text.meta({
+  minLength: 1,
+  maxLength: 1024,
+  pattern: objectKeyPattern,
+  description:
+    "Below the storage's base_path, without the segments . and .. For oss and cos, it must not begin with a slash or a backslash.",
+  examples: ['2026/rhine.mp4'],
+});
+const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
+const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
+export const mediaType = text.meta({
+  maxLength: 255,
+  pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
+  description: 'RFC 6838, with parameters or without.',
+  examples: ['video/mp4'],
+});
+
+export const fileSize = z.int().min(0).meta({ maximum: 5_497_558_138_880, description: 'Bytes.' });
+
+export const assetTags = z
+  .array(text.meta({ minLength: 1, maxLength: 50, pattern: namePattern, examples: ['rivers'] }))
+  .max(20)
+  .meta({ description: 'Each once; capitals do not count.' });
+
+const language = text.nullable().meta({
+  description: 'For `subtitles` only, and needed there: a language tag (BCP 47).',
+  examples: ['de'],
+});
+
+/** The fields of a rendition, except its kind and language. */
+export const renditionFile = { object_key: objectKey, media_type: mediaType, size: fileSize };
+
+export const renditionFields = z.strictObject({
+  kind: text.meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
+  ...renditionFile,
+  language: language.optional(),
+});
+
+/** A list of assets in an order is continued by a cursor of that order. */
+const place = z
+  .string()
+  .transform((bytes) => Buffer.from(bytes, 'latin1').toString())
+  .refine((text) => assetSort.safeParse(text.split(' ', 1)[0]).success && /^\S+ [0-9a-f-]{36}/.test(text));
+
+export const assetQuery = pageQueryBy(place, /^[A-Za-z0-9_-]{48,800}$/).extend({
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({
+      description:
+        'Words, each of which begins a word of the name. Capitals and accents do not count. In scripts without spaces, each character begins a word.',
+      examples: ['rhine daw'],
+    }),
+  media_type: z
+    .string()
+    .max(255)
+    .regex(/^[^/;*\s]+\/(?:\*|[^/;*\s]+)$/, 'must be a media type without parameters, or one such as video/*')
+    .optional()
+    .meta({ examples: ['video/*'] }),
+  tag: z.string().min(1).max(50).optional().meta({ description: 'Capitals do not count.' }),
+  created_after: z.iso.datetime({ offset: true }).optional(),
+  upload: assetResource.shape.upload.optional().meta({ description: 'Only assets with this upload status.' }),
+  sort: assetSort.default('-created_at').meta({ description: '`-` is for descending.' }),
+});
+
+/** Returns the place in a list that a cursor of the same order names; null for another order. */
+export function placeIn(sort: AssetSort, cursor: string): string | null {
+  return cursor.startsWith(`${sort} `) ? cursor.slice(sort.length + 1) : null;
+}
+
+export function cursorOf(sort: AssetSort, place: string): string {
+  return Buffer.from(`${sort} ${place}`).toString('base64url');
+}

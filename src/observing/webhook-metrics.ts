@@ -1,0 +1,93 @@
+import { Gauge, type Registry } from 'prom-client';
+
+/** Counts of this process since its start, by endpoint. */
+export interface WebhookCounters {
+  readonly attempted: (endpoint: string, outcome: string) => void;
+  readonly gaveUp: (endpoint: string) => void;
+  /** Returns the attempts by endpoint and outcome. */
+  readonly attempts: () => readonly (readonly [endpoint: string, outcome: string, count: number])[];
+  readonly givenUp: () => readonly (readonly [endpoint: string, count: number])[];
+}
+
+export function makeWebhookCounters(): WebhookCounters {
+  const attempts = new Map<string, Map<string, number>>();
+  const givenUp = new Map<string, number>();
+  return {
+    attempted: (endpoint, outcome) => {
+      const counts = attempts.get(endpoint) ?? new Map<string, number>();
+      attempts.set(endpoint, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
+    },
+    gaveUp: (endpoint) => {
+      givenUp.set(endpoint, (givenUp.get(endpoint) ?? 0) + 1);
+    },
+    attempts: () =>
+      [...attempts].flatMap(([endpoint, counts]) =>
+        [...counts].map(([outcome, count]) => [endpoint, outcome, count] as const),
+      ),
+    givenUp: () => [...givenUp],
+  };
+}
+
+/** An endpoint that this process feeds. */
+export interface FedWebhook {
+  readonly endpointId: string;
+  readonly state: string;
+  readonly pending: number;
+  readonly oldestAt: Date | null;
+}
+
+/** Registers the metrics of outgoing events. The label `endpoint` is the id that `stowage webhooks list` shows. */
+export function registerWebhookMetrics(
+  registry: Registry,
+  clock: { now(): Date },
+  webhooks: { readonly counters: WebhookCounters; readonly fed: () => readonly FedWebhook[] },
+): void {
+  const { counters, fed } = webhooks;
+  const gauge = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    values: () => readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[],
+  ): Gauge =>
+    new Gauge({
+      ...{ name, help, labelNames: [...labelNames], registers: [registry] },
+      collect() {
+        this.reset();
+        for (const [labels, value] of values()) this.set(labels, value);
+      },
+    });
+  gauge(
+    'stowage_webhook_attempts',
+    'Attempts of this process to deliver an event, by outcome: delivered, failed or gone.',
+    ['endpoint', 'outcome'],
+    () => counters.attempts().map(([endpoint, outcome, count]) => [{ endpoint, outcome }, count]),
+  );
+  gauge(
+    'stowage_webhook_given_up',
+    'Deliveries that this process gave up after three days; stowage webhooks failed lists them.',
+    ['endpoint'],
+    () => counters.givenUp().map(([endpoint, count]) => [{ endpoint }, count]),
+  );
+  gauge(
+    'stowage_webhook_pending',
+    'Messages that wait for another attempt, for the endpoints that this process feeds.',
+    ['endpoint'],
+    () => fed().map(({ endpointId: endpoint, pending }) => [{ endpoint }, pending]),
+  );
+  gauge(
+    'stowage_webhook_oldest_pending_seconds',
+    'How long the resource that waits longest has waited; 0 when none does.',
+    ['endpoint'],
+    () =>
+      fed().map(({ endpointId: endpoint, oldestAt }) => {
+        const ageMs = oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime();
+        return [{ endpoint }, Math.max(0, ageMs) / 1_000];
+      }),
+  );
+  gauge(
+    'stowage_webhook_stopped',
+    '1 for an endpoint that answered 410, or that an event stopped; the log says why.',
+    ['endpoint'],
+    () => fed().map(({ endpointId: endpoint, state }) => [{ endpoint }, Number(state !== 'delivering')]),
+  );
+}

@@ -1,0 +1,84 @@
+import Bottleneck from 'bottleneck';
+import { readStream } from '../event-sourcing/following/read-stream.js';
+import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../event-sourcing/ports/event-store.js';
+import { OutgoingError, type OutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
+import type { WebhookEndpoint } from './endpoint.js';
+import { historyFor, makeMessage } from './make-message.js';
+import { signedRequest, webhookId } from './signed-request.js';
+
+/** The outcome of an attempt. `gone`: the receiver wants no more messages. `reason` holds no text of the receiver. */
+export type AttemptOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Sends one event once. @throws StoreUnavailable, UndecodableEvent, StoreDamaged; the signal's reason when it aborts */
+export type AttemptDelivery = (event: StoredEvent) => Promise<AttemptOutcome>;
+
+/** A receiver must answer within this time. */
+export const answerMs = 15_000;
+/** Attempts of one endpoint in a second, at most. */
+const perSecond = 50;
+/** Attempts of one endpoint at once: new events, and retries. */
+export const atOnce = { direct: 8, retries: 4 } as const;
+/** The service reads no reply: only its status counts. */
+const bodyBytesMax = 1_024;
+
+/** Makes the function that sends events to one endpoint, at a bounded rate. */
+export function makeAttemptDelivery(deps: {
+  readonly endpoint: WebhookEndpoint;
+  readonly eventStore: EventStore;
+  readonly clock: Clock;
+  readonly http: OutgoingHttp;
+  readonly signal: AbortSignal;
+  /** The time limit of an answer; 15 s when left out. */
+  readonly timeMs?: number;
+}): AttemptDelivery {
+  const { endpoint, eventStore, clock, http, signal, timeMs = answerMs } = deps;
+  const limiter = new Bottleneck({
+    maxConcurrent: atOnce.direct + atOnce.retries,
+    minTime: 1_000 / perSecond,
+  });
+
+  return async (event) => {
+    const message = makeMessage(await historyOf(event));
+    const id = webhookId(endpoint.id, event.id);
+    return limiter.schedule(async () => {
+      signal.throwIfAborted();
+      // The client combines its signal with others. Node 20 keeps a part of each combination as long as the signal lives.
+      const cut = new AbortController();
+      const end = (): void => {
+        cut.abort(signal.reason);
+      };
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        const request = signedRequest(endpoint, message, { id, at: clock.now() });
+        return outcomeOf(await http({ ...request, timeMs, bodyBytesMax }, cut.signal));
+      } catch (error) {
+        // The outcome is unknown, and the next start sends the event again.
+        signal.throwIfAborted();
+        if (error instanceof OutgoingError) return { kind: 'failed', reason: error.failure };
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', end);
+      }
+    });
+  };
+
+  async function historyOf(event: StoredEvent): Promise<readonly StoredEvent[]> {
+    const { stream, revision } = event;
+    if (revision === 0n) return [event];
+    if (historyFor(stream) === 'first') return [...(await eventStore.read(stream, { limit: 1 })), event];
+    const events = await readStream(eventStore, stream);
+    return [...events.slice(0, Number(revision)), event];
+  }
+}
+
+/** Redirects are not followed: a receiver that moves must be set. */
+function outcomeOf({ status }: { readonly status: number }): AttemptOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status === 410) return { kind: 'gone' };
+  return { kind: 'failed', reason: `status ${status}` };
+}

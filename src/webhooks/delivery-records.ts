@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
+import { type Waiting, waitingSchema } from './waiting.js';
+
+/** Storage format of `webhook/<endpoint>`: how far the endpoint is. */
+const endpointSchema = z.strictObject({
+  log_id: z.string(),
+  /** Every event up to it is delivered, given up or in a `webhookwait` record. Null: the start of the log. */
+  position: z.string().nullable(),
+  /** Of the last event up to the position. Null while the endpoint has passed none. */
+  fingerprint: z.string().nullable(),
+  added_at: z.iso.datetime(),
+  /** When a process last fed the endpoint. Another process drops the endpoint some time later, if no setting names it. */
+  seen_at: z.iso.datetime(),
+  state: z.enum(['delivering', 'gone', 'stopped']),
+  /** Why the endpoint stopped. */
+  problem: z.string().nullable(),
+  last_success_at: z.iso.datetime().nullable(),
+  last_failure_at: z.iso.datetime().nullable(),
+  last_failure: z.string().nullable(),
+});
+export type EndpointRecord = z.infer<typeof endpointSchema>;
+
+/** Storage format of `webhookfailed/<endpoint>/<stream>/<revision>`: an event that the service has given up. */
+const givenUpSchema = z.strictObject({
+  stream: z.string(),
+  revision: z.int().nonnegative(),
+  event_id: z.string(),
+  type: z.string(),
+  recorded_at: z.iso.datetime(),
+  given_up_at: z.iso.datetime(),
+  /** Of the last attempt. */
+  reason: z.string(),
+});
+export type GivenUp = z.infer<typeof givenUpSchema>;
+
+/** The list of given-up deliveries keeps an entry for this time. */
+export const givenUpKeptMs = 30 * 24 * 60 * 60 * 1_000;
+const tries = 20;
+const pageSize = 200;
+
+/** The durable state of deliveries, in the state store. All processes share it; every change is a compare-and-set. */
+export interface DeliveryRecords {
+  endpoint(id: string): Promise<EndpointRecord | null>;
+  /** Changes the record of an endpoint. @returns the record as stored @throws StoreUnavailable */
+  changeEndpoint(
+    id: string,
+    change: (found: EndpointRecord | null) => EndpointRecord,
+  ): Promise<EndpointRecord>;
+  /** Returns the ids of all stored endpoints. */
+  endpointIds(): Promise<readonly string[]>;
+  /** Removes everything that is stored of an endpoint. */
+  drop(id: string): Promise<void>;
+  /** Removes the waiting events of all streams of an endpoint. */
+  dropWaiting(id: string): Promise<void>;
+  waiting(id: string, stream: string): Promise<Waiting | null>;
+  /** Changes the waiting events of a stream; null removes the record. @throws StoreUnavailable */
+  changeWaiting(
+    id: string,
+    stream: string,
+    change: (found: Waiting | null) => Waiting | null | Promise<Waiting | null>,
+  ): Promise<void>;
+  /** Yields the waiting streams of an endpoint in order of name, page by page. */
+  allWaiting(id: string): AsyncIterable<{ readonly stream: string; readonly waiting: Waiting }>;
+  /** @returns false when the entry existed */
+  giveUp(id: string, entry: GivenUp): Promise<boolean>;
+  /** Yields the given-up deliveries of an endpoint, by stream and revision, page by page. */
+  allGivenUp(id: string): AsyncIterable<GivenUp>;
+  countGivenUp(id: string): Promise<number>;
+  forgetGivenUp(id: string, entry: Pick<GivenUp, 'stream' | 'revision'>): Promise<void>;
+}
+
+/** Makes the records. @throws StoreUnavailable from each function */
+export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
+  const endpointKey = (id: string): string => `webhook/${id}`;
+  const waitingPrefix = (id: string): string => `webhookwait/${id}/`;
+  const givenUpPrefix = (id: string): string => `webhookfailed/${id}/`;
+  const givenUpKey = (id: string, { stream, revision }: Pick<GivenUp, 'stream' | 'revision'>): string =>
+    `${givenUpPrefix(id)}${stream}/${String(revision).padStart(12, '0')}`;
+
+  return {
+    endpoint: async (id) => {
+      const found = await stateStore.get(endpointKey(id));
+      return found === null ? null : endpointSchema.parse(found.value);
+    },
+    changeEndpoint: async (id, change) => {
+      const changed = await changeRecord<EndpointRecord, EndpointRecord, never>(
+        stateStore,
+        { key: endpointKey(id), schema: endpointSchema },
+        (found) => {
+          const write = change(found?.value ?? null);
+          return { write, result: write };
+        },
+        // Each change merges with what it finds, so that it may apply twice.
+        { tries, unknownOutcome: 'retry' },
+      );
+      if (changed === null || 'kept' in changed) throw contended(id);
+      return changed.result;
+    },
+    endpointIds: async () => {
+      const ids: string[] = [];
+      for await (const { key } of entries('webhook/')) ids.push(key.slice('webhook/'.length));
+      return ids;
+    },
+    drop: async (id) => {
+      await remove(waitingPrefix(id));
+      await remove(givenUpPrefix(id));
+      const found = await stateStore.get(endpointKey(id));
+      if (found !== null) await stateStore.compareAndSet(found.key, found.version, null);
+    },
+    dropWaiting: (id) => remove(waitingPrefix(id)),
+    waiting: async (id, stream) => {
+      const found = await stateStore.get(`${waitingPrefix(id)}${stream}`);
+      return found === null ? null : waitingSchema.parse(found.value);
+    },
+    changeWaiting: async (id, stream, change) => {
+      const changed = await changeRecord<Waiting, null, null>(
+        stateStore,
+        { key: `${waitingPrefix(id)}${stream}`, schema: waitingSchema },
+        async (found) => {
+          const before = found?.value ?? null;
+          const after = await change(before);
+          return after === before ? { keep: null } : { write: after, result: null };
+        },
+        { tries, unknownOutcome: 'retry' },
+      );
+      if (changed === null) throw contended(id);
+    },
+    allWaiting: async function* (id) {
+      const prefix = waitingPrefix(id);
+      for await (const { key, value } of entries(prefix))
+        yield { stream: key.slice(prefix.length), waiting: waitingSchema.parse(value) };
+    },
+    giveUp: async (id, entry) => {
+      const expiresAt = new Date(Date.parse(entry.given_up_at) + givenUpKeptMs);
+      return (await stateStore.compareAndSet(givenUpKey(id, entry), null, entry, { expiresAt })) !== null;
+    },
+    allGivenUp: async function* (id) {
+      for await (const { value } of entries(givenUpPrefix(id))) yield givenUpSchema.parse(value);
+    },
+    countGivenUp: async (id) => {
+      let count = 0;
+      for await (const page of pages(givenUpPrefix(id))) count += page.length;
+      return count;
+    },
+    forgetGivenUp: async (id, entry) => {
+      const found = await stateStore.get(givenUpKey(id, entry));
+      if (found !== null) await stateStore.compareAndSet(found.key, found.version, null);
+    },
+  };
+
+  async function remove(prefix: string): Promise<void> {
+    for await (const { key, version } of entries(prefix)) await stateStore.compareAndSet(key, version, null);
+  }
+
+  async function* entries(prefix: string): AsyncGenerator<StateRecord> {
+    for await (const page of pages(prefix)) yield* page;
+  }
+
+  async function* pages(prefix: string): AsyncGenerator<readonly StateRecord[]> {
+    for (let after: { readonly after?: string } = {}; ;) {
+      const page = await stateStore.list(prefix, { limit: pageSize, ...after });
+      yield page;
+      const last = page.at(-1);
+      if (page.length < pageSize || last === undefined) return;
+      after = { after: last.key };
+    }
+  }
+}
+
+function contended(id: string): StoreUnavailable {
+  return new StoreUnavailable(
+    `other writers were faster at each attempt to change a record of webhook ${id}`,
+  );
+}

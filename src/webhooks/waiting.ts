@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+/** The time for which the service tries to deliver an event. */
+export const triesMs = 3 * 24 * 60 * 60 * 1_000;
+const retryWait = { firstMs: 5_000, capMs: 60 * 60 * 1_000 };
+
+const revision = z.int().nonnegative();
+
+/**
+ * Storage format of `webhookwait/<endpoint>/<stream>`: the events of one stream that the mark of the endpoint has passed
+ * without a delivery. While it exists, only the retries deliver events of the stream, so they stay in order.
+ */
+export const waitingSchema = z.strictObject({
+  /** The revision of the first event to deliver. */
+  next: revision,
+  /** The revision of the last event that the mark has passed. */
+  until: revision,
+  /** The messages among these events. */
+  pending: z.int().nonnegative(),
+  /** Failed attempts for the first event. */
+  failures: z.int().nonnegative(),
+  /** No attempt before this time. */
+  not_before: z.iso.datetime(),
+  /** Since when events of the stream wait. */
+  since: z.iso.datetime(),
+});
+export type Waiting = z.infer<typeof waitingSchema>;
+
+/** Returns the record after the mark passes an event without a delivery. `failures`: attempts that failed just now. */
+export function withEvent(
+  found: Waiting | null,
+  at: { readonly revision: number; readonly failures: 0 | 1 },
+  { now, random }: { readonly now: Date; readonly random: () => number },
+): Waiting {
+  if (found === null) {
+    const { revision: next, failures } = at;
+    const waitMs = failures === 0 ? 0 : retryAfterMs(0, random);
+    const not_before = new Date(now.getTime() + waitMs).toISOString();
+    return { next, until: next, pending: 1, failures, not_before, since: now.toISOString() };
+  }
+  // An event up to `until` waits, or was delivered before the mark went back to it.
+  if (at.revision <= found.until) return found;
+  return { ...found, until: at.revision, pending: found.pending + 1 };
+}
+
+/** What a retry did to the first waiting events. */
+export interface RetryResult {
+  /** The `next` that the retry read. */
+  readonly from: number;
+  /** The first event that it has not settled. */
+  readonly to: number;
+  /** The messages among those that it has settled. */
+  readonly settled: number;
+  /** Whether its last attempt failed. */
+  readonly failed: boolean;
+}
+
+/** Returns the record after a retry; null when nothing waits. */
+export function afterRetry(
+  found: Waiting,
+  { from, to, settled, failed }: RetryResult,
+  { now, random }: { readonly now: Date; readonly random: () => number },
+): Waiting | null {
+  // An operator may have begun an earlier replay, and another process may have delivered more.
+  const next = found.next < from ? found.next : Math.max(found.next, to);
+  if (next > found.until) return null;
+  const pending = Math.max(1, found.pending - settled);
+  if (!failed) return { ...found, next, pending, failures: 0, not_before: now.toISOString() };
+  const waitMs = retryAfterMs(found.failures, random);
+  const not_before = new Date(now.getTime() + waitMs).toISOString();
+  return { ...found, next, pending, failures: found.failures + 1, not_before };
+}
+
+/** Returns whether the service gives an event up after a failed attempt. */
+export function isOver({ since }: Waiting, event: { readonly recordedAt: Date }, now: Date): boolean {
+  return now.getTime() >= Math.max(Date.parse(since), event.recordedAt.getTime()) + triesMs;
+}
+
+/** Returns the wait before the next attempt: half of a doubled 5 s, at most 1 h, and a random part of the other half. */
+export function retryAfterMs(failures: number, random: () => number): number {
+  const fullMs = Math.min(retryWait.capMs, retryWait.firstMs * 2 ** Math.min(failures, 30));
+  return Math.round((fullMs * (1 + random())) / 2);
+}

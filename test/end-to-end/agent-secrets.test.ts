@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { makeAgentSecretFiles } from '../support/servers/agent-secret-files.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+
+test('A process reads the secrets of agents from their files again, for an unknown secret and on SIGHUP', async (t) => {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const { current, previous, environment, write } = makeAgentSecretFiles(directory.path);
+  write(current, 'the-first-agent-secret');
+  write(previous, '');
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment,
+  });
+  t.teardown(() => service.kill());
+  const ask = async (secret: string): Promise<number> => {
+    const headers = { 'x-agent-secret': secret };
+    const reply = await fetch(`${service.url}/api/v1/internal/peer-list`, { headers });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
+  t.is(await ask('the-first-agent-secret'), 200);
+  // When the secret is rotated, then both are accepted at once
+  write(previous, 'the-first-agent-secret');
+  write(current, 'the-second-agent-secret');
+  t.is(await ask('the-second-agent-secret'), 200);
+  t.is(await ask('the-first-agent-secret'), 200);
+  // and a secret that is too short is a problem in the log, and changes nothing
+  write(previous, 'short');
+  service.signal('SIGHUP');
+  while (!service.output().includes('NODE_AGENT_SECRET_PREVIOUS must have at least 16 characters'))
+    await wait(20);
+  t.is(await ask('the-first-agent-secret'), 200);
+  // and the former one is refused once it is removed
+  write(previous, '');
+  service.signal('SIGHUP');
+  while ((await ask('the-first-agent-secret')) !== 401) await wait(20);
+  t.is(await ask('the-second-agent-secret'), 200);
+  t.false(service.output().includes('the-second-agent-secret'), 'no secret is in the output');
+});

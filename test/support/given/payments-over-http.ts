@@ -1,0 +1,51 @@
+import type { ExecutionContext } from 'ava';
+import { callbackIdOf } from '../../../src/commands/orders/payment-ids.js';
+import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
+import { startTestService } from '../servers/http-service.js';
+import { givenContext } from './given-stores.js';
+
+interface PlacedReply {
+  readonly id: string;
+  readonly number: string;
+}
+
+/** Starts a service with the platforms `standard` and `stripe`, an operator with a second factor, and a buyer. */
+export async function givenPayments(t: ExecutionContext) {
+  const provider = makeTestPaymentProvider();
+  const paymentProviders = new Map([
+    ['standard', provider],
+    ['stripe', provider],
+  ] as const);
+  const service = await startTestService(t, { paymentProviders });
+  const operator = await service.signUp('operator');
+  await service.verify('operator');
+  await service.commands.grantPlatformRole(
+    { email: 'operator@example.com', role: 'operator' },
+    givenContext(7_000, service.stores.clock.now(), 'operator'),
+  );
+  await service.passTwoFactor(operator);
+  const buyer = await service.signUp('buyer');
+  let sent = 0;
+  return {
+    ...service,
+    operator,
+    buyer,
+    place: async (plan: object = { plan_id: 'capacity-100g' }): Promise<PlacedReply> => {
+      const placed = await service.post('/api/v1/orders', { ...plan, provider: 'standard' }, buyer);
+      t.is(placed.status, 201, placed.text);
+      return placed.json as PlacedReply;
+    },
+    /** Sends a callback of `standard`, and returns its id. */
+    send: async (...told: TestMessage['told']): Promise<string> => {
+      const key = `m${(sent += 1)}`;
+      const { body, headers } = signed({ key, told });
+      const answer = await service.ask('/api/v1/payment/webhooks/standard', {
+        method: 'POST',
+        body,
+        headers,
+      });
+      t.is(answer.status, 200, answer.text);
+      return callbackIdOf('standard', key);
+    },
+  };
+}

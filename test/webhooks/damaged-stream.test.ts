@@ -1,0 +1,67 @@
+import test, { type ExecutionContext } from 'ava';
+import { StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { everyEvent } from '../support/examples/every-event.js';
+import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
+import { dayMs, givenWebhooks, storableEvent, until } from '../support/given/given-webhooks.js';
+import { anId } from '../support/given/webhook-ids.js';
+
+const [damaged, whole] = [anId(1), anId(2)];
+
+/** Starts an endpoint whose log has the events of two orders, and cannot read the stream of one until it is repaired. */
+async function givenDamage(t: ExecutionContext) {
+  const world = givenWebhooks(t);
+  const { eventStore, records } = world;
+  const receiver = await startWebhookReceiver(t);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const id = endpoints[0]?.id ?? '';
+  const { reports } = world.start(endpoints);
+  await until(async () => (await records.endpoint(id)) !== null, 'record');
+  await world.appendToOrder(damaged, 'OrderPlaced');
+  await receiver.acceptedCount(1);
+  const read = eventStore.read.bind(eventStore);
+  eventStore.read = (stream, options) => {
+    if (stream !== `order-${damaged}`) return read(stream, options);
+    return Promise.reject(new StreamDamaged(stream, `the stream ${stream} was deleted`));
+  };
+  const pending = storableEvent('PaymentPending', everyEvent.order.PaymentPending, world.clock.now());
+  await eventStore.append(`order-${damaged}`, 0n, [pending]);
+  const waiting = () => records.waiting(id, `order-${damaged}`);
+  await until(async () => (await waiting()) !== null, 'waiting delivery');
+  const repair = (): void => {
+    eventStore.read = read;
+  };
+  return { world, receiver, reports, list: () => world.admin(endpoints).list(), waiting, repair };
+}
+
+test('A damaged stream holds back only the messages of its resource, which come after a repair', async (t) => {
+  // Given an endpoint with an event in a damaged stream
+  const { world, receiver, reports, list, waiting, repair } = await givenDamage(t);
+  t.like((await waiting()) ?? {}, { next: 1, until: 1, failures: 1 });
+  // When a retry fails too, and another order is placed
+  world.advance(60_000);
+  await until(async () => (await waiting())?.failures === 2, 'second failure');
+  await world.appendToOrder(whole, 'OrderPlaced');
+  // Then the endpoint goes on
+  await receiver.acceptedCount(2);
+  t.is(receiver.accepted[1]?.data['order_id'], whole);
+  await until(async () => (await list())[0]?.last_failure === 'stream_damaged', 'failure in the list');
+  // and after the repair it gets the rest
+  repair();
+  world.advance(60 * 60 * 1_000);
+  await receiver.acceptedCount(3);
+  t.is(receiver.accepted[2]?.type, 'order.payment_pending');
+  t.false(reports.some((report) => report.startsWith('stopped')));
+});
+
+test('The service drops the messages of a stream that is damaged for three days', async (t) => {
+  // Given an endpoint with an event in a damaged stream
+  const { world, receiver, reports, list, waiting } = await givenDamage(t);
+  // When three days pass
+  world.advance(3 * dayMs);
+  // Then nothing waits, and the endpoint goes on
+  await until(async () => (await waiting()) === null, 'end of the wait');
+  await world.appendToOrder(whole, 'OrderPlaced');
+  await receiver.acceptedCount(2);
+  t.like((await list())[0], { state: 'delivering', pending: 0 });
+  t.false(reports.some((report) => report.startsWith('stopped')));
+});

@@ -1,0 +1,262 @@
+import test from 'ava';
+import { Webhook } from 'standardwebhooks';
+import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
+import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
+import {
+  dayMs,
+  givenWebhooks,
+  shortAnswerMs,
+  until,
+  webhookSecret,
+} from '../support/given/given-webhooks.js';
+import { anId } from '../support/given/webhook-ids.js';
+
+const typesOf = (messages: readonly { readonly type: string }[]) => messages.map(({ type }) => type);
+
+/** Starts a process, and waits until its endpoints have a position in the log. */
+async function started(
+  world: ReturnType<typeof givenWebhooks>,
+  endpoints: ReturnType<ReturnType<typeof givenWebhooks>['endpointsAt']>,
+  timeMs?: number,
+) {
+  const running = world.start(endpoints, timeMs === undefined ? {} : { timeMs });
+  await begun(world, endpoints);
+  return running;
+}
+
+async function begun(
+  { records }: ReturnType<typeof givenWebhooks>,
+  endpoints: ReturnType<ReturnType<typeof givenWebhooks>['endpointsAt']>,
+): Promise<void> {
+  for (const { id } of endpoints)
+    await until(async () => (await records.endpoint(id)) !== null, `record of ${id}`);
+}
+
+test('A receiver gets the events since it was added, signed, in order and once', async (t) => {
+  // Given a log with an event, and a new endpoint
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  const [old, order] = [anId(1), anId(2)];
+  await world.appendToOrder(old, 'OrderPlaced');
+  const endpoints = world.endpointsAt([receiver.url, 'order.*']);
+  await started(world, endpoints);
+  // When two orders change
+  await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled');
+  await world.appendToOrder(old, 'OrderExpired');
+  await receiver.acceptedCount(5);
+  // Then the receiver gets the later events of both
+  const ofOrder = receiver.accepted.filter(({ data }) => data['order_id'] === order);
+  t.deepEqual(typesOf(ofOrder), [
+    'order.placed',
+    'order.payment_pending',
+    'order.payment_captured',
+    'order.fulfilled',
+  ]);
+  t.deepEqual(typesOf(receiver.accepted.filter(({ data }) => data['order_id'] === old)), ['order.expired']);
+  t.is(new Set(receiver.received.map(({ id }) => id)).size, 5);
+  // and the package verifies each; the clock of this test is in the future
+  const verifier = new Webhook(webhookSecret);
+  for (const { id, body, headers } of receiver.received) {
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    t.is(headers['webhook-signature'], verifier.sign(id, at, body));
+    t.is(at.getTime(), world.clock.now().getTime());
+    t.is(headers['content-type'], 'application/json');
+  }
+});
+
+test('An endpoint gets only the types of its line', async (t) => {
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  await started(world, world.endpointsAt([receiver.url, 'order.fulfilled']));
+  await world.appendToOrder(anId(1), 'OrderPlaced', 'PaymentPending', 'OrderFulfilled');
+  await receiver.acceptedCount(1);
+  t.deepEqual(typesOf(receiver.received), ['order.fulfilled']);
+});
+
+for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
+  test(`A delivery that ends with ${answer} is tried again until it succeeds, and later events wait for it`, async (t) => {
+    // Given a receiver that fails for one order
+    const world = givenWebhooks(t);
+    const receiver = await startWebhookReceiver(t);
+    const [bad, good] = [anId(1), anId(2)];
+    receiver.answerWith(({ data }) => (data['order_id'] === bad ? answer : 204));
+    const endpoints = world.endpointsAt([receiver.url, '*']);
+    await started(world, endpoints, answer === 'hang' ? shortAnswerMs : undefined);
+    // When both orders change
+    await world.appendToOrder(bad, 'OrderPlaced', 'PaymentPending');
+    await world.appendToOrder(good, 'OrderPlaced', 'PaymentPending');
+    // Then the other order is not held back. A busy machine may need a second attempt.
+    await until(() => {
+      if (answer === 'hang') world.advance(10);
+      return receiver.accepted.length >= 2;
+    }, 'messages of the other order');
+    t.true(receiver.accepted.every(({ data }) => data['order_id'] === good));
+    await until(async () => (await world.admin(endpoints).list())[0]?.pending === 2, 'pending deliveries');
+    t.false(receiver.received.some(({ type, data }) => data['order_id'] === bad && type !== 'order.placed'));
+    // and when the receiver works again, it gets the rest in order, with the ids of the first attempts
+    receiver.answerWith(() => 204);
+    await until(() => {
+      world.advance(1_000);
+      return receiver.accepted.length >= 4;
+    }, 'the rest');
+    const ofBad = receiver.received.filter(({ data }) => data['order_id'] === bad);
+    t.deepEqual(typesOf(receiver.accepted.slice(2)), ['order.placed', 'order.payment_pending']);
+    t.is(new Set(ofBad.filter(({ type }) => type === 'order.placed').map(({ id }) => id)).size, 1);
+    await until(async () => (await world.admin(endpoints).list())[0]?.pending === 0, 'empty list');
+  });
+}
+
+test('Receivers that hang or fail hold back no other endpoint and no other order for long', async (t) => {
+  // Given an endpoint that hangs for most orders, and a healthy one
+  const world = givenWebhooks(t);
+  const [hanging, healthy] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  const orders = Array.from({ length: 300 }, (_, index) => anId(index));
+  const alive = new Set(orders.filter((_, index) => index % 100 === 99));
+  hanging.answerWith(({ data }) => (alive.has(String(data['order_id'])) ? 204 : 'hang'));
+  const endpoints = world.endpointsAt([hanging.url, '*'], [healthy.url, '*']);
+  await started(world, endpoints, shortAnswerMs);
+  // When many orders are placed
+  for (const order of orders) await world.appendToOrder(order, 'OrderPlaced');
+  // Then the healthy endpoint gets all of them
+  await until(() => {
+    world.advance(10);
+    return healthy.accepted.length >= orders.length;
+  }, 'all orders at the healthy endpoint');
+  t.is(new Set(healthy.accepted.map(({ id }) => id)).size, orders.length);
+  // and the mark of the other one passes all, while what hangs waits in the store
+  const head = await world.eventStore.head();
+  const id = endpoints[0]?.id ?? '';
+  await until(async () => (await world.records.endpoint(id))?.position === head, 'mark at the end');
+  // and the live orders get through
+  hanging.answerWith(() => 204);
+  await until(() => {
+    world.advance(60_000);
+    return hanging.accepted.length >= orders.length;
+  }, 'all orders');
+  t.is(new Set(hanging.accepted.map(({ id: sent }) => sent)).size, orders.length);
+});
+
+test('A delivery that fails for three days is given up, listed, reported once, and can be replayed', async (t) => {
+  // Given a receiver that is down
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  receiver.answerWith(() => 503);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const { reports } = await started(world, endpoints);
+  const admin = world.admin(endpoints);
+  const id = endpoints[0]?.id ?? '';
+  const order = anId(1);
+  await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending');
+  await until(async () => (await admin.list())[0]?.pending === 2, 'pending deliveries');
+  // When almost three days pass, the service still tries
+  for (let hours = 0; hours < 71; hours += 1) {
+    world.advance(60 * 60 * 1_000);
+    // The first attempt was before.
+    await until(
+      async () => (await world.records.waiting(id, `order-${order}`))?.failures === hours + 2,
+      `attempt ${hours + 2}`,
+    );
+  }
+  t.deepEqual(await admin.failed(id, 10), []);
+  // and a later event comes in
+  await world.appendToOrder(order, 'OrderExpired');
+  world.advance(2 * 60 * 60 * 1_000);
+  // Then the first two are given up, and the later one waits
+  await until(async () => (await admin.failed(id, 10)).length === 2, 'failed deliveries');
+  await until(async () => (await admin.list())[0]?.pending === 1, 'the later one');
+  t.like((await admin.list())[0], { failed: 2, state: 'delivering', last_failure: 'status 503' });
+  t.is(reports.filter((report) => report.startsWith('given up')).length, 2);
+  t.like((await admin.failed(id, 10))[0], { type: 'order.placed', reason: 'status 503', revision: 0 });
+  // and the receiver gets them by a replay, before the later one
+  receiver.answerWith(() => 204);
+  t.deepEqual(await admin.replay({ endpoint: id, from: null, resource: null, failed: true }), {
+    replayed: 2,
+    resources: 1,
+  });
+  await receiver.acceptedCount(3);
+  t.deepEqual(typesOf(receiver.accepted), ['order.placed', 'order.payment_pending', 'order.expired']);
+  await until(async () => (await admin.list())[0]?.pending === 0, 'empty list');
+  t.is((await admin.list())[0]?.failed, 0);
+});
+
+test('410 Gone stops the endpoint until the next start, which loses nothing', async (t) => {
+  const world = givenWebhooks(t);
+  const [gone, other] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  gone.answerWith(() => 410);
+  const endpoints = world.endpointsAt([gone.url, '*'], [other.url, '*']);
+  const first = await started(world, endpoints);
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  await until(() => first.reports.includes(`gone ${endpoints[0]?.id ?? ''}`), 'report');
+  await world.appendToOrder(anId(2), 'OrderPlaced');
+  await other.acceptedCount(2);
+  t.is(gone.received.length, 1, 'no attempt after 410');
+  t.like((await world.admin(endpoints).list())[0], { state: 'gone' });
+  t.is(first.runner.statuses().find(({ endpointId }) => endpointId === endpoints[0]?.id)?.state, 'gone');
+  // When the next process starts
+  await first.runner.stop();
+  gone.answerWith(() => 204);
+  await started(world, endpoints);
+  // Then it sends all of it
+  await gone.acceptedCount(2);
+  await until(async () => (await world.admin(endpoints).list())[0]?.state === 'delivering', 'state');
+});
+
+test('An endpoint at a private address is refused by the guard of outgoing calls', async (t) => {
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const http = () => Promise.reject(new OutgoingError('address_refused'));
+  world.start(endpoints, { http });
+  await begun(world, endpoints);
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  await until(
+    async () => (await world.admin(endpoints).list())[0]?.last_failure === 'address_refused',
+    'refusal in the list',
+  );
+  t.deepEqual(receiver.received, []);
+});
+
+test('An endpoint that no setting names for ten minutes is dropped, and begins at the end when it comes back', async (t) => {
+  // Given an endpoint with a pending and a failed delivery
+  const world = givenWebhooks(t);
+  const [receiver, other] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  receiver.answerWith(() => 500);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const id = endpoints[0]?.id ?? '';
+  const first = await started(world, endpoints);
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  await until(async () => (await world.admin(endpoints).list())[0]?.pending === 1, 'pending delivery');
+  await first.runner.stop();
+  // When a process starts without it, and ten minutes pass
+  const second = await started(world, world.endpointsAt([other.url, '*']));
+  t.not(await world.records.endpoint(id), null, 'it is kept for a moment');
+  world.advance(11 * 60 * 1_000);
+  await until(() => second.reports.includes(`dropped ${id}`), 'report');
+  // Then nothing of it is left
+  t.is(await world.records.endpoint(id), null);
+  t.is(await world.records.waiting(id, `order-${anId(1)}`), null);
+  await second.runner.stop();
+  // and it gets only what happens after it was set again
+  receiver.answerWith(() => 204);
+  await started(world, endpoints);
+  await world.appendToOrder(anId(2), 'OrderPlaced');
+  await receiver.acceptedCount(1);
+  t.is(receiver.accepted[0]?.data['order_id'], anId(2));
+});
+
+test('A service that was off for four days still tries each event', async (t) => {
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const first = await started(world, endpoints);
+  await first.runner.stop();
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  world.advance(4 * dayMs);
+  receiver.answerWith(() => 500);
+  await started(world, endpoints);
+  await until(async () => (await world.admin(endpoints).list())[0]?.pending === 1, 'pending delivery');
+  receiver.answerWith(() => 204);
+  world.advance(60 * 60 * 1_000);
+  await receiver.acceptedCount(1);
+  t.is((await world.admin(endpoints).list())[0]?.failed, 0);
+});

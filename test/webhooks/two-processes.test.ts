@@ -1,0 +1,137 @@
+import test from 'ava';
+import { makeOutgoingHttp, type OutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
+import { rejectedBy } from '../../src/concurrency/rejected-by.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { makePicture } from '../../src/event-sourcing/sharing/picture.js';
+import { makeSoleMember, type Members } from '../../src/event-sourcing/sharing/members.js';
+import { makeSeededRandom } from '../support/fakes/clock.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';
+import { givenWebhooks, until } from '../support/given/given-webhooks.js';
+import { anId } from '../support/given/webhook-ids.js';
+
+const unguarded = makeOutgoingHttp({ isAllowed: () => true });
+const orderEvents = ['OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled'] as const;
+
+/** The outside of a process that can be killed: after that, no answer reaches it and it writes nothing. */
+function killable(stateStore: StateStore) {
+  const dead = new AbortController();
+  const http: OutgoingHttp = async (request, signal) => {
+    const reply = await unguarded(request, signal);
+    // The receiver has the message, and the process dies before it learns of it.
+    if (dead.signal.aborted && signal !== undefined) return rejectedBy(signal);
+    return reply;
+  };
+  const compareAndSet: StateStore['compareAndSet'] = (...args) =>
+    dead.signal.aborted
+      ? Promise.reject(new StoreUnavailable('the process is dead'))
+      : stateStore.compareAndSet(...args);
+  return {
+    parts: { http, stateStore: { ...stateStore, compareAndSet } },
+    kill: () => {
+      dead.abort();
+    },
+  };
+}
+
+/** Returns the messages in the order in which a receiver that drops repeated ids takes them. */
+function taken({ accepted }: WebhookReceiver, order: string): readonly string[] {
+  const ids = new Set<string>();
+  return accepted
+    .filter(({ data }) => data['order_id'] === order)
+    .filter(({ id }) => !ids.has(id) && ids.add(id).has(id))
+    .map(({ type }) => type);
+}
+
+test('A process that dies between send and mark repeats the message with its webhook-id', async (t) => {
+  // Given a process whose receiver kills it at the first message
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const dying = killable(world.stateStore);
+  receiver.answerWith(() => {
+    dying.kill();
+    return 204;
+  });
+  const first = world.start(endpoints, dying.parts);
+  await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await world.appendToOrder(anId(1), 'OrderPlaced', 'OrderExpired');
+  await receiver.acceptedCount(1);
+  t.false(first.reports.some((report) => report.startsWith('delivered')));
+  // When another process takes the endpoint over
+  world.start(endpoints);
+  // Then it sends the message again, with the same id, and then the next one
+  await receiver.acceptedCount(3);
+  const ids = receiver.accepted.map(({ id }) => id);
+  t.deepEqual(
+    receiver.accepted.map(({ type }) => type),
+    ['order.placed', 'order.placed', 'order.expired'],
+  );
+  t.is(ids[0], ids[1]);
+  t.not(ids[1], ids[2]);
+});
+
+for (const seed of [1, 2, 3, 4, 5]) {
+  test(`Two processes that feed one endpoint at once lose nothing and keep the order of each resource (seed ${seed})`, async (t) => {
+    // Given two processes that each believe to feed the endpoint alone, and a receiver that fails at random
+    const world = givenWebhooks(t);
+    const receiver = await startWebhookReceiver(t);
+    const random = makeSeededRandom(seed);
+    const endpoints = world.endpointsAt([receiver.url, 'order.*']);
+    receiver.answerWith(() => (random() < 0.4 ? 500 : 204));
+    const processes = [world.start(endpoints), world.start(endpoints)];
+    await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+    const orders = Array.from({ length: 12 }, (_, index) => anId(index));
+    // When orders change while processes end and begin
+    for (const [index, type] of orderEvents.entries()) {
+      for (const order of orders) {
+        await world.appendToOrder(order, type);
+        if (random() < 0.1) {
+          await processes.shift()?.runner.stop();
+          processes.push(world.start(endpoints));
+        }
+        if (random() < 0.3) world.advance(20_000);
+      }
+      await receiver.receivedCount(index * 5);
+    }
+    await until(() => {
+      world.advance(60_000);
+      return orders.every((order) => taken(receiver, order).length === orderEvents.length);
+    }, 'all messages');
+    // Then each order is complete and in order, for a receiver that drops repeated ids
+    for (const order of orders) {
+      t.deepEqual(taken(receiver, order), [
+        'order.placed',
+        'order.payment_pending',
+        'order.payment_captured',
+        'order.fulfilled',
+      ]);
+    }
+    const mark = async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position;
+    const head = await world.eventStore.head();
+    await until(async () => (await mark()) === head, 'mark at the end');
+  });
+}
+
+test('Only the process that an endpoint falls to feeds it, and another takes it over', async (t) => {
+  const world = givenWebhooks(t);
+  const receiver = await startWebhookReceiver(t);
+  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const part = `reaction/webhook-${endpoints[0]?.id ?? ''}`;
+  // Given a process that sees another one with the endpoint
+  const others = (parts: readonly string[]) => [{ id: 'other', parts, feeds: parts, goal: null }];
+  const picture = makePicture('self');
+  const members: Members = { ...makeSoleMember('self'), ...picture };
+  const isOthers = () => picture.feederOf(part) === 'other';
+  picture.see(others([part]));
+  const { runner } = world.start(endpoints, { members });
+  const feedsNow = () => runner.statuses().length === 1;
+  t.is(feedsNow(), !isOthers());
+  // When the other one ends
+  picture.see(others([]));
+  // Then this one feeds it
+  t.true(feedsNow());
+  await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  await receiver.acceptedCount(1);
+});

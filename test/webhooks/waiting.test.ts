@@ -1,0 +1,108 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {
+  afterRetry,
+  isOver,
+  retryAfterMs,
+  triesMs,
+  type Waiting,
+  withEvent,
+} from '../../src/webhooks/waiting.js';
+
+const now = new Date('2026-01-05T00:00:00.000Z');
+const at = { now, random: () => 0.5 };
+const waiting: Waiting = {
+  ...{ next: 3, until: 5, pending: 3, failures: 2 },
+  ...{ not_before: now.toISOString(), since: now.toISOString() },
+};
+
+const isWithin = (record: Waiting | null, revision: number): boolean =>
+  record !== null && record.next <= revision && revision <= record.until;
+
+test('The wait before a retry doubles from 5 s to an hour, and half of it is random', (t) => {
+  t.is(
+    retryAfterMs(0, () => 0),
+    2_500,
+  );
+  t.is(
+    retryAfterMs(0, () => 1),
+    5_000,
+  );
+  t.is(
+    retryAfterMs(3, () => 1),
+    40_000,
+  );
+  t.is(
+    retryAfterMs(100, () => 1),
+    3_600_000,
+  );
+  t.is(
+    retryAfterMs(100, () => 0),
+    1_800_000,
+  );
+});
+
+test('A stream waits from its first undelivered event, and later events raise its end', (t) => {
+  const first = withEvent(null, { revision: 3, failures: 1 }, at);
+  t.like(first, { next: 3, until: 3, pending: 1, failures: 1, since: now.toISOString() });
+  t.true(new Date(first.not_before) > now);
+  t.like(withEvent(null, { revision: 3, failures: 0 }, at), { failures: 0, not_before: now.toISOString() });
+  t.like(withEvent(first, { revision: 7, failures: 0 }, at), { next: 3, until: 7, pending: 2, failures: 1 });
+  t.is(withEvent(waiting, { revision: 2, failures: 1 }, at), waiting, 'it was delivered before');
+  t.is(withEvent(waiting, { revision: 5, failures: 1 }, at), waiting, 'it waits already');
+});
+
+test('A retry moves the record, removes it at its end, and yields to a replay and to another process', (t) => {
+  const done = { from: 3, settled: 1, failed: false };
+  t.like(afterRetry(waiting, { ...done, to: 4 }, at), { next: 4, until: 5, pending: 2, failures: 0 });
+  t.is(afterRetry(waiting, { ...done, to: 6, settled: 3 }, at), null);
+  // An event that came meanwhile has raised the end.
+  t.like(afterRetry({ ...waiting, until: 6 }, { ...done, to: 6, settled: 3 }, at), { next: 6, until: 6 });
+  // An operator has begun a replay from 1, and another process has delivered up to 4.
+  t.like(afterRetry({ ...waiting, next: 1 }, { ...done, to: 6 }, at), { next: 1, until: 5 });
+  t.like(afterRetry({ ...waiting, next: 5 }, { ...done, to: 4 }, at), { next: 5 });
+  const failed = afterRetry(waiting, { from: 3, to: 3, settled: 0, failed: true }, at);
+  t.like(failed, { next: 3, failures: 3 });
+  t.is(failed?.not_before, new Date(now.getTime() + retryAfterMs(2, at.random)).toISOString());
+});
+
+test('An event is over three days after it began to wait', (t) => {
+  const event = (ageMs: number) => ({ recordedAt: new Date(now.getTime() - ageMs) });
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  t.false(isOver(waiting, event(0), later(triesMs - 1)));
+  t.true(isOver(waiting, event(0), later(triesMs)));
+  // An old event that waits only now, and a new event in a stream that waits for long
+  t.false(isOver(waiting, event(triesMs), later(triesMs - 1)));
+  t.false(isOver(waiting, event(-triesMs), later(triesMs)));
+});
+
+test('No order of passed events and retries leaves an undelivered event outside the record', (t) => {
+  // A model: the mark passes revisions in order; retries deliver from the record that they read, which may be old.
+  const steps = fc.array(fc.constantFrom('pass', 'read', 'settle', 'fail'), { maxLength: 60 });
+  fc.assert(
+    fc.property(steps, (taken) => {
+      let record: Waiting | null = null;
+      let passed = 0;
+      let read: Waiting | null = null;
+      const delivered = new Set<number>();
+      for (const step of taken) {
+        if (step === 'pass') {
+          record = withEvent(record, { revision: passed, failures: 0 }, at);
+          passed += 1;
+        } else if (step === 'read') read = record;
+        else if (read !== null && record !== null) {
+          const to: number = step === 'settle' ? read.until + 1 : read.next;
+          for (let revision = read.next; revision < to; revision += 1) delivered.add(revision);
+          const result = { from: read.next, to, settled: to - read.next, failed: step === 'fail' };
+          record = afterRetry(record, result, at);
+          read = null;
+        }
+      }
+      return Array.from({ length: passed }, (_, revision) => revision).every(
+        (revision) => delivered.has(revision) || isWithin(record, revision),
+      );
+    }),
+    { seed: 1, numRuns: 5_000 },
+  );
+  t.pass();
+});
