@@ -26,12 +26,16 @@ export function makeReplyChecker(routes: readonly Route[]): ReplyChecker {
   const served = routes.map((route) => ({
     route,
     pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+    parameters: route.path.split('/:').length - 1,
     errors: documentedErrors(route),
   }));
   const find = ({ method, target }: FuzzRequest) => {
     const path = target.split(/[?#]/, 1)[0] ?? '';
     const asked = method === 'HEAD' ? 'GET' : method;
-    return served.find(({ route, pattern }) => route.method === asked && pattern.test(path)) ?? null;
+    const matched = served.filter(({ pattern }) => pattern.test(path));
+    // A fixed path also fits a pattern: `/assets/import` fits `/assets/:assetId`. The service serves the fixed one.
+    const fewest = Math.min(...matched.map(({ parameters }) => parameters));
+    return matched.find(({ route, parameters }) => parameters === fewest && route.method === asked) ?? null;
   };
   return {
     routeOf: (request) => find(request)?.route ?? null,
