@@ -6,8 +6,7 @@ import { makeCompareKeys } from '../commands/accounts/compare-keys.js';
 import { makeCountPasswords } from '../commands/accounts/count-passwords.js';
 import { makeStorageUrls } from '../integrations/object-storage/media-urls.js';
 import type { OutgoingOptions } from '../integrations/outgoing/outgoing-http.js';
-import { openPaymentProviders } from './open-payment-providers.js';
-import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
+import { openPayments, type PaymentOptions } from './open-payments.js';
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
@@ -55,7 +54,7 @@ import { makeStorageCalls } from './storage-http.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** Choices that a test or a tool makes instead of the machine. */
-export interface ServiceOptions extends StoreOptions {
+export interface ServiceOptions extends StoreOptions, PaymentOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Log;
@@ -68,8 +67,6 @@ export interface ServiceOptions extends StoreOptions {
   /** The processes that share the feeding; by default those that have the configured MongoDB in common. */
   readonly members?: Members;
   readonly outgoing?: OutgoingOptions;
-  /** The payment platforms; by default those of the configuration. */
-  readonly paymentProviders?: PaymentProviders;
 }
 
 export interface Services extends Omit<WatchedStores, 'closeStores'> {
@@ -204,7 +201,6 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const background = makeBackground({ onFailure });
     const keysFollowed = followKeys(keyCanaries, { background, log });
     onReload = keysFollowed.reloaded;
-    const paymentProviders: PaymentProviders = options.paymentProviders ?? openPaymentProviders(config, log);
     const nodeCheckMetrics = makeNodeCheckMetrics();
     const commands = makeCommands({
       ...config,
@@ -234,7 +230,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       verificationLimits: limitsFrom(config.limits),
       makeUrls: makeStorageUrls,
       ...makeStorageCalls(config.storageAllowedCidrs, options.outgoing, clock),
-      paymentProviders,
+      ...openPayments(config, options, { log, clock }),
       onChecked: nodeCheckMetrics.counted,
       onRefused: (provider, reason) => {
         logger.warn({ provider, reason }, 'a payment callback was not taken');

@@ -151,6 +151,10 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
   PAYMENT_STRIPE_LIVEMODE: {
     meaning: 'optional, `true` or `false`: an event of the other mode becomes a `mismatch`',
   },
+  PAYMENT_STRIPE_SECRET_KEY: {
+    meaning:
+      'optional: the secret or restricted key of the API (`sk_…`, `rk_…`), with which the service makes payments',
+  },
   PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters' },
   PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
   PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
@@ -172,6 +176,10 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
     meaning:
       'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
   },
+  PAYMENT_PAYPAL_CLIENT_ID: {
+    meaning: 'optional: the client of the REST API, with which the service makes payments',
+  },
+  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that client' },
   PAYMENT_STANDARD_WEBHOOK_SECRETS: {
     meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
   },

@@ -17,6 +17,8 @@ export interface HttpMetrics {
   connectionRefused(reason: string): void;
   /** Counts a request whose agent secret was refused. */
   readonly secretRefused: (reason: SecretRefusal) => void;
+  /** Shows the open connections of the listener, which counts them when the metrics are read. */
+  showConnections(count: () => Promise<number>): void;
 }
 
 export type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
@@ -43,6 +45,15 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     help: 'Requests that ended in internal_error, by cause: an event that this version cannot read, a damaged store, a defect.',
     labelNames: ['cause'],
     registers: [registry],
+  });
+  let openConnections = (): Promise<number> => Promise.resolve(0);
+  new Gauge({
+    name: 'stowage_http_connections',
+    help: 'Open connections of the listener for requests.',
+    registers: [registry],
+    async collect() {
+      this.set(await openConnections());
+    },
   });
   for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
   const secrets = new Counter({
@@ -73,6 +84,9 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     },
     connectionRefused: (reason) => {
       refused.inc({ reason });
+    },
+    showConnections: (count) => {
+      openConnections = count;
     },
   };
 }

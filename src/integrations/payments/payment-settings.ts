@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
+import { type PayPalApi, readPayPalApi, readStripeApi, type StripeApi } from './api-settings.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
 import { simulatorWebhookId } from './paypal.js';
 import { parseStandardSecret, type StandardCheck } from './standard.js';
@@ -7,6 +8,8 @@ import { parseStandardSecret, type StandardCheck } from './standard.js';
 /** The variables that have a file variant (`<name>_FILE`). */
 export const paymentSecretNames = [
   'PAYMENT_STRIPE_WEBHOOK_SECRETS',
+  'PAYMENT_STRIPE_SECRET_KEY',
+  'PAYMENT_PAYPAL_CLIENT_SECRET',
   'PAYMENT_WECHATPAY_API_V3_KEY',
   'PAYMENT_ALIPAY_PUBLIC_KEYS',
   'PAYMENT_STANDARD_WEBHOOK_SECRETS',
@@ -25,17 +28,19 @@ export const paymentVariableNames = [
   'PAYMENT_PAYPAL_WEBHOOK_ID',
   'PAYMENT_PAYPAL_ENVIRONMENT',
   'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+  'PAYMENT_PAYPAL_CLIENT_ID',
   'PAYMENT_EPAY_ENABLED',
   'PAYMENT_EPAY_PID',
 ] as const;
 
 export type PaymentVariableName = (typeof paymentVariableNames)[number];
 
-/** Null: the platform is not configured. */
+/** Null: the platform is not configured. Its `api` is null: the service makes no payment there. */
 export interface PaymentSettings {
   readonly stripe: {
     readonly secrets: readonly string[];
     readonly livemode: boolean | undefined;
+    readonly api: StripeApi | null;
   } | null;
   readonly wechatpay: {
     readonly apiV3Keys: readonly Buffer[];
@@ -53,6 +58,7 @@ export interface PaymentSettings {
     readonly webhookId: string;
     readonly environment: PayPalEnvironment;
     readonly certificatesDirectory: string | undefined;
+    readonly api: PayPalApi | null;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
   readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
@@ -108,7 +114,10 @@ export function readPaymentSettings(read: Read): {
   }
 
   function stripe(): PaymentSettings['stripe'] {
-    const value = all(['PAYMENT_STRIPE_WEBHOOK_SECRETS'], ['PAYMENT_STRIPE_LIVEMODE']);
+    const value = all(
+      ['PAYMENT_STRIPE_WEBHOOK_SECRETS'],
+      ['PAYMENT_STRIPE_LIVEMODE', 'PAYMENT_STRIPE_SECRET_KEY'],
+    );
     const livemode = truth('PAYMENT_STRIPE_LIVEMODE');
     if (value === null) return null;
     const secrets = list(
@@ -116,7 +125,8 @@ export function readPaymentSettings(read: Read): {
       matching(/^whsec_[\x21-\x7e]{16,}$/),
       'a secret (whsec_…)',
     );
-    return secrets === null || livemode === null ? null : { secrets, livemode };
+    if (secrets === null || livemode === null) return null;
+    return { secrets, livemode, api: readStripeApi({ read, problem }, livemode) };
   }
 
   function wechatpay(): PaymentSettings['wechatpay'] {
@@ -164,7 +174,12 @@ export function readPaymentSettings(read: Read): {
   function paypal(): PaymentSettings['paypal'] {
     const value = all(
       ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
+      [
+        'PAYMENT_PAYPAL_ENVIRONMENT',
+        'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+        'PAYMENT_PAYPAL_CLIENT_ID',
+        'PAYMENT_PAYPAL_CLIENT_SECRET',
+      ],
     );
     const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
     if (environment !== 'live' && environment !== 'sandbox') {
@@ -176,7 +191,8 @@ export function readPaymentSettings(read: Read): {
       return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
     }
     const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
-    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
+    const api = readPayPalApi({ read, problem }, environment);
+    return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api };
   }
 
   function standard(): PaymentSettings['standard'] {
