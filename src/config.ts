@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  absolutePath,
   addressList,
   cidrList,
   mailbox,
@@ -13,6 +14,7 @@ import {
   wholeNumber,
 } from './config/fields.js';
 import { agentSecretProblems } from './config/agent-secrets.js';
+import { keysFileProblems } from './config/keys-file.js';
 import { changesForDevelopment } from './config/development.js';
 import { type Limits, readLimits } from './config/limits.js';
 import { type MailDestination, readMailDestination } from './config/mail.js';
@@ -68,6 +70,8 @@ export interface Config {
   /** Whether the service may speak to an EventStoreDB on another machine without TLS. */
   readonly eventStoreDbAllowInsecure: boolean;
   readonly mongoDbUrl: string | undefined;
+  /** Absolute path of the keys of processes that share a store; embedded stores have `keys.json` in their directory. */
+  readonly keysFile: string | undefined;
   readonly streamPrefix: string;
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
@@ -146,6 +150,7 @@ export const environmentSchema = z.object({
       'must be a connection string that starts with mongodb:// or mongodb+srv://',
     )
     .optional(),
+  KEYS_FILE: absolutePath.optional(),
   STREAM_PREFIX: z
     .string()
     .regex(
@@ -185,10 +190,7 @@ export const environmentSchema = z.object({
   MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
-  AUDIT_CHECKPOINT_DIR: z
-    .string()
-    .transform((path) => resolve(path))
-    .optional(),
+  AUDIT_CHECKPOINT_DIR: absolutePath.optional(),
   AUDIT_WITNESSES: z.string().optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -222,7 +224,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const publicUrl = parsed.success ? publicUrlOf(parsed.data) : '';
   const passkeys = collect(problems, () => (parsed.success ? passkeysOf(publicUrl, parsed.data) : null));
   collect(problems, () => readWebhooks(secrets.get('WEBHOOK_URLS')));
-  problems.push(...agentSecretProblems(secrets));
+  problems.push(...agentSecretProblems(secrets), ...keysFileProblems({ ...set, ...urls }));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
@@ -236,6 +238,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventStoreDbUrl: values.EVENTSTOREDB_URL,
     eventStoreDbAllowInsecure: values.EVENTSTOREDB_ALLOW_INSECURE,
     mongoDbUrl: values.MONGODB_URL,
+    keysFile: values.KEYS_FILE,
     streamPrefix: values.STREAM_PREFIX,
     publicUrl,
     passkeys: passkeys ?? null,
