@@ -12,7 +12,7 @@ import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { bringUpWebhooks } from './composition/webhooks.js';
 import { runReviewMail } from './composition/review-mail.js';
-import { startSilenceWatch } from './composition/shared-tasks.js';
+import { startSharedTasks } from './composition/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
@@ -166,7 +166,7 @@ async function start(deps: {
   let projections: ProjectionRunner | null = null;
   let reactions: ReactionRunner | null = null;
   let webhooks: WebhookRunner | null = null;
-  let silence: Task | null = null;
+  let tasks: readonly Task[] = [];
   running
     .then((runner) => {
       if (runner === null || signal.aborted) return;
@@ -174,7 +174,7 @@ async function start(deps: {
       health.projectionsStarted(runner);
       reactions = bringUpReactions(services, runner, fail);
       webhooks = bringUpWebhooks(services);
-      silence = startSilenceWatch(services);
+      tasks = startSharedTasks(services);
     })
     .catch(fail);
   closers.push(async () => {
@@ -182,8 +182,8 @@ async function start(deps: {
     const runner = await running.catch(() => null);
     // First of all: the other processes take over while this one drains.
     await services.members.stop();
-    silence?.end();
-    await Promise.all([silence?.done, reactions?.stop(), webhooks?.stop()]);
+    for (const task of tasks) task.end();
+    await Promise.all([...tasks.map(({ done }) => done), reactions?.stop(), webhooks?.stop()]);
     await runner?.stop();
   });
 
