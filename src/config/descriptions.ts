@@ -49,6 +49,12 @@ export const serviceVariables: Readonly<
     meaning: 'the secret that agents send, at least 16 characters; without it the peer list answers 503',
   },
   NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
+  NODE_PROBER: {
+    default: 'none',
+    meaning:
+      'how the service probes each node every 10 s: `tcp:<port>`, `http:<port>/<path>` or `https:<port>/<path>`; see ' +
+      '[edge agents](agents.md#the-prober)',
+  },
   TRUSTED_PROXIES: {
     meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
   },
