@@ -26,6 +26,8 @@ export interface StoreOptions {
 /** The stores, and what their calls show. */
 export interface WatchedStores {
   readonly stores: Stores;
+  /** The names of the stores, and whether they answer. */
+  readonly links: StoreLinks;
   /** Whether each store answers, as the calls of this process show. */
   readonly availability: Readonly<Record<'eventStore' | 'readModels' | 'state', Availability>>;
   /** The sleep of loops that retry: it also ends when a store answers again. */
@@ -73,6 +75,7 @@ export async function openWatchedStores(
   };
   return {
     stores,
+    links,
     availability,
     sleepUntilRetry: makeWakefulSleep(
       clock,

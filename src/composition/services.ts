@@ -74,6 +74,7 @@ export interface Services {
   readonly random: Random;
   readonly log: Log;
   readonly stores: Stores;
+  readonly links: WatchedStores['links'];
   readonly availability: WatchedStores['availability'];
   readonly sleepUntilRetry: WatchedStores['sleepUntilRetry'];
   readonly eventStore: Stores['eventStore'];
@@ -243,6 +244,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       random,
       log,
       stores,
+      links: watched.links,
       availability,
       sleepUntilRetry: watched.sleepUntilRetry,
       eventStore,
@@ -256,7 +258,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       accessTokens,
       generations,
       held,
-      members: options.members ?? openMembers({ config, stateStore, clock, log }),
+      members: options.members ?? openMembers({ config, stateStore, clock, log, availability }),
       documentWriter,
       audit,
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),

@@ -67,7 +67,10 @@ export const serviceVariables: Readonly<
     meaning:
       'how long `/readyz` answers 503 while the service still serves, after SIGTERM; see [stop](operate.md#stop)',
   },
-  METRICS_PORT: { meaning: 'the port of a second listener that serves `/metrics` for Prometheus' },
+  METRICS_PORT: {
+    meaning:
+      'the port of a second listener, for Prometheus (`/metrics`) and operators (`/readyz` with details)',
+  },
   SMTP_URL: {
     meaning:
       'the server for outgoing mail, `smtp://user:password@host:587` or `smtps://…`; `log:` writes mails to the log of a ' +

@@ -100,6 +100,7 @@ export function composeHttp(deps: HttpDeps): Http {
     digestIp: (address) => digests.ip(address),
     overHttps: deps.publicUrl.startsWith('https:'),
     corsOrigins: deps.corsOrigins ?? null,
+    availability: deps.availability,
     closing: () => closing,
   });
   const handler = app.callback();

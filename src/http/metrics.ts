@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { StoreDamaged, UndecodableEvent } from '../event-sourcing/ports/errors.js';
 
 export interface RequestMeasurement {
@@ -15,6 +15,8 @@ export interface HttpMetrics {
   failed(error: unknown): void;
   /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
   connectionRefused(reason: string): void;
+  /** Shows the open connections of the listener, which counts them when the metrics are read. */
+  showConnections(count: () => Promise<number>): void;
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -40,6 +42,15 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     labelNames: ['cause'],
     registers: [registry],
   });
+  let openConnections = (): Promise<number> => Promise.resolve(0);
+  new Gauge({
+    name: 'stowage_http_connections',
+    help: 'Open connections of the listener for requests.',
+    registers: [registry],
+    async collect() {
+      this.set(await openConnections());
+    },
+  });
   for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
   // The look-up of a child by its labels costs more than the observation, so children are cached.
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
@@ -59,6 +70,9 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     },
     connectionRefused: (reason) => {
       refused.inc({ reason });
+    },
+    showConnections: (count) => {
+      openConnections = count;
     },
   };
 }

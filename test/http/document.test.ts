@@ -333,7 +333,8 @@ test('Requests are measured by method, pattern and status, on a separate listene
   await ask('/things/0196a000-0000-7000-8000-00000000000a');
   await ask('/things/x');
   await ask('/nothing');
-  const metrics = await startMetricsServer({ registry, host: '127.0.0.1', port: 0 });
+  const status = { ready: false, process: null, version: '1', reasons: ['starting'], parts: [] };
+  const metrics = await startMetricsServer({ registry, status: () => status, host: '127.0.0.1', port: 0 });
   t.teardown(() => metrics.close());
   const response = await fetch(`http://127.0.0.1:${metrics.port}/metrics`);
   t.is(response.status, 200);
@@ -346,6 +347,9 @@ test('Requests are measured by method, pattern and status, on a separate listene
     t.true(text.includes(`stowage_http_request_duration_seconds_count{${labels}} 1`), labels);
   }
   t.is((await fetch(`http://127.0.0.1:${metrics.port}/`)).status, 404);
+  const ready = await fetch(`http://127.0.0.1:${metrics.port}/readyz`);
+  t.is(ready.status, 503);
+  t.deepEqual(await ready.json(), status);
 });
 
 test('Metric labels stay bounded for every input', async (t) => {

@@ -13,7 +13,7 @@ import { registerAuditMetrics } from '../../../src/observing/audit-metrics.js';
 import { registerWebhookMetrics } from '../../../src/observing/webhook-metrics.js';
 import { defaultLimits } from '../../../src/security/limits.js';
 import type { Route } from '../../../src/http/route.js';
-import { startHttpServer } from '../../../src/http/server.js';
+import { startHttpServer, type ServerLimits } from '../../../src/http/server.js';
 import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
 import type { Log } from '../../../src/log.js';
 import type { HashPool } from '../../../src/security/hash-pool.js';
@@ -62,10 +62,18 @@ export async function startInProcess(options: {
   readonly outgoing?: OutgoingOptions;
   /** Default: the pool that all services share. */
   readonly hashPool?: HashPool;
+  /** The limits of the listener; default: patient ones. */
+  readonly serverLimits?: Partial<ServerLimits>;
   /** Further variables of the configuration. */
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {
-  const { directory, limits = {}, environment = {}, ...serviceOptions } = options;
+  const {
+    directory,
+    limits = {},
+    environment = {},
+    serverLimits = patientLimits,
+    ...serviceOptions
+  } = options;
   const config = {
     ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', HASHING_NICE: '0', ...environment }),
     limits: { ...unlimited, ...limits },
@@ -97,7 +105,7 @@ export async function startInProcess(options: {
     counters: services.webhooks.counters,
     fed: () => webhooks.statuses(),
   });
-  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: patientLimits });
+  const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: serverLimits });
   return {
     services,
     url: `http://127.0.0.1:${server.port}`,

@@ -1,0 +1,50 @@
+import type { Registry } from 'prom-client';
+import type { Config } from '../config.js';
+import type { ProjectionRunner } from '../event-sourcing/views/projection-runner.js';
+import type { ReactionRunner } from '../event-sourcing/reacting/reaction-runner.js';
+import { type MetricsServer, startMetricsServer } from '../http/metrics-server.js';
+import { registerAuditMetrics } from '../observing/audit-metrics.js';
+import { registerMetrics, registerPaymentMetrics } from '../observing/metrics.js';
+import type { Status } from '../observing/parts.js';
+import { registerWebhookMetrics } from '../observing/webhook-metrics.js';
+import type { WebhookRunner } from '../webhooks/webhook-runner.js';
+import { listening } from './listening.js';
+import type { Services } from './services.js';
+
+/** What runs of a service; null before its start. */
+export interface RunningParts {
+  projections: ProjectionRunner | null;
+  reactions: ReactionRunner | null;
+  webhooks: WebhookRunner | null;
+}
+
+/** Starts the listener of `METRICS_PORT`; null without one. @throws ConfigProblem when the port cannot be used */
+export async function listenForMetrics(
+  { host, metricsPort }: Pick<Config, 'host' | 'metricsPort'>,
+  registry: Registry,
+  status: () => Status,
+): Promise<MetricsServer | null> {
+  if (metricsPort === undefined) return null;
+  return listening(
+    startMetricsServer({ registry, status, host, port: metricsPort }),
+    `${host}:${metricsPort} (HOST, METRICS_PORT)`,
+  );
+}
+
+/** Registers all metrics besides those of HTTP. They read `running` at each scrape. */
+export function registerServiceMetrics(registry: Registry, services: Services, running: RunningParts): void {
+  const { clock, audit } = services;
+  registerMetrics(registry, clock, {
+    projections: () => running.projections,
+    reactions: () => running.reactions?.statuses() ?? [],
+  });
+  registerPaymentMetrics(registry, clock, services.readers);
+  registerWebhookMetrics(registry, clock, {
+    counters: services.webhooks.counters,
+    fed: () => running.webhooks?.statuses() ?? [],
+  });
+  registerAuditMetrics(registry, clock, {
+    status: audit.log.status,
+    sweptAt: () => audit.sweep.progress().finishedAt,
+  });
+}
