@@ -1,4 +1,4 @@
-import type { PaymentVariableName } from './payment-settings.js';
+import type { PaymentVariableName } from './payment-variables.js';
 
 /** Reads of one variable. `problem` records that it is wrong, and returns null. */
 export interface SettingReads {

@@ -76,7 +76,12 @@ export function makeCallPlatform({
     if (!(outcome instanceof PlatformError)) return outcome;
     if (left <= 1) throw outcome;
     await sleep(pauseMs);
-    return send(request, left - 1);
+    try {
+      return await send(request, left - 1);
+    } catch (error) {
+      // A later try that did nothing does not make an unknown outcome known.
+      throw outcome.failure === 'outcome_unknown' ? outcome : error;
+    }
   }
 
   async function attempt(request: OutgoingRequest): Promise<OutgoingReply | PlatformError> {
