@@ -10,6 +10,7 @@ import { initKeys } from './init-keys.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
 import { addPaymentCommands } from './payment-commands.js';
+import { addStatusCommand } from './status-command.js';
 import { addUserCommands } from './user-commands.js';
 import { addWebhookCommands } from './webhook-commands.js';
 
@@ -41,6 +42,8 @@ program
       return exitCodes.failed;
     });
   });
+
+addStatusCommand(program);
 
 for (const role of ['operator', 'auditor'] as const) {
   const roles = program.command(role).description(`the platform role ${role}`);
@@ -120,7 +123,7 @@ keys
   .option('--force', 'even if it is still needed; never a master key that wraps data keys', false)
   .action((ring: string, kid: string, { force }: { force: boolean }) =>
     // For a pepper, the operation reads the whole log.
-    operate('keys retire', { ring, kid, force }, 600_000),
+    operate('keys retire', { ring, kid, force }, { answerMsMax: 600_000 }),
   );
 keys
   .command('rewrap')
