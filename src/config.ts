@@ -33,7 +33,8 @@ import { builtInPlans, type Plan } from './domain/order/plans.js';
 import type { PasskeySettings } from './security/webauthn.js';
 import type { WebhookEndpoint } from './webhooks/endpoint.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
-import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
+import type { PaymentSettings } from './integrations/payments/payment-settings.js';
+import { paymentSecretNames } from './integrations/payments/payment-variables.js';
 
 export { ConfigProblem };
 export type { Limits };

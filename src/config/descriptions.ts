@@ -1,5 +1,5 @@
 import type { environmentSchema, SecretName } from '../config.js';
-import type { PaymentVariableName } from '../integrations/payments/payment-settings.js';
+import type { PaymentVariableName } from '../integrations/payments/payment-variables.js';
 
 /** Every environment variable that the service reads. */
 export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
@@ -176,10 +176,6 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
     meaning:
       'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
   },
-  PAYMENT_PAYPAL_CLIENT_ID: {
-    meaning: 'optional: the client of the REST API, with which the service makes payments',
-  },
-  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that client' },
   PAYMENT_STANDARD_WEBHOOK_SECRETS: {
     meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
   },

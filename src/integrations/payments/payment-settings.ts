@@ -1,39 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
-import { type PayPalApi, readPayPalApi, readStripeApi, type StripeApi } from './api-settings.js';
+import { readStripeApi, type StripeApi } from './api-settings.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
+import type { PaymentVariableName } from './payment-variables.js';
 import { simulatorWebhookId } from './paypal.js';
 import { parseStandardSecret, type StandardCheck } from './standard.js';
-
-/** The variables that have a file variant (`<name>_FILE`). */
-export const paymentSecretNames = [
-  'PAYMENT_STRIPE_WEBHOOK_SECRETS',
-  'PAYMENT_STRIPE_SECRET_KEY',
-  'PAYMENT_PAYPAL_CLIENT_SECRET',
-  'PAYMENT_WECHATPAY_API_V3_KEY',
-  'PAYMENT_ALIPAY_PUBLIC_KEYS',
-  'PAYMENT_STANDARD_WEBHOOK_SECRETS',
-  'PAYMENT_EPAY_KEYS',
-] as const;
-
-export const paymentVariableNames = [
-  ...paymentSecretNames,
-  'PAYMENT_STRIPE_LIVEMODE',
-  'PAYMENT_WECHATPAY_MCHID',
-  'PAYMENT_WECHATPAY_APPID',
-  'PAYMENT_WECHATPAY_SUB_MCHID',
-  'PAYMENT_WECHATPAY_KEYS_DIR',
-  'PAYMENT_ALIPAY_APP_ID',
-  'PAYMENT_ALIPAY_SELLER_ID',
-  'PAYMENT_PAYPAL_WEBHOOK_ID',
-  'PAYMENT_PAYPAL_ENVIRONMENT',
-  'PAYMENT_PAYPAL_CERTIFICATES_DIR',
-  'PAYMENT_PAYPAL_CLIENT_ID',
-  'PAYMENT_EPAY_ENABLED',
-  'PAYMENT_EPAY_PID',
-] as const;
-
-export type PaymentVariableName = (typeof paymentVariableNames)[number];
 
 /** Null: the platform is not configured. Its `api` is null: the service makes no payment there. */
 export interface PaymentSettings {
@@ -58,7 +29,6 @@ export interface PaymentSettings {
     readonly webhookId: string;
     readonly environment: PayPalEnvironment;
     readonly certificatesDirectory: string | undefined;
-    readonly api: PayPalApi | null;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
   readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
@@ -174,12 +144,7 @@ export function readPaymentSettings(read: Read): {
   function paypal(): PaymentSettings['paypal'] {
     const value = all(
       ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-      [
-        'PAYMENT_PAYPAL_ENVIRONMENT',
-        'PAYMENT_PAYPAL_CERTIFICATES_DIR',
-        'PAYMENT_PAYPAL_CLIENT_ID',
-        'PAYMENT_PAYPAL_CLIENT_SECRET',
-      ],
+      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
     );
     const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
     if (environment !== 'live' && environment !== 'sandbox') {
@@ -191,8 +156,7 @@ export function readPaymentSettings(read: Read): {
       return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
     }
     const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
-    const api = readPayPalApi({ read, problem }, environment);
-    return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api };
+    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
   }
 
   function standard(): PaymentSettings['standard'] {

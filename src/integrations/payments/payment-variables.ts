@@ -1,0 +1,27 @@
+/** The variables that have a file variant (`<name>_FILE`). */
+export const paymentSecretNames = [
+  'PAYMENT_STRIPE_WEBHOOK_SECRETS',
+  'PAYMENT_STRIPE_SECRET_KEY',
+  'PAYMENT_WECHATPAY_API_V3_KEY',
+  'PAYMENT_ALIPAY_PUBLIC_KEYS',
+  'PAYMENT_STANDARD_WEBHOOK_SECRETS',
+  'PAYMENT_EPAY_KEYS',
+] as const;
+
+export const paymentVariableNames = [
+  ...paymentSecretNames,
+  'PAYMENT_STRIPE_LIVEMODE',
+  'PAYMENT_WECHATPAY_MCHID',
+  'PAYMENT_WECHATPAY_APPID',
+  'PAYMENT_WECHATPAY_SUB_MCHID',
+  'PAYMENT_WECHATPAY_KEYS_DIR',
+  'PAYMENT_ALIPAY_APP_ID',
+  'PAYMENT_ALIPAY_SELLER_ID',
+  'PAYMENT_PAYPAL_WEBHOOK_ID',
+  'PAYMENT_PAYPAL_ENVIRONMENT',
+  'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+  'PAYMENT_EPAY_ENABLED',
+  'PAYMENT_EPAY_PID',
+] as const;
+
+export type PaymentVariableName = (typeof paymentVariableNames)[number];
