@@ -39,11 +39,22 @@ export const serviceVariables: Readonly<
     meaning: 'whether `tls=false` may reach another machine; only for a network that you trust',
   },
   MONGODB_URL: { meaning: 'MongoDB in place of the embedded read models and state' },
+  KEYS_FILE: {
+    default: 'none',
+    meaning:
+      'a file with every key that no variable below sets, for EventStoreDB or MongoDB; `stowage keys init` makes it; see [keys](keys.md#several-processes)',
+  },
   STREAM_PREFIX: { meaning: 'the beginning of the name of each stream that the service writes' },
   NODE_AGENT_SECRET: {
     meaning: 'the secret that agents send, at least 16 characters; without it the peer list answers 503',
   },
   NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
+  NODE_PROBER: {
+    default: 'none',
+    meaning:
+      'how the service probes each node every 10 s: `tcp:<port>`, `http:<port>/<path>` or `https:<port>/<path>`; see ' +
+      '[edge agents](agents.md#the-prober)',
+  },
   TRUSTED_PROXIES: {
     meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
   },
