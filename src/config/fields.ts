@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPlainAddress, parseMailbox } from '../integrations/mail/mailbox.js';
@@ -9,6 +10,9 @@ export const port = z
   .regex(/^\d{1,5}$/, 'must be a port number')
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+/** A path, relative to the working directory of the start. */
+export const absolutePath = z.string().transform((path) => resolve(path));
 
 export const textList = z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''));
 
