@@ -59,7 +59,7 @@ export async function openWatchedStores(
   requirePrivateDirectory(config.dataDirectory);
   if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
     // This check reports missing keys at once, even while a server is unavailable.
-    loadKeys({ settings: readKeySettings(config.secret), keyFile: null });
+    loadKeys({ settings: readKeySettings(config.secret), keyFile: config.keysFile ?? null });
   }
   for (const warning of checkConnections(config)) onWarning(warning);
   const opened =

@@ -34,6 +34,8 @@ const matrix = {
   getKeys: publicAccess,
   getOpenApi: publicAccess,
   getDocs: publicAccess,
+  getDocsReader: publicAccess,
+  getDocsReaderChunk: publicAccess,
 
   // Signing in and out (docs/design.md#accounts). A refresh token is itself a credential.
   register: publicAccess,
@@ -160,6 +162,7 @@ const matrix = {
   // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
   placeOrder: sessionAccess('passed'),
+  payOrder: sessionAccess('passed'),
   listOrders: sessionAccess('passed'),
   getOrder: sessionAccess('passed'),
   cancelOrder: sessionAccess('passed'),
