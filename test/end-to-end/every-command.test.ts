@@ -11,6 +11,9 @@ const others = new Set(['serve', 'audit verify']);
 
 const unknownId = '0196a000-0000-7000-8000-000000000001';
 
+/** Arguments that name a new file or folder. */
+const paths = new Set(['folder', 'file']);
+
 /** Values for arguments and mandatory options, by name. Most name nothing that exists, so the command is refused. */
 const values: Readonly<Record<string, string>> = {
   ...{ email: 'nobody@example.org', account: 'nobody@example.org', id: unknownId, order: unknownId },
@@ -48,7 +51,7 @@ function everyCommand(scratch: string): readonly (readonly [name: string, words:
     const args = command.registeredArguments
       .filter(({ required }) => required)
       .map((argument) =>
-        argument.name() === 'folder' ? join(scratch, name.replaceAll(' ', '-')) : valueOf(argument.name()),
+        paths.has(argument.name()) ? join(scratch, name.replaceAll(' ', '-')) : valueOf(argument.name()),
       );
     const options = command.options
       .filter(({ mandatory }) => mandatory)
