@@ -8,6 +8,7 @@ import {
   origin,
   originList,
   port,
+  probeTarget,
   proxyList,
   shareUrlTemplate,
   textList,
@@ -32,10 +33,12 @@ import { readWitnesses } from './config/witnesses.js';
 import { collect, ConfigProblem, type Environment, readSecret } from './config/sources.js';
 import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
+import type { ProbeTarget } from './prober/target.js';
 import type { PasskeySettings } from './security/webauthn.js';
 import type { WebhookEndpoint } from './webhooks/endpoint.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
-import { type PaymentSettings, paymentSecretNames } from './integrations/payments/payment-settings.js';
+import type { PaymentSettings } from './integrations/payments/payment-settings.js';
+import { paymentSecretNames } from './integrations/payments/payment-variables.js';
 
 export { ConfigProblem };
 export type { Limits };
@@ -78,6 +81,8 @@ export interface Config {
   /** The relying party of passkeys; null: browsers accept no passkey of this service. */
   readonly passkeys: PasskeySettings | null;
   readonly metricsPort: number | undefined;
+  /** How the service probes nodes; undefined: it probes none. */
+  readonly nodeProber: ProbeTarget | undefined;
   /** Whether the service writes mails: `SMTP_URL` is set. */
   readonly mailConfigured: boolean;
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
@@ -162,6 +167,7 @@ export const environmentSchema = z.object({
   PASSKEY_RP_ID: z.string().optional(),
   PASSKEY_ORIGINS: textList.optional(),
   METRICS_PORT: port.optional(),
+  NODE_PROBER: probeTarget.optional(),
   MAIL_FROM: mailbox.optional(),
   OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
@@ -243,6 +249,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl,
     passkeys: passkeys ?? null,
     metricsPort: values.METRICS_PORT,
+    nodeProber: values.NODE_PROBER,
     mailConfigured: mail !== 'none',
     mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),

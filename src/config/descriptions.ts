@@ -1,5 +1,5 @@
 import type { environmentSchema, SecretName } from '../config.js';
-import type { PaymentVariableName } from '../integrations/payments/payment-settings.js';
+import type { PaymentVariableName } from '../integrations/payments/payment-variables.js';
 
 /** Every environment variable that the service reads. */
 export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
@@ -49,6 +49,12 @@ export const serviceVariables: Readonly<
     meaning: 'the secret that agents send, at least 16 characters; without it the peer list answers 503',
   },
   NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
+  NODE_PROBER: {
+    default: 'none',
+    meaning:
+      'how the service probes each node every 10 s: `tcp:<port>`, `http:<port>/<path>` or `https:<port>/<path>`; see ' +
+      '[edge agents](agents.md#the-prober)',
+  },
   TRUSTED_PROXIES: {
     meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
   },
@@ -170,10 +176,18 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
   PAYMENT_WECHATPAY_KEYS_DIR: {
     meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
   },
+  PAYMENT_WECHATPAY_PRIVATE_KEY: {
+    meaning:
+      'optional: the private key of the merchant’s API certificate, with which the service makes payments',
+  },
+  PAYMENT_WECHATPAY_SERIAL: { meaning: 'the serial number of that certificate' },
   PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
   PAYMENT_ALIPAY_SELLER_ID: { meaning: 'the number of the seller (`2088…`)' },
   PAYMENT_ALIPAY_PUBLIC_KEYS: {
     meaning: 'public keys of Alipay, in base64 or PEM, or its certificates in PEM',
+  },
+  PAYMENT_ALIPAY_PRIVATE_KEY: {
+    meaning: 'optional: the private key of the app, with which the service makes payments',
   },
   PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
   PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
@@ -181,14 +195,13 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
     meaning:
       'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
   },
-  PAYMENT_PAYPAL_CLIENT_ID: {
-    meaning: 'optional: the client of the REST API, with which the service makes payments',
-  },
-  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that client' },
   PAYMENT_STANDARD_WEBHOOK_SECRETS: {
     meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
   },
   PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
   PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
+  PAYMENT_EPAY_GATEWAY_URL: {
+    meaning: 'optional: the https address of the gateway, where buyers pay',
+  },
   PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant' },
 };

@@ -10,7 +10,7 @@ import { PlatformError } from './payment-maker.js';
 export function fieldsOfReply({ status, body }: OutgoingReply, codePaths: readonly string[]): Fields {
   const fields = parseJsonObject(body);
   if (status >= 200 && status < 300) return fields ?? unreadableReply();
-  const code = codePaths.map((path) => codeOf(textAt(fields, path))).find((found) => found !== null);
+  const code = codePaths.map((path) => platformCode(textAt(fields, path))).find((found) => found !== null);
   const isOurs = status === 401 || status === 403;
   throw new PlatformError(isOurs ? 'unavailable' : 'refused', code ?? `status_${status}`);
 }
@@ -26,6 +26,6 @@ export function httpsUrlOf(text: string | null): string {
 }
 
 /** A code is a word. Other text of a platform may contain personal data. */
-function codeOf(text: string | null): string | null {
+export function platformCode(text: string | null): string | null {
   return text !== null && /^[A-Za-z0-9_.-]{1,64}$/.test(text) ? text : null;
 }
