@@ -6,6 +6,7 @@ import { makeOrderPlaces } from '../shared/place-limits.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
 import { makeFindPayments } from './find-payments.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
+import { makePassOnCallback } from './pass-on-callback.js';
 import { makeRecordPayment } from './record-payment.js';
 import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
@@ -13,14 +14,16 @@ import { makeCheckOrder, makePlaceOrder } from './place-order.js';
 
 export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
+  const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
   return {
     settlePayment,
+    passOnCallback,
     resolvePayment,
-    recordPayment: makeRecordPayment({ ...deps, settlePayment }),
+    recordPayment: makeRecordPayment({ ...deps, settlePayment, passOnCallback }),
     findPayments: makeFindPayments(deps),
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
-    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
+    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment, passOnCallback }),
     paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
