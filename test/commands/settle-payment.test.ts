@@ -48,7 +48,7 @@ test('A paid callback makes two appends, and its repetition none', async (t) => 
   t.deepEqual(await written(before + 2), ['transaction: PaymentConflicted']);
 });
 
-test('A report that came before its link is told in one append with the report that links', async (t) => {
+test('A report that came before its link reaches the order in one append with the report that links', async (t) => {
   const { send, written, callback, order, events } = await given();
   await send({ key: 'm1', told: [told(refunded(300))] });
   t.like(await callback('m1'), { held: 'unlinked_transaction', disposition: null });

@@ -116,7 +116,7 @@ export function makeResolvePayment(
     // A refused decision writes nothing.
     const decided = orderAggregate.decider.decide(command, order);
     if (action === 'apply' && decided.length > 0 && transaction !== null) {
-      // The link leads reports that name only the transaction to the order. Those that wait are told before the decision,
+      // The link leads reports that name only the transaction to the order. Those that wait reach it before the decision,
       // so that it covers them, and so that after a crash the operator's repetition tells the rest.
       const target = { aggregate: transactionAggregate, id: transaction };
       await handler.handle(target, { type: 'Link', orderId }, stepContext(context, 'link'));

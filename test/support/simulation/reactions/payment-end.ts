@@ -130,7 +130,7 @@ function keysOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the name of each fact by its callback, whatever the order of arrival. */
+/** Returns the name of each fact by its callback in any order of arrival. */
 function namesOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [name, key] of keysOf(events)) {
