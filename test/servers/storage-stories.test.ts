@@ -4,7 +4,8 @@
  */
 import test from 'ava';
 import { makeAllowedAddress } from '../../src/integrations/outgoing/allowed-address.js';
-import { type Lookup, makeOutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
+import { makeOutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
+import type { Lookup } from '../../src/integrations/outgoing/shared-lookup.js';
 import { textOf } from '../support/clients/service-client.js';
 import { cdnAuthority, providerAuthority } from '../support/examples/cdn-certificates.js';
 import { cdnHost } from '../support/fakes/fake-cdn.js';

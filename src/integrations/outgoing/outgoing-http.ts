@@ -1,7 +1,8 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { type Lookup, sharingLookup } from './shared-lookup.js';
 
 export interface OutgoingRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS';
@@ -60,12 +61,6 @@ export type OutgoingHttp = (request: OutgoingRequest, signal?: AbortSignal) => P
 /** docs/design.md#outgoing-connections */
 const timeLimitMs = 5_000;
 const bodyBytesMax = 64 * 1024;
-
-/** Resolves a host name to its addresses. Tests pass their own. */
-export type Lookup = (
-  hostname: string,
-  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
-) => void;
 
 /** How the client looks up names and which authorities it trusts; by default the machine's ways. */
 export interface OutgoingOptions {
@@ -151,9 +146,10 @@ export function makeOutgoingHttp({
   }
 }
 
-function lookUpAll(...[hostname, callback]: Parameters<Lookup>): void {
+/** All clients of the process share it, as they share Node's threads. */
+const lookUpAll = sharingLookup((hostname, callback) => {
   systemLookup(hostname, { all: true, verbatim: true }, callback);
-}
+});
 
 /** Reads the first bytes of a reply and drops the rest. Error codes stand at the beginning of a body. */
 function collect(

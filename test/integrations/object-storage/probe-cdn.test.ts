@@ -4,7 +4,8 @@ import { makeStorageUrls } from '../../../src/integrations/object-storage/media-
 import type { ProbeFailureCode } from '../../../src/integrations/object-storage/probe-failure-code.js';
 import { makeProbeBucket } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
-import { type Lookup, makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import { makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { Lookup } from '../../../src/integrations/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../support/examples/cdn-certificates.js';
 import { cdnHost, type FakeCdn, givenFakeCdn } from '../../support/fakes/fake-cdn.js';
 import { type FakeStorage, givenFakeStorage } from '../../support/fakes/fake-storage.js';

@@ -5,12 +5,12 @@ import type { ProbeFailureCode } from '../../../src/integrations/object-storage/
 import { makeProbeBucket } from '../../../src/integrations/object-storage/probe.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import {
-  type Lookup,
   makeOutgoingHttp,
   type OutgoingHttp,
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { Lookup } from '../../../src/integrations/outgoing/shared-lookup.js';
 import { givenFakeCdn } from '../../support/fakes/fake-cdn.js';
 import {
   type FakeOperation,

@@ -5,12 +5,12 @@ import test, { type ExecutionContext } from 'ava';
 import { makeStorageHttp } from '../../../src/composition/storage-http.js';
 import { makeAllowedAddress } from '../../../src/integrations/outgoing/allowed-address.js';
 import {
-  type Lookup,
   makeOutgoingHttp,
   OutgoingError,
   type OutgoingFailure,
   type OutgoingHttp,
 } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { Lookup } from '../../../src/integrations/outgoing/shared-lookup.js';
 
 const isAllowed = makeAllowedAddress([]);
 
