@@ -1,7 +1,7 @@
 import { notificationName, reportName } from '../../src/domain/payment-ids.js';
 import { knownAs } from '../../src/domain/order/review.js';
 import type { Disposition, HoldReason } from '../../src/domain/payment.js';
-import { type Report, whyWaiting } from '../../src/domain/transaction/status.js';
+import { type TransactionReport, whyWaiting } from '../../src/domain/transaction/status.js';
 import type { ViewDocument } from '../../src/event-sourcing/views/views.js';
 import type { OrderDocument } from '../orders/projection.js';
 import type { TransactionDocument } from '../transactions/projection.js';
@@ -16,7 +16,7 @@ export interface ReportOutcome {
 /** Derives the outcome of a report from what its order knows (docs/design.md#settling). */
 export function outcomeOf(
   { id, body }: Pick<ViewDocument<TransactionDocument>, 'id' | 'body'>,
-  report: Report,
+  report: TransactionReport,
   order: Pick<OrderDocument, 'seen'> | null,
 ): ReportOutcome {
   const held = whyWaiting(body, report);

@@ -6,7 +6,7 @@ import {
 } from '../../src/domain/payment-ids.js';
 import { parseOrderNumber } from '../../src/domain/order/number.js';
 import { platformOf } from '../../src/domain/order/events.js';
-import { type Report, whyWaiting } from '../../src/domain/transaction/status.js';
+import { type TransactionReport, whyWaiting } from '../../src/domain/transaction/status.js';
 import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../src/keys/sealer.js';
 import { type OrderDocument, ordersProjection } from '../orders/projection.js';
@@ -73,7 +73,7 @@ export function makePaymentCallbackReader({
 
   async function shownReport(
     { id, body }: ViewDocument<TransactionDocument>,
-    report: Report,
+    report: TransactionReport,
   ): Promise<PaymentCallbackResource> {
     const name = reportName(id, report.revision);
     const outcome = await outcomeIn({ id, body }, report);
@@ -124,7 +124,7 @@ export function makePaymentCallbackReader({
 
   async function outcomeIn(
     { id, body }: Pick<ViewDocument<TransactionDocument>, 'id' | 'body'>,
-    report: Report,
+    report: TransactionReport,
   ): Promise<ReportOutcome> {
     const orderId = report.order_id ?? body.link?.order_id ?? null;
     const order = orderId === null ? null : await orders.get(orderId);

@@ -50,7 +50,8 @@ function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
   };
   for (const event of events) {
     const { stream, type, data, revision } = event;
-    if (type === 'PaymentCallbackReceived') add(stream.slice('payment-'.length), { event, shows: 'accepted' });
+    if (type === 'PaymentCallbackReceived')
+      add(stream.slice('payment-'.length), { event, shows: 'accepted' });
     if (type === 'PaymentReported') {
       const [id = ''] = String(data['key']).split('.');
       keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);

@@ -64,7 +64,8 @@ export function drawStory(
     const { by = platform, fate = step.kind === 'noise' ? 'ignored' : 'applied' } = options;
     minutes += 1;
     const at = new Date(begins + minutes * stepMs);
-    for (const message of by.tell(payment, step, at)) messages.push({ message, fate, isSilent: movesNoMoney.includes(step.kind) });
+    for (const message of by.tell(payment, step, at))
+      messages.push({ message, fate, isSilent: movesNoMoney.includes(step.kind) });
   };
   const { number: orderNumber, amount, currency } = order;
   const payment = (name: string): Payment => ({

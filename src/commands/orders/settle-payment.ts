@@ -13,7 +13,12 @@ import { platformOf } from '../../domain/order/events.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
 import type { Disposition } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
-import { type Due, dueAt, type Report, type TransactionState } from '../../domain/transaction/status.js';
+import {
+  type Due,
+  dueAt,
+  type TransactionReport,
+  type TransactionState,
+} from '../../domain/transaction/status.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { notificationName, reportName } from '../../domain/payment-ids.js';
 
@@ -216,7 +221,7 @@ function factsOf(transaction: string, { isOther, reports }: Due): readonly Repor
 }
 
 /** An inbox names its notifications, which earlier releases may have told under this name. */
-function factName(transaction: string, { key, revision }: Report, index: number): string {
+function factName(transaction: string, { key, revision }: TransactionReport, index: number): string {
   return key.includes('.') ? key : notificationName(reportName(transaction, revision), index);
 }
 
@@ -224,7 +229,7 @@ function isRefused(
   transaction: string,
   facts: readonly ReportedFact[],
   outcomes: readonly FactOutcome[],
-): (report: Report) => boolean {
+): (report: TransactionReport) => boolean {
   return (report) =>
     report.told.some((_, index) => {
       const name = factName(transaction, report, index);

@@ -2,7 +2,7 @@ import type { HoldReason, PaymentAction } from '../payment.js';
 import type { PaymentReport, TransactionEvent } from './events.js';
 
 /** An accepted report. A type alias, because documents contain it. */
-export type Report = Omit<PaymentReport, 'is_excess'> & {
+export type TransactionReport = Omit<PaymentReport, 'is_excess'> & {
   readonly revision: number;
   /** Why the report waits, although an order is known. */
   readonly held: 'order_full' | 'transaction_full' | null;
@@ -17,7 +17,7 @@ export type Report = Omit<PaymentReport, 'is_excess'> & {
 export type TransactionState = {
   /** The link: the first order that a report or a decision names. `at`: the revision of that event. */
   readonly link: { readonly order_id: string; readonly at: number } | null;
-  readonly reports: readonly Report[];
+  readonly reports: readonly TransactionReport[];
   readonly conflicts: readonly { readonly key: string; readonly digest: string }[];
 };
 
@@ -28,7 +28,7 @@ export interface Due {
   readonly orderId: string;
   /** The transaction pays another order. */
   readonly isOther: boolean;
-  readonly reports: readonly Report[];
+  readonly reports: readonly TransactionReport[];
 }
 
 export function dueAt({ link, reports }: TransactionState, revision: number): Due | null {
@@ -44,7 +44,10 @@ export function dueAt({ link, reports }: TransactionState, revision: number): Du
 }
 
 /** Returns why a report waits for its order or for an operator; null if it does not. */
-export function whyWaiting({ link }: Pick<TransactionState, 'link'>, report: Report): HoldReason | null {
+export function whyWaiting(
+  { link }: Pick<TransactionState, 'link'>,
+  report: TransactionReport,
+): HoldReason | null {
   if (report.decision !== null) return null;
   if (isUnreadable(report)) return 'unreadable';
   if (report.held !== null) return report.held;
@@ -53,7 +56,7 @@ export function whyWaiting({ link }: Pick<TransactionState, 'link'>, report: Rep
   return isNamed ? 'unknown_order' : 'unlinked_transaction';
 }
 
-export function isUnreadable({ told }: Pick<Report, 'told'>): boolean {
+export function isUnreadable({ told }: Pick<TransactionReport, 'told'>): boolean {
   return told.some(({ fact }) => fact.kind === 'unreadable');
 }
 
@@ -90,7 +93,11 @@ function linkTo(order_id: string | null, at: number): TransactionState['link'] {
   return order_id === null ? null : { order_id, at };
 }
 
-function withReport(state: TransactionState, revision: number, change: Partial<Report>): TransactionState {
+function withReport(
+  state: TransactionState,
+  revision: number,
+  change: Partial<TransactionReport>,
+): TransactionState {
   const reports = state.reports.map((one) => (one.revision === revision ? { ...one, ...change } : one));
   return { ...state, reports };
 }

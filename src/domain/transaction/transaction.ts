@@ -12,7 +12,7 @@ import {
   evolveTransaction,
   isUnreadable,
   noReports,
-  type Report,
+  type TransactionReport,
   type TransactionState,
   whyWaiting,
 } from './status.js';
@@ -97,7 +97,7 @@ function resolve(
 }
 
 /** @throws CommandRejected payment_callback_not_found */
-export function reportAt({ reports }: TransactionState, revision: number): Report {
+export function reportAt({ reports }: TransactionState, revision: number): TransactionReport {
   const found = reports.find((one) => one.revision === revision);
   return found ?? rejectPayment('payment_callback_not_found', 'there is no such payment');
 }
