@@ -84,6 +84,16 @@ export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
 
 /** The events of a transaction at a payment platform. */
 export const transactionWords: Phrases<TransactionEvent> = {
+  PaymentReported: ({ key, is_ours, told, order_id, is_excess }, id) =>
+    `accepted report ${key} of transaction ${id}${is_ours ? '' : ', of another account'}` +
+    `${order_id === null ? '' : ` for order ${order_id}`}${is_excess === true ? ', which its transaction has no room for' : ''}: ` +
+    listInWords(told.map(({ fact }) => factInWords(fact))),
+  PaymentConflicted: ({ key }, id) =>
+    `refused report ${key} of transaction ${id}, which came again with other content`,
+  PaymentReportHeld: ({ report }, id) => `held report ${report} of transaction ${id} (order_full)`,
+  PaymentReportResolved: ({ report, action, order_id }, id) =>
+    `decided ${decisions[action]} report ${report} of transaction ${id}` +
+    `${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
   TransactionLinked: ({ order_id }, id) => `linked transaction ${id} to order ${order_id}`,
   CallbackParked: ({ callback }, id) => `parked callback ${callback} until transaction ${id} has an order`,
   CallbackUnparked: ({ callback }, id) =>

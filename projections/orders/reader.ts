@@ -3,6 +3,7 @@ import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourc
 import type { Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
+import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
 import { resourceOf } from '../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
@@ -53,6 +54,7 @@ export function makeOrderReader({
 }): OrderReader {
   const orders = views.of(ordersProjection);
   const callbacks = views.of(paymentCallbacksProjection);
+  const transactions = views.of(transactionsProjection);
   const newestFirst = async (
     field: string,
     equals: string,
@@ -86,12 +88,16 @@ export function makeOrderReader({
     forOperator: async (idOrNumber) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
       const where = { field: 'applied_to', equals: orderId };
-      const [found, settled] = await Promise.all([
+      const [found, settled, told] = await Promise.all([
         orders.get(orderId),
         callbacks.find({ where, limit: appliedMax }),
+        transactions.find({ where, limit: appliedMax }),
       ]);
       if (found === null) return null;
-      const applied = settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision]));
+      const applied = [
+        ...settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision])),
+        ...told.flatMap(({ body }) => body.decisions.filter(({ order_id }) => order_id === orderId)),
+      ];
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },

@@ -79,11 +79,31 @@ export const paymentNotification = z.strictObject({
 });
 export type PaymentNotification = z.infer<typeof paymentNotification>;
 
-/** Names a payment that waits for an operator: a callback, or with `.<index>` one of its facts. */
+/**
+ * Names a payment that waits for an operator: a report by its transaction and `@<revision>`, or a callback, or with
+ * `.<index>` one of its facts.
+ */
 export const paymentId = z
   .string()
-  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:\.(?:0|[1-9][0-9]?))?$/)
+  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:@(?:0|[1-9][0-9]{0,8}))?(?:\.(?:0|[1-9][0-9]?))?$/)
   .meta({ description: '`id` of what is listed under `/admin/payments`.' });
+
+/** The outcome of a report. */
+export const disposition = z.enum(['applied', 'already_applied', 'mismatch', 'ignored']);
+export type Disposition = z.infer<typeof disposition>;
+
+/** Why a report waits. */
+export const holdReason = z.enum([
+  'unknown_order',
+  'unlinked_transaction',
+  'unreadable',
+  'order_full',
+  'transaction_full',
+]);
+export type HoldReason = z.infer<typeof holdReason>;
+
+/** Bounds the conflicts that a stream records: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
+export const conflictsMax = 10;
 
 /** An operator's decision on a payment. */
 export const paymentAction = z.enum(['apply', 'dismiss']);

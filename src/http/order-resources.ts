@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { disposition } from '../domain/payment-callback/status.js';
+import { disposition } from '../domain/payment.js';
 import { orderForOperator, reviewReason } from '../../projections/orders/resource.js';
 import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
 import { orderStatusSchema } from '../domain/order/status.js';

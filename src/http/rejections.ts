@@ -98,7 +98,6 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   order_not_open: 'conflict',
   order_limit_reached: 'conflict',
   plan_not_available: 'invalid_request',
-  order_full: 'conflict',
   record_contradicts: 'conflict',
   review_not_open: 'conflict',
   review_resolved: 'conflict',
@@ -107,8 +106,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   payment_callback_not_held: 'conflict',
   payment_callback_resolved: 'conflict',
   payment_callback_unreadable: 'conflict',
-  payment_callback_order_full: 'conflict',
+  payment_callback_full: 'conflict',
   transaction_of_another_order: 'conflict',
-  transaction_linked: 'conflict',
   transaction_full: 'conflict',
 };

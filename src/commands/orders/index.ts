@@ -8,6 +8,7 @@ import { type CallbackNotices, makeReceivePaymentCallback } from './receive-paym
 import { makeFindPayments } from './find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './pay-order.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
+import { makePassOnCallback } from './pass-on-callback.js';
 import { makeReconcileDaily } from './reconcile-daily.js';
 import { type AcceptReport, makeReconcilePayments } from './reconcile-payments.js';
 import { makeRecordPayment } from './record-payment.js';
@@ -17,15 +18,17 @@ import { makeCheckOrder, makePlaceOrder } from './place-order.js';
 
 export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
+  const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
   const reconcilePayments = makeReconcilePayments({ ...deps, acceptReport });
   return {
     settlePayment,
+    passOnCallback,
     resolvePayment,
-    recordPayment: makeRecordPayment({ ...deps, settlePayment }),
+    recordPayment: makeRecordPayment({ ...deps, settlePayment, passOnCallback }),
     findPayments: makeFindPayments(deps),
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
-    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment }),
+    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, settlePayment, passOnCallback }),
     paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
@@ -44,7 +47,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
       acknowledgement: acknowledgedOk,
     };
     const paymentProviders = new Map([[name, provider]]);
-    const receive = makeReceivePaymentCallback({ ...deps, settlePayment, paymentProviders });
+    const receive = makeReceivePaymentCallback({ ...deps, settlePayment, passOnCallback, paymentProviders });
     const callback = {
       method: 'POST',
       headers: {},

@@ -5,12 +5,11 @@ import type { InvalidRequest } from '../../domain/invalid-request.js';
 import type { LoginCodeRejection } from '../../domain/login-code/rejections.js';
 import type { NodeRejection } from '../../domain/node/rejections.js';
 import type { OrderRejection } from '../../domain/order/rejections.js';
-import type { PaymentCallbackRejection } from '../../domain/payment-callback/rejections.js';
+import type { PaymentRejection } from '../../domain/transaction/rejections.js';
 import type { ProjectRejection } from '../../domain/project/rejections.js';
 import type { SessionRejection } from '../../domain/session/rejections.js';
 import type { ShareRejection } from '../../domain/share/rejections.js';
 import type { StorageRejection } from '../../domain/storage/rejections.js';
-import type { TransactionRejection } from '../../domain/transaction/rejections.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 
 export type UseCaseRejection =
@@ -46,12 +45,11 @@ export type Rejection =
   | LoginCodeRejection
   | NodeRejection
   | OrderRejection
-  | PaymentCallbackRejection
+  | PaymentRejection
   | ProjectRejection
   | SessionRejection
   | ShareRejection
   | StorageRejection
-  | TransactionRejection
   | UserRejection;
 
 export function rejectUseCase(code: UseCaseRejection, message: string): never {

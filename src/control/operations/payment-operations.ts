@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DismissUnmatched } from '../../commands/orders/dismiss-unmatched.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
-import { rejectPaymentCallback } from '../../domain/payment-callback/rejections.js';
+import { rejectPayment } from '../../domain/transaction/rejections.js';
 import { paymentAction, paymentId, paymentProvider, transactionId } from '../../domain/payment.js';
 import type { ResolvePayment } from '../../commands/orders/resolve-payment.js';
 import type { FindPayments } from '../../commands/orders/find-payments.js';
@@ -95,7 +95,7 @@ export function makePaymentOperations(
     if (order !== null) return order;
     const { items, orders: paid } = await findPayments(id);
     if (items.length === 0 && paid.length === 0) {
-      rejectPaymentCallback('payment_callback_not_found', 'no payment, order or transaction has this id');
+      rejectPayment('payment_callback_not_found', 'no payment, order or transaction has this id');
     }
     return { items: [...items], orders: [...paid] };
   }

@@ -311,6 +311,13 @@ const shareAccess: Examples<ShareAccessEvent> = {
   ShareDownloaded: { share_id: shareId, asset_id: assetId },
 };
 const transaction: Examples<TransactionEvent> = {
+  PaymentReported: {
+    ...{ key: report.callback, digest, is_ours: true, order_id: orderId, received_at: at },
+    told: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
+  },
+  PaymentConflicted: { key: report.callback, digest: otherDigest },
+  PaymentReportHeld: { report: 0 },
+  PaymentReportResolved: { report: 0, action: 'dismiss', order_id: null, ...note },
   TransactionLinked: { order_id: orderId },
   CallbackParked: { callback: report.callback },
   CallbackUnparked: { callback: report.callback },

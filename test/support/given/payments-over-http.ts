@@ -1,7 +1,8 @@
 import type { ExecutionContext } from 'ava';
-import { callbackIdOf } from '../../../src/commands/orders/payment-ids.js';
+import { callbackIdOf } from '../../../src/domain/payment-ids.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
+import { acceptedReports } from './accepted-reports.js';
 import { givenContext } from './given-stores.js';
 
 interface PlacedReply {
@@ -35,7 +36,7 @@ export async function givenPayments(t: ExecutionContext) {
       t.is(placed.status, 201, placed.text);
       return placed.json as PlacedReply;
     },
-    /** Sends a callback of `standard`, and returns its id. */
+    /** Sends a callback of `standard`, and returns the id of its first report. */
     send: async (...told: TestMessage['told']): Promise<string> => {
       const key = `m${(sent += 1)}`;
       const { body, headers } = signed({ key, told });
@@ -45,7 +46,8 @@ export async function givenPayments(t: ExecutionContext) {
         headers,
       });
       t.is(answer.status, 200, answer.text);
-      return callbackIdOf('standard', key);
+      const [id = ''] = await acceptedReports(service.stores.eventStore, callbackIdOf('standard', key));
+      return id;
     },
   };
 }
