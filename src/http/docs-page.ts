@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument, OpenApiOperation } from './openapi.js';
+import type { Json } from './openapi-schemas.js';
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
@@ -26,7 +27,7 @@ export function renderDocsPage(document: OpenApiDocument): string {
   const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags))];
   const chapters = tags.map((tag) => {
     const own = operations.filter(({ operation }) => operation.tags.includes(tag));
-    return `<h2>${escape(tag)}</h2>${own.map(renderOperation).join('')}`;
+    return `<h2>${escape(tag)}</h2>${own.map((one) => renderOperation({ ...one, shared: document.components.responses })).join('')}`;
   });
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) =>
@@ -47,14 +48,16 @@ function renderOperation({
   path,
   method,
   operation,
+  shared,
 }: {
+  readonly shared: Json;
   readonly path: string;
   readonly method: string;
   readonly operation: OpenApiOperation;
 }): string {
-  const { operationId, summary, description, parameters, requestBody, responses } = operation;
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const rows = Object.entries(responses).map(
-    ([status, response]) => `<tr><th>${status}</th><td>${prose(String(response['description']))}</td></tr>`,
+    ([status, response]) => `<tr><th>${status}</th><td>${prose(describe(response, shared))}</td></tr>`,
   );
   const named = parameters.map((parameter) =>
     typeof parameter['name'] === 'string'
@@ -65,6 +68,12 @@ function renderOperation({
 <p><strong>${prose(summary)}</strong></p><p>${prose(description)}</p>
 <table>${named.join('')}</table>${requestBody === undefined ? '' : `<h4>Body</h4>${json(requestBody['content'])}`}
 <h4>Replies</h4><table>${rows.join('')}</table></section>`;
+}
+
+function describe(response: Json, shared: Json): string {
+  const name = String(response['$ref']).replace(/^.*\//, '');
+  const found = '$ref' in response ? (shared[name] as Json) : response;
+  return String(found['description']);
 }
 
 function json(value: unknown): string {

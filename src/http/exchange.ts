@@ -216,6 +216,14 @@ function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
     return;
   }
   ctx.status = status;
+  const coding = reply.compressed === undefined ? false : ctx.acceptsEncodings('br', 'gzip', 'identity');
+  if (reply.compressed !== undefined && (coding === 'br' || coding === 'gzip')) {
+    ctx.set('content-encoding', coding);
+    // Another coding has other bytes, so the tag is weak (RFC 9110, 8.8.1).
+    if (tag !== undefined && !tag.startsWith('W/')) ctx.set('etag', `W/${tag}`);
+    ctx.body = reply.compressed[coding];
+    return;
+  }
   // Only now, because some replies make their content when it is asked for.
   ctx.body = reply.content;
 }

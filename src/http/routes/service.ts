@@ -5,7 +5,7 @@ import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { makeOpenApi } from '../openapi.js';
 import type { Readiness } from '../../observing/readiness.js';
-import type { PreparedBody } from '../reply.js';
+import { compress, type PreparedBody } from '../reply.js';
 import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
@@ -115,10 +115,11 @@ function prepare(
   const text = JSON.stringify(openApi);
   const page = renderDocsPage(openApi);
   return {
-    document: { bytes: Buffer.from(text), tag: contentTag(text) },
+    document: { bytes: Buffer.from(text), tag: contentTag(text), compressed: compress(text) },
     page: {
       bytes: Buffer.from(page),
       tag: contentTag(page),
+      compressed: compress(page),
       contentSecurityPolicy: docsContentSecurityPolicy,
     },
   };
