@@ -4,31 +4,27 @@ import { makeStoreWatch, type Ping, type StoreLink, type StoreWatch } from './ob
 import { makeHttp } from './composition/http.js';
 import { runAudit } from './composition/audit.js';
 import { listening } from './composition/listening.js';
-import { registerAuditMetrics } from './observing/audit-metrics.js';
-import { registerWebhookMetrics } from './observing/webhook-metrics.js';
-import { registerMetrics, registerPaymentMetrics } from './observing/metrics.js';
+import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperations } from './control/operations/index.js';
+import { makeStatusOperations } from './control/operations/status-operations.js';
 import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { bringUpWebhooks } from './composition/webhooks.js';
 import { runReviewMail } from './composition/review-mail.js';
-import { startSilenceWatch } from './composition/shared-tasks.js';
+import { startSharedTasks } from './composition/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/store-links.js';
 import { makeReportStore } from './composition/store-reports.js';
+import { makeServiceStatus } from './composition/status.js';
 import { systemClock, systemRandom } from './composition/system.js';
 import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config.js';
 import { startControlServer } from './control/control-server.js';
 import { makeOperationRunner } from './control/operation.js';
 import { controlSocketPath } from './control/protocol.js';
-import type { ProjectionRunner } from './event-sourcing/views/projection-runner.js';
 import type { Task } from './event-sourcing/sharing/tasks.js';
-import type { ReactionRunner } from './event-sourcing/reacting/reaction-runner.js';
-import type { WebhookRunner } from './webhooks/webhook-runner.js';
-import { startMetricsServer } from './http/metrics-server.js';
 import { startHttpServer } from './http/server.js';
 import { type Log, makeLog } from './log.js';
 
@@ -145,7 +141,9 @@ async function start(deps: {
 
   // 1. The metrics, which show from the first moment that the process lives.
   const registry = new Registry();
-  await listenForMetrics(config, registry, closers);
+  const status = makeServiceStatus(deps);
+  const metrics = await listenForMetrics(config, registry, status.report);
+  closers.push(async () => metrics?.close());
 
   // 2. The stores. A server that is away delays the start, and ends none.
   const onWarning = (sentence: string): void => {
@@ -157,33 +155,36 @@ async function start(deps: {
   closers.push(services.close);
   signal.throwIfAborted();
   deps.onOpened(services);
+  status.opened(services);
   deps.stores.opened(pingsOf(services, links));
   const keys = Promise.all([services.keyRings.watch(signal), services.agentSecrets.watch(signal)]);
   closers.push(() => keys);
 
   // 3. The views, and the reactions after them.
-  const running = bringUpProjections(services, { signal, fail, tell });
-  let projections: ProjectionRunner | null = null;
-  let reactions: ReactionRunner | null = null;
-  let webhooks: WebhookRunner | null = null;
-  let silence: Task | null = null;
-  running
+  const running: RunningParts = { projections: null, reactions: null, webhooks: null };
+  const started = bringUpProjections(services, { signal, fail, tell });
+  let tasks: readonly Task[] = [];
+  started
     .then((runner) => {
       if (runner === null || signal.aborted) return;
-      projections = runner;
+      running.projections = runner;
       health.projectionsStarted(runner);
-      reactions = bringUpReactions(services, runner, fail);
-      webhooks = bringUpWebhooks(services);
-      silence = startSilenceWatch(services);
+      running.reactions = bringUpReactions(services, runner, fail);
+      running.webhooks = bringUpWebhooks(services);
+      tasks = startSharedTasks(services);
     })
     .catch(fail);
   closers.push(async () => {
     // A failure has already ended the process.
-    const runner = await running.catch(() => null);
+    const runner = await started.catch(() => null);
     // First of all: the other processes take over while this one drains.
     await services.members.stop();
-    silence?.end();
-    await Promise.all([silence?.done, reactions?.stop(), webhooks?.stop()]);
+    for (const task of tasks) task.end();
+    await Promise.all([
+      ...tasks.map(({ done }) => done),
+      running.reactions?.stop(),
+      running.webhooks?.stop(),
+    ]);
     await runner?.stop();
   });
 
@@ -191,7 +192,11 @@ async function start(deps: {
   closers.push(() => audit);
 
   // 4. The control socket for operators, who may need it when a view does not catch up.
-  const run = makeOperationRunner(makeOperations(services), (operation, error) => {
+  const operations = [
+    ...makeStatusOperations(() => Promise.resolve(status.report())),
+    ...makeOperations(services),
+  ];
+  const run = makeOperationRunner(operations, (operation, error) => {
     log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
   });
   const control = await listening(
@@ -202,20 +207,7 @@ async function start(deps: {
 
   // 5. The requests, once the views can answer them: a balancer takes a port that listens for a service that serves.
   const http = makeHttp(services, health, registry);
-  registerMetrics(registry, services.clock, {
-    projections: () => projections,
-    reactions: () => reactions?.statuses() ?? [],
-  });
-  registerPaymentMetrics(registry, services.clock, services.readers);
-  registerWebhookMetrics(registry, services.clock, {
-    counters: services.webhooks.counters,
-    fed: () => webhooks?.statuses() ?? [],
-  });
-  const { log: auditLog, sweep } = services.audit;
-  registerAuditMetrics(registry, services.clock, {
-    status: auditLog.status,
-    sweptAt: () => sweep.progress().finishedAt,
-  });
+  registerServiceMetrics(registry, services, running);
   const late = setTimeout(() => {
     tell(
       'stowage: starting: the views have not caught up with the log yet; the service listens when they have',
@@ -237,15 +229,6 @@ async function start(deps: {
   const reviewMail = runReviewMail(services, signal);
   closers.push(() => reviewMail);
   announce(config, server.port, tell);
-}
-
-async function listenForMetrics(config: Config, registry: Registry, closers: Closer[]): Promise<void> {
-  if (config.metricsPort === undefined) return;
-  const metrics = await listening(
-    startMetricsServer({ registry, host: config.host, port: config.metricsPort }),
-    `${config.host}:${config.metricsPort} (HOST, METRICS_PORT)`,
-  );
-  closers.push(() => metrics.close());
 }
 
 /** Returns the function that makes SIGHUP read the keys and the agent secrets again, for the services that hold them. */

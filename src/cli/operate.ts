@@ -18,21 +18,28 @@ export function printJson(wanted: boolean): void {
 /** The width of an output that is no terminal, in characters. */
 const usualColumns = 120;
 
-/** Runs an operation and prints its result, or the reason of the refusal. @param answerMsMax see `Ask` */
-export function operate(operation: string, input: OperationInput, answerMsMax?: number): Promise<void> {
-  return operateWith((ask) => ask({ operation, input }, answerMsMax));
+/** Writes a result for a person. @param columns the width of the terminal in characters */
+export type Say = (result: JsonValue, columns: number) => string;
+
+/** Runs an operation and prints its result, or the reason of the refusal. @param options.answerMsMax see `Ask` */
+export function operate(
+  operation: string,
+  input: OperationInput,
+  options: { readonly answerMsMax?: number; readonly say?: Say } = {},
+): Promise<void> {
+  return operateWith((ask) => ask({ operation, input }, options.answerMsMax), options.say);
 }
 
-/** Runs work that asks for several operations, and prints its last reply. */
-export function operateWith(work: (ask: Ask) => Promise<ControlReply>): Promise<void> {
+/** Runs work that asks for several operations, and prints its last reply. @param say by default `asText` */
+export function operateWith(work: (ask: Ask) => Promise<ControlReply>, say?: Say): Promise<void> {
   return withOperator(readConfig(), async (ask) => {
-    printReply(await work(ask));
+    printReply(await work(ask), say);
   });
 }
 
 /** Prints a result on standard output, or a refusal on standard error, and sets the exit code. */
-export function printReply(reply: ControlReply): void {
-  if (reply.ok) printResult(reply.result);
+export function printReply(reply: ControlReply, say?: Say): void {
+  if (reply.ok) printResult(reply.result, say);
   else {
     const { code, message } = reply;
     writeProblem(asJson ? JSON.stringify({ code, message }) : `stowage: ${message} (${code})`);
@@ -41,10 +48,8 @@ export function printReply(reply: ControlReply): void {
 }
 
 /** Prints a result on standard output: text for a person, or with `--json` one JSON value. */
-export function printResult(result: JsonValue): void {
-  const text = asJson
-    ? JSON.stringify(result, null, 2)
-    : asText(result, process.stdout.columns || usualColumns);
+export function printResult(result: JsonValue, say: Say = asText): void {
+  const text = asJson ? JSON.stringify(result, null, 2) : say(result, process.stdout.columns || usualColumns);
   process.stdout.write(`${text}\n`);
 }
 

@@ -63,6 +63,7 @@ async function openHere(config: Config): Promise<Opened> {
   // These modules load only here, because a command that a running service carries out needs none of them.
   const { openServices } = await import('../composition/services.js');
   const { makeOperations } = await import('../control/operations/index.js');
+  const { makeStatusOperations } = await import('../control/operations/status-operations.js');
   const { sentenceOf } = await import('../composition/sentence-of.js');
   const { makeLog } = await import('../log.js');
   const services = await openServices(config, { log: makeLog(config.logLevel, 'stderr') });
@@ -72,7 +73,12 @@ async function openHere(config: Config): Promise<Opened> {
     await services.close();
     throw error;
   }
-  const ask = makeOperationRunner(makeOperations(services), (operation, error) => {
+  const { statusWithoutService } = await import('../composition/status.js');
+  const operations = [
+    ...makeStatusOperations(() => statusWithoutService(services)),
+    ...makeOperations(services),
+  ];
+  const ask = makeOperationRunner(operations, (operation, error) => {
     services.log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
   });
   return { ask, close: services.close };

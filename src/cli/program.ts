@@ -6,9 +6,11 @@ import { addBackupCommands } from './backup-commands.js';
 import { addNodeCommands } from './node-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
+import { initKeys } from './init-keys.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
 import { addPaymentCommands } from './payment-commands.js';
+import { addStatusCommand } from './status-command.js';
 import { addUserCommands } from './user-commands.js';
 import { addWebhookCommands } from './webhook-commands.js';
 
@@ -40,6 +42,8 @@ program
       return exitCodes.failed;
     });
   });
+
+addStatusCommand(program);
 
 for (const role of ['operator', 'auditor'] as const) {
   const roles = program.command(role).description(`the platform role ${role}`);
@@ -93,6 +97,12 @@ addAuditCommands(program);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
 keys
+  .command('init <file>')
+  .description('make a file with every key, which KEYS_FILE names; it never changes a file that exists')
+  .action((file: string) => {
+    printResult(initKeys(file));
+  });
+keys
   .command('list')
   .description('every ring with the ids of its keys; never a key')
   .action(() => operate('keys list', {}));
@@ -113,7 +123,7 @@ keys
   .option('--force', 'even if it is still needed; never a master key that wraps data keys', false)
   .action((ring: string, kid: string, { force }: { force: boolean }) =>
     // For a pepper, the operation reads the whole log.
-    operate('keys retire', { ring, kid, force }, 600_000),
+    operate('keys retire', { ring, kid, force }, { answerMsMax: 600_000 }),
   );
 keys
   .command('rewrap')

@@ -28,7 +28,7 @@ export function addWebhookCommands(program: Command, parseInteger: (text: string
       operate(
         'webhooks replay',
         { endpoint, from: from ?? null, resource: resource ?? null, failed },
-        replayMs,
+        { answerMsMax: replayMs },
       ),
     );
 }

@@ -12,6 +12,7 @@ import type { ListObjects } from '../integrations/object-storage/list-objects.js
 import type { ReadObject } from '../integrations/object-storage/read-object.js';
 import type { Multipart } from '../integrations/object-storage/multipart.js';
 import type { ProbeBucket } from '../integrations/object-storage/probe.js';
+import type { PaymentMakers } from '../integrations/payments/payment-makers.js';
 import type { PaymentProviders } from '../integrations/payments/payment-providers.js';
 import type { Digests } from '../keys/digests.js';
 import type { MailedCodes } from '../keys/login-codes.js';
@@ -64,6 +65,7 @@ export interface Deps extends Readers {
   readonly readObject: ReadObject;
   readonly multipart: Multipart;
   readonly paymentProviders: PaymentProviders;
+  readonly paymentMakers: PaymentMakers;
   readonly plans: readonly Plan[];
   readonly invitationLimits: Readonly<Record<Extract<LimitName, `invitation_${string}`>, RateLimit>>;
   readonly shareMailLimits: Readonly<Record<Extract<LimitName, `share_mail_${string}`>, RateLimit>>;
@@ -77,6 +79,8 @@ export interface Deps extends Readers {
   readonly defaultCapacityBytes: number;
   /** Whether the service can send mail. */
   readonly mailConfigured: boolean;
+  /** Counts a check of a node, for metrics. */
+  readonly onChecked?: ((ok: boolean) => void) | undefined;
   /** Reports a failure that no reply to a client shows. */
   readonly onFailure: (work: string, error: unknown) => void;
 }

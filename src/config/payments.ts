@@ -1,10 +1,7 @@
 import { builtInPlans, type Plan, plans as plansSchema } from '../domain/order/plans.js';
 import { keyDirectoryProblems } from '../integrations/payments/payment-providers.js';
-import {
-  paymentSecretNames,
-  type PaymentVariableName,
-  readPaymentSettings,
-} from '../integrations/payments/payment-settings.js';
+import { readPaymentSettings } from '../integrations/payments/payment-settings.js';
+import { paymentSecretNames, type PaymentVariableName } from '../integrations/payments/payment-variables.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from './sources.js';
 
 /** Reads the plans: `PLANS_FILE`, or the built-in ones. @throws ConfigProblem */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
 import { type ClientIp, ipBuckets } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { errorBody, HttpError } from './http-error.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
-import { trackRequest } from './request-limits.js';
+import { type StoresAvailability, trackRequest } from './request-limits.js';
 import { checkRequestTarget } from './request-target.js';
 import type { HttpState } from './shell.js';
 
@@ -21,6 +22,8 @@ export interface ObserveDeps {
   readonly requestsPerClientMax?: number;
   /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
   readonly overHttps?: boolean;
+  /** Whether each store answers. While one does not, the watch of the stores reports it, and not each request. */
+  readonly availability?: StoresAvailability | undefined;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
   readonly closing: () => boolean;
 }
@@ -83,18 +86,24 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
 function answerError(
   ctx: ParameterizedContext<HttpState>,
   error: unknown,
-  { logger, metrics }: Pick<ObserveDeps, 'logger' | 'metrics'>,
+  { logger, metrics, availability }: Pick<ObserveDeps, 'logger' | 'metrics' | 'availability'>,
 ): void {
   const known = toHttpError(error, ctx.state.tracked.mayHaveWritten());
   const { code, message, status, headers } = known ?? internalError;
   if (known === null) metrics.failed(error);
   if (status >= 500) {
-    const level = known === null ? 'error' : 'warn';
+    const level = known === null ? 'error' : isKnownOutage(error, availability) ? 'debug' : 'warn';
     logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');
   }
   ctx.status = status;
   ctx.set({ ...headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
   ctx.body = errorBody(ctx.state.errorCode ?? code, message);
+}
+
+/** Returns whether the error is one of a store of which operators know that it is away. */
+function isKnownOutage(error: unknown, stores: StoresAvailability | undefined): boolean {
+  if (!(error instanceof StoreUnavailable) || stores === undefined) return false;
+  return Object.values(stores).some(({ awaySince }) => awaySince() !== null);
 }
 
 function nameRequest(given: string | string[] | undefined): string {

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { resourceTag } from './etag.js';
 
@@ -13,25 +12,18 @@ export const noContent = z.undefined();
 
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
-/** The same content in the codings that browsers and HTTP libraries accept, the smallest first. */
-export interface Compressed {
+/** The compressed forms of a body, by content coding. */
+export interface EncodedBody {
   readonly br: Buffer;
   readonly gzip: Buffer;
-}
-
-/** Compresses a body that is served often. It takes tens of milliseconds for some 100 KB. */
-export function compress(text: string): Compressed {
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 9,
-    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-  };
-  return { br: brotliCompressSync(text, { params }), gzip: gzipSync(text, { level: 9 }) };
 }
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
   /** The UTF-8 bytes, encoded once and not for every request. It may be a getter. */
   readonly bytes: Buffer;
+  /** Returns the compressed forms, for clients that accept one; without it every client gets the plain bytes. */
+  readonly encoded?: () => EncodedBody;
   readonly tag: string;
   readonly contentSecurityPolicy?: string;
   /** False for pages that search engines must not index. */
@@ -40,8 +32,6 @@ export interface PreparedBody {
   readonly language?: string;
   /** In place of the route's. */
   readonly cacheControl?: `private, max-age=${number}`;
-  /** The bytes compressed, by content coding (RFC 9110, 8.4.1). */
-  readonly compressed?: Compressed;
   /** Whether pages of every origin may read it. */
   readonly isForAllOrigins?: boolean;
 }
@@ -64,9 +54,10 @@ export type Reply<Replies extends ReplySpecs> = {
 export interface FinishedReply {
   readonly status: number;
   readonly content: string | Buffer;
+  /** See `PreparedBody`. */
+  readonly encoded?: () => EncodedBody;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly compressed?: Compressed;
 }
 
 /** Serialises a reply and makes its headers. */
@@ -79,7 +70,31 @@ export function finishReply(
   { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
 ): FinishedReply {
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
-  if (reply.prepared !== undefined) return finishPrepared(reply.status, reply.prepared, headers);
+  if (reply.prepared !== undefined) {
+    const { tag, contentSecurityPolicy, isIndexed = true, language } = reply.prepared;
+    headers['etag'] = tag;
+    if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
+    if (reply.prepared.cacheControl !== undefined) headers['cache-control'] = reply.prepared.cacheControl;
+    if (reply.prepared.isForAllOrigins === true) {
+      headers['access-control-allow-origin'] = '*';
+      headers['cross-origin-resource-policy'] = 'cross-origin';
+    }
+    if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
+    if (language !== undefined) {
+      headers['content-language'] = language;
+      headers['vary'] = 'Accept-Language';
+    }
+    const { prepared, status } = reply;
+    return {
+      status,
+      ...(prepared.encoded === undefined ? {} : { encoded: prepared.encoded }),
+      // A reply 304 never asks for the bytes, which some bodies make only then.
+      get content() {
+        return prepared.bytes;
+      },
+      headers,
+    };
+  }
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
@@ -90,42 +105,10 @@ export function finishReply(
   return { status: reply.status, content, headers };
 }
 
-function finishPrepared(
-  status: number,
-  prepared: PreparedBody,
-  headers: Record<string, string>,
-): FinishedReply {
-  const { tag, contentSecurityPolicy, isIndexed = true, language } = prepared;
-  headers['etag'] = tag;
-  if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
-  if (prepared.cacheControl !== undefined) headers['cache-control'] = prepared.cacheControl;
-  if (prepared.isForAllOrigins === true) {
-    headers['access-control-allow-origin'] = '*';
-    headers['cross-origin-resource-policy'] = 'cross-origin';
-  }
-  if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
-  if (language !== undefined) {
-    headers['content-language'] = language;
-    headers['vary'] = 'Accept-Language';
-  }
-  if (prepared.compressed !== undefined) headers['vary'] = 'Accept-Encoding';
-  return {
-    status,
-    ...(prepared.compressed && { compressed: prepared.compressed }),
-    // A reply 304 never asks for the bytes, which some bodies make only then.
-    get content() {
-      return prepared.bytes;
-    },
-    headers,
-  };
-}
-
 /** Sets headers on the Node response. Koa's way takes three calls a header, on every request. */
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name];
-    // Replies may vary by `Origin` already.
-    if (name === 'vary' && response.hasHeader('vary')) response.appendHeader('vary', value ?? '');
-    else if (value !== undefined) response.setHeader(name, value);
+    if (value !== undefined) response.setHeader(name, value);
   }
 }

@@ -111,6 +111,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
 
   await listen(server, options);
+  metrics.showConnections(() => connectionsOf(server));
   let closed: Promise<void> | null = null;
   return {
     port: (server.address() as AddressInfo).port,
@@ -153,6 +154,15 @@ function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: s
   } else {
     socket.end(reply, () => socket.destroy());
   }
+}
+
+/** A listener that has closed has none, and then the server reports an error. */
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.getConnections((error, count) => {
+      resolve(error === null ? count : 0);
+    });
+  });
 }
 
 function closeWithin(server: Server, ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import type { ProjectionRunner, ProjectionStatus } from '../event-sourcing/views/projection-runner.js';
+import type { StandingPart } from '../event-sourcing/sharing/standstill.js';
 import type { LogReads } from './log-reads.js';
 import type { Readiness } from './readiness.js';
 import type { StoreWatch } from './store-watch.js';
@@ -7,6 +8,8 @@ import type { StoreWatch } from './store-watch.js';
 export interface Health extends Readiness {
   /** Returns the status of every projection of this process; empty before the start of the projections. */
   readonly statuses: () => readonly ProjectionStatus[];
+  /** Returns the views and reactions that no process has fed for a while. */
+  readonly unfed: () => readonly StandingPart[];
   /** Sets the projections when they run. */
   projectionsStarted(runner: ProjectionRunner): void;
   /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */
@@ -54,6 +57,7 @@ export function makeHealth({
       return { ok: reasons.length === 0, reasons };
     },
     statuses: () => runner?.statuses() ?? [],
+    unfed: () => runner?.unfed() ?? [],
     projectionsStarted: (started) => {
       runner = started;
     },

@@ -1,5 +1,6 @@
 import type { Availability } from '../concurrency/availability.js';
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
+import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
 /** A store under the name that operators know it by, for example "EventStoreDB at 10.0.0.7:2113". */
 export interface StoreLink {
@@ -16,6 +17,16 @@ export interface StoreReport {
   readonly failure: Error | null;
 }
 
+/** What the calls of this process show of a store. */
+export interface StoreState {
+  readonly name: string;
+  /** For how long it has not answered; null while it answers, or for less than a second. */
+  readonly awayMs: number | null;
+  readonly hasAnswered: boolean;
+  /** The reason of the last call without an answer; null while the store answers. */
+  readonly failure: string | null;
+}
+
 /** Calls the store once. The call itself reports to the availability of the link. */
 export type Ping = () => Promise<unknown>;
 
@@ -24,6 +35,7 @@ export interface StoreWatch {
   opened(pings: ReadonlyMap<StoreLink, Ping>): void;
   /** Returns the names of the stores that have not answered for a second. */
   away(): readonly string[];
+  states(): readonly StoreState[];
   /** Pings and reports until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -52,6 +64,17 @@ export function makeStoreWatch(deps: {
       pings = opened;
     },
     away: () => links.filter(({ link }) => isAway(link)).map(({ link }) => link.name),
+    states: () =>
+      links.map(({ link }) => {
+        const { name, availability } = link;
+        const since = isAway(link) ? availability.awaySince() : null;
+        return {
+          name,
+          awayMs: since === null ? null : nowMs() - since.getTime(),
+          hasAnswered: availability.lastAnswerAt() !== null,
+          failure: since === null ? null : reasonOf(availability.failure()),
+        };
+      }),
     run: async (signal) => {
       while (!signal.aborted) {
         for (const watched of links) {
@@ -106,6 +129,12 @@ export function makeStoreWatch(deps: {
       tell('still-away', reported.sinceMs);
     }
   }
+}
+
+/** The message of a driver's error may quote a connection string, so only that of ours is shown. */
+function reasonOf(failure: Error | null): string {
+  if (failure === null) return 'no answer';
+  return failure instanceof StoreUnavailable ? failure.message : failure.name;
 }
 
 interface Reported {

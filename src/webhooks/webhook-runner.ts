@@ -1,5 +1,6 @@
 import type { Members } from '../event-sourcing/sharing/members.js';
 import { reactionPart } from '../event-sourcing/sharing/assignment.js';
+import type { PartProgress } from '../event-sourcing/sharing/picture.js';
 import { makeTasks, type Task } from '../event-sourcing/sharing/tasks.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { WebhookEndpoint } from './endpoint.js';
@@ -47,6 +48,7 @@ export function startWebhooks(
   const stopping = new AbortController();
   const partOf = (id: string): string => reactionPart(`webhook-${id}`);
   members.declare(endpoints.map(({ id }) => partOf(id)));
+  for (const { id } of endpoints) members.reports(partOf(id), () => progressOf(id));
   adjust();
   const removeListener = members.onChange(adjust);
   const dropping = dropUnused();
@@ -59,6 +61,16 @@ export function startWebhooks(
       await Promise.all([tasks.stop(), dropping]);
     },
   };
+
+  function progressOf(endpointId: string): PartProgress {
+    const status = tasks.get(endpointId)?.status();
+    if (status === undefined) return { state: null, lagMs: 0, problem: null };
+    const { state, oldestAt } = status;
+    const lagMs = oldestAt === null ? 0 : Math.max(0, clock.now().getTime() - oldestAt.getTime());
+    if (state === 'delivering') return { state: 'running', lagMs, problem: null };
+    const problem = state === 'gone' ? 'it answered 410 Gone' : 'it stopped; the log says why';
+    return { state: 'stopped', lagMs, problem };
+  }
 
   function adjust(): void {
     const wanted = new Map<string, () => EndpointTask>();

@@ -3,7 +3,7 @@ import test from 'ava';
 import {
   paymentSecretNames,
   paymentVariableNames,
-} from '../../src/integrations/payments/payment-settings.js';
+} from '../../src/integrations/payments/payment-variables.js';
 import { paymentProvider } from '../../src/domain/payment.js';
 
 const clone = new URL('../../../', import.meta.url);

@@ -1,6 +1,7 @@
 import { reasonOf } from '../ports/errors.js';
 import { reactionPart } from '../sharing/assignment.js';
 import type { Members } from '../sharing/members.js';
+import type { PartProgress } from '../sharing/picture.js';
 import { makeTasks, type Task } from '../sharing/tasks.js';
 import type { AnyReaction } from './reaction.js';
 import {
@@ -56,6 +57,7 @@ export function startReactions(
   /** The reactions that have stopped here. Another process runs them; the stopped task stays for its reason. */
   const withdrawn = new Set<AnyReaction>();
   members.declare(reactions.map(({ name }) => reactionPart(name)));
+  for (const { name } of reactions) members.reports(reactionPart(name), () => progressOf(name));
   adjust();
   const removeListener = members.onChange(adjust);
 
@@ -66,6 +68,17 @@ export function startReactions(
       await tasks.stop();
     },
   };
+
+  function progressOf(name: string): PartProgress {
+    const status = tasks.get(name)?.status();
+    if (status === undefined) return { state: null, lagMs: 0, problem: null };
+    const { oldestOpenAt, atHead, reason } = status;
+    // Another process may have recorded the event, and its clock may be ahead.
+    const lagMs =
+      oldestOpenAt === null ? 0 : Math.max(0, deps.clock.now().getTime() - oldestOpenAt.getTime());
+    const state = status.state === 'running' && !atHead ? 'catching-up' : status.state;
+    return { state, lagMs, problem: reason };
+  }
 
   function adjust(): void {
     const wanted = new Map<string, () => ReactionTask>();

@@ -42,6 +42,7 @@ const recordSchema = z.object({
   parts: z.array(z.string()),
   feeds: z.array(z.string()),
   goal: z.string().nullable(),
+  lags_ms: z.record(z.string(), z.number()).optional(),
 });
 
 /**
@@ -124,9 +125,9 @@ export function makeMembers(deps: {
 
   async function renew(): Promise<void> {
     const startedMs = elapsedMs();
-    const { parts, feeds, goal } = picture.self();
+    const { parts, feeds, goal, lagsMs } = picture.self();
     isGoalNew = false;
-    const value = { parts: [...parts], feeds: [...feeds], goal };
+    const value = { parts: [...parts], feeds: [...feeds], goal, lags_ms: { ...lagsMs } };
     const renewed = await stateStore.compareAndSet(key, version, value, {
       expiresAt: new Date(clock.now().getTime() + expiresMs),
     });
@@ -145,5 +146,7 @@ export function makeSoleMember(id: string): Members {
 /** Parses a record; returns none when another release wrote it in another format. */
 function parse({ key, value }: StateRecord): readonly Member[] {
   const parsed = recordSchema.safeParse(value);
-  return parsed.success ? [{ id: key.slice(prefix.length), ...parsed.data }] : [];
+  if (!parsed.success) return [];
+  const { lags_ms: lagsMs, ...rest } = parsed.data;
+  return [{ id: key.slice(prefix.length), ...rest, lagsMs }];
 }

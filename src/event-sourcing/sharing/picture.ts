@@ -7,6 +7,18 @@ export interface Member extends Candidate {
   readonly feeds: readonly string[];
   /** The position that it awaits in the checkpoints of the views; null when it awaits none. */
   readonly goal: Position | null;
+  /** For how many milliseconds events have waited for the parts that it feeds; left out by a former release. */
+  readonly lagsMs?: Readonly<Record<string, number>> | undefined;
+}
+
+/** How far this process is with a part. */
+export interface PartProgress {
+  /** Null while this process does not feed the part. */
+  readonly state: 'running' | 'catching-up' | 'failing' | 'stopped' | null;
+  /** For how long the oldest event, or the work, has waited. */
+  readonly lagMs: number;
+  /** A sentence about the last failure; null without one. */
+  readonly problem: string | null;
 }
 
 /** The live processes, as this process last saw them. */
@@ -23,6 +35,10 @@ export interface Picture {
   withdraw(part: string): void;
   /** Sets whether this process feeds a part now, for its report to the others. */
   feeding(part: string, isFed: boolean): void;
+  /** Sets the function that returns the progress of a part, for operators and for the report to the others. */
+  reports(part: string, progress: () => PartProgress): void;
+  /** Returns the progress of the parts that `reports` has named. */
+  progress(): ReadonlyMap<string, PartProgress>;
   /** Calls the listener when parts may have moved. @returns a function that removes it */
   onChange(listener: () => void): () => void;
 }
@@ -40,10 +56,11 @@ export function makePicture(id: string): OwnPicture {
   let others: readonly Member[] = [];
   let candidates = '';
   let feeders = new Map<string, string | null>();
+  const reporters = new Map<string, () => PartProgress>();
 
   return {
     id,
-    self: () => self,
+    self: () => ({ ...self, lagsMs: lagsMs() }),
     live: () => [self, ...others],
     feederOf: (part) => {
       const known = feeders.get(part);
@@ -64,6 +81,10 @@ export function makePicture(id: string): OwnPicture {
       const others = self.feeds.filter((fed) => fed !== part);
       self = { ...self, feeds: isFed ? [...others, part] : others };
     },
+    reports: (part, progress) => {
+      reporters.set(part, progress);
+    },
+    progress: () => new Map([...reporters].map(([part, progress]) => [part, progress()])),
     awaits: (goal) => {
       self = { ...self, goal };
     },
@@ -78,6 +99,12 @@ export function makePicture(id: string): OwnPicture {
       };
     },
   };
+
+  /** Returns the lags of the parts that this process feeds, without those of 0. */
+  function lagsMs(): Readonly<Record<string, number>> {
+    const lags = self.feeds.map((part) => [part, Math.round(reporters.get(part)?.().lagMs ?? 0)] as const);
+    return Object.fromEntries(lags.filter(([, lagMs]) => lagMs > 0));
+  }
 
   /** Forgets the assignment and calls the listeners, if the processes or their parts have changed. */
   function noteChange(): void {

@@ -1,6 +1,8 @@
 import type { Clock } from '../ports/clock.js';
 import { taskPart } from './assignment.js';
+import { makeElapsed } from './elapsed.js';
 import type { Members } from './members.js';
+import type { PartProgress } from './picture.js';
 import type { Task } from './tasks.js';
 
 /** Work at intervals that one process does for all, as it feeds a view: docs/design.md#sharing. */
@@ -26,16 +28,20 @@ export function startSharedTask(
     clock,
     onRetry,
   }: {
-    readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding'>;
-    readonly clock: Pick<Clock, 'sleep'>;
+    readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding' | 'reports'>;
+    readonly clock: Clock;
     readonly onRetry: (name: string, error: unknown) => void;
   },
 ): Task {
   const part = taskPart(name);
   const ending = new AbortController();
   const { signal } = ending;
+  const elapsedMs = makeElapsed(clock);
   let failing = false;
+  /** When this process last did the work, or began to do it for the others. Null while another process does it. */
+  let doneAtMs: number | null = null;
   members.declare([part]);
+  members.reports(part, progress);
   return {
     end: () => {
       members.withdraw(part);
@@ -51,16 +57,32 @@ export function startSharedTask(
       const isHere = members.feederOf(part) === members.id;
       members.feeding(part, isHere);
       if (isHere) await attempt();
-      else pause();
+      else stand();
       await interval;
     }
     members.feeding(part, false);
   }
 
+  /** Returns the time by which the work is late. */
+  function progress(): PartProgress {
+    if (doneAtMs === null) return { state: null, lagMs: 0, problem: null };
+    const lagMs = Math.max(0, elapsedMs() - doneAtMs - intervalMs);
+    const problem = failing ? 'the last attempt failed; the log says why' : null;
+    return { state: failing ? 'failing' : 'running', lagMs, problem };
+  }
+
+  function stand(): void {
+    doneAtMs = null;
+    failing = false;
+    pause();
+  }
+
   async function attempt(): Promise<void> {
+    doneAtMs ??= elapsedMs();
     try {
       await work(signal);
       failing = false;
+      doneAtMs = elapsedMs();
     } catch (error) {
       if (!failing) onRetry(name, error);
       failing = true;

@@ -19,19 +19,27 @@ export interface StandingPart {
 
 /** @param elapsedMs a clock that never goes back */
 export function makeStandstill(elapsedMs: () => number): Standstill {
-  const noted = new Map<string, { readonly progress: string | null; readonly sinceMs: number }>();
+  const noted = new Map<string, Noted>();
   return {
     note: (part, progress, waits) => {
       const before = noted.get(part);
-      if (waits && before?.progress === progress) return;
-      noted.set(part, { progress, sinceMs: elapsedMs() });
+      const notedMs = elapsedMs();
+      const standsStill = waits && before?.progress === progress;
+      noted.set(part, { progress, sinceMs: standsStill ? before.sinceMs : notedMs, notedMs });
     },
     forget: (part) => {
       noted.delete(part);
     },
     longerThan: (ms) =>
       [...noted]
-        .map(([part, { sinceMs }]) => ({ part, forMs: elapsedMs() - sinceMs }))
+        // Up to the last note: while the stores cannot be read, nothing shows whether a part stands still.
+        .map(([part, { sinceMs, notedMs }]) => ({ part, forMs: notedMs - sinceMs }))
         .filter(({ forMs }) => forMs >= ms),
   };
+}
+
+interface Noted {
+  readonly progress: string | null;
+  readonly sinceMs: number;
+  readonly notedMs: number;
 }

@@ -5,6 +5,7 @@ import { StoreDamaged, StoreUnavailable } from '../ports/errors.js';
 import { nameOf, viewPart } from '../sharing/assignment.js';
 import { makeElapsed } from '../sharing/elapsed.js';
 import type { Members } from '../sharing/members.js';
+import type { PartProgress } from '../sharing/picture.js';
 import type { StandingPart } from '../sharing/standstill.js';
 import { makeTasks } from '../sharing/tasks.js';
 import type { Generations } from './generations.js';
@@ -42,6 +43,12 @@ export interface ProjectionRunner {
   problems(): readonly string[];
   /** Returns for how long each view has been behind the log, as this process has seen the log grow; by name. */
   lagsMs(): ReadonlyMap<string, number>;
+  /** Returns each view with the position up to which it contains the log, and whether it lags. */
+  positions(): readonly {
+    readonly view: string;
+    readonly position: Position | null;
+    readonly lags: boolean;
+  }[];
   /** Ends the projectors, which save their checkpoints, and leaves the other processes. */
   stop(): Promise<void>;
 }
@@ -85,6 +92,7 @@ export async function startProjections(
   const elapsedMs = makeElapsed(clock);
   let registryReadAtMs = elapsedMs();
 
+  for (const projection of projections) members.reports(partOf(projection), () => progressOf(projection));
   adjustTasks();
   const removeListener = members.onChange(adjustTasks);
   const loop = tickEachSecond();
@@ -101,7 +109,12 @@ export async function startProjections(
       watch
         .unfed()
         .map(({ part, forMs }) => `no process has fed ${nameOf(part)} for ${Math.round(forMs / 1_000)} s`),
-    lagsMs: watch.lagsMs,
+    positions: () =>
+      projections.map((projection) => ({
+        ...{ view: projection.name, position: watch.positionOf(projection) },
+        lags: watch.lagMs(projection) > 0,
+      })),
+    lagsMs: () => new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
     stop: async () => {
       removeListener();
       stopping.abort();
@@ -111,6 +124,16 @@ export async function startProjections(
       await ended;
     },
   };
+
+  function progressOf(projection: AnyView): PartProgress {
+    const lagMs = watch.lagMs(projection);
+    // While the registry cannot be read, the live collection is unknown, and its task goes on.
+    const statuses = tasks.all().map((task) => task.status());
+    const status = taskOf(projection)?.status() ?? statuses.find((one) => one.projection === projection);
+    if (status === undefined) return { state: null, lagMs, problem: null };
+    const { state, reason } = status;
+    return { state: state === 'live' ? 'running' : state, lagMs, problem: reason };
+  }
 
   async function tickEachSecond(): Promise<void> {
     while (!stopping.signal.aborted) {

@@ -22,7 +22,9 @@ export interface ViewWatch {
   readonly reached: () => boolean;
   readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
   readonly unfed: () => readonly StandingPart[];
-  readonly lagsMs: () => ReadonlyMap<string, number>;
+  readonly lagMs: (projection: AnyView) => number;
+  /** Returns the position up to which the live collection contains the log, as this process knows it. */
+  readonly positionOf: (projection: AnyView) => Position | null;
 }
 
 /** An idle process reads the checkpoints of the views that others feed every fifth tick. */
@@ -54,6 +56,8 @@ export function makeViewWatch(deps: {
   const awaited = new Map<AnyView, Position>();
   /** The positions that projectors of this process have reached, by collection. They stay true after a move. */
   const reachedHere = new Map<string, Position>();
+  /** The live collections as last known. While the registry cannot be read, a view lags from there on. */
+  const lastLive = new Map<AnyView, string>();
   let ticks = 0;
 
   return {
@@ -70,9 +74,9 @@ export function makeViewWatch(deps: {
       awaited.set(projection, before > position ? before : position);
       return false;
     },
+    positionOf: lastPositionOf,
     unfed: () => standstill.longerThan(unfedAfterMs),
-    lagsMs: () =>
-      new Map(projections.map((projection) => [projection.name, heads.lagMs(positionOf(projection))])),
+    lagMs: (projection) => heads.lagMs(lastPositionOf(projection)),
   };
 
   async function tick(): Promise<void> {
@@ -107,7 +111,9 @@ export function makeViewWatch(deps: {
     for (const projection of projections) {
       const collection = generations.knownLive(projection);
       const position = taskOf(projection)?.status().position ?? null;
-      if (collection !== null && position !== null) reachedHere.set(collection, position);
+      if (collection === null) continue;
+      lastLive.set(projection, collection);
+      if (position !== null) reachedHere.set(collection, position);
     }
   }
 
@@ -120,7 +126,16 @@ export function makeViewWatch(deps: {
   /** Returns how far the live collection is: its projector here, or what another process has saved. */
   function positionOf(projection: AnyView): Position | null {
     const collection = generations.knownLive(projection);
-    if (collection === null) return null;
+    return collection === null ? null : positionIn(projection, collection);
+  }
+
+  /** Returns the position also while the registry cannot be read. */
+  function lastPositionOf(projection: AnyView): Position | null {
+    const collection = generations.knownLive(projection) ?? lastLive.get(projection) ?? null;
+    return collection === null ? null : positionIn(projection, collection);
+  }
+
+  function positionIn(projection: AnyView, collection: string): Position | null {
     const here = taskOf(projection)?.status().position ?? reachedHere.get(collection) ?? null;
     const saved = stored.of(collection);
     return here !== null && isReached(here, saved) ? here : saved;

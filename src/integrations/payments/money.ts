@@ -54,3 +54,19 @@ export function stripeAmount(amount: unknown, currency: unknown): Money | null {
   const divisor = 10 ** (theirs - ours);
   return money.amount % divisor === 0 ? minorUnits(money.amount / divisor, money.currency) : null;
 }
+
+/** Converts minor units to the units of Stripe's API; null for an amount that Stripe cannot express. */
+export function toStripeAmount({ amount, currency }: Money): number | null {
+  const shift = (stripeDecimals.get(currency) ?? decimalsOf(currency)) - decimalsOf(currency);
+  if (shift >= 0) return amount * 10 ** shift;
+  const divisor = 10 ** -shift;
+  return amount % divisor === 0 ? amount / divisor : null;
+}
+
+/** Writes minor units as a decimal: 1230 EUR as `12.30`, 1230 JPY as `1230`. */
+export function decimalText({ amount, currency }: Money): string {
+  const decimals = decimalsOf(currency);
+  if (decimals === 0) return String(amount);
+  const digits = String(amount).padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}

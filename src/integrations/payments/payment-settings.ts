@@ -1,41 +1,25 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
+import { type PayPalApi, readPayPalApi, readStripeApi, type StripeApi } from './api-settings.js';
+import {
+  type AlipayApi,
+  type EpayApi,
+  readAlipayApi,
+  readEpayApi,
+  readWechatPayApi,
+  type WechatPayApi,
+} from './api-settings-china.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
+import type { PaymentVariableName } from './payment-variables.js';
 import { simulatorWebhookId } from './paypal.js';
 import { parseStandardSecret, type StandardCheck } from './standard.js';
 
-/** The variables that have a file variant (`<name>_FILE`). */
-export const paymentSecretNames = [
-  'PAYMENT_STRIPE_WEBHOOK_SECRETS',
-  'PAYMENT_WECHATPAY_API_V3_KEY',
-  'PAYMENT_ALIPAY_PUBLIC_KEYS',
-  'PAYMENT_STANDARD_WEBHOOK_SECRETS',
-  'PAYMENT_EPAY_KEYS',
-] as const;
-
-export const paymentVariableNames = [
-  ...paymentSecretNames,
-  'PAYMENT_STRIPE_LIVEMODE',
-  'PAYMENT_WECHATPAY_MCHID',
-  'PAYMENT_WECHATPAY_APPID',
-  'PAYMENT_WECHATPAY_SUB_MCHID',
-  'PAYMENT_WECHATPAY_KEYS_DIR',
-  'PAYMENT_ALIPAY_APP_ID',
-  'PAYMENT_ALIPAY_SELLER_ID',
-  'PAYMENT_PAYPAL_WEBHOOK_ID',
-  'PAYMENT_PAYPAL_ENVIRONMENT',
-  'PAYMENT_PAYPAL_CERTIFICATES_DIR',
-  'PAYMENT_EPAY_ENABLED',
-  'PAYMENT_EPAY_PID',
-] as const;
-
-export type PaymentVariableName = (typeof paymentVariableNames)[number];
-
-/** Null: the platform is not configured. */
+/** Null: the platform is not configured. Its `api` is null: the service makes no payment there. */
 export interface PaymentSettings {
   readonly stripe: {
     readonly secrets: readonly string[];
     readonly livemode: boolean | undefined;
+    readonly api: StripeApi | null;
   } | null;
   readonly wechatpay: {
     readonly apiV3Keys: readonly Buffer[];
@@ -43,19 +27,26 @@ export interface PaymentSettings {
     readonly appId: string;
     readonly subMchId: string | null;
     readonly keysDirectory: string;
+    readonly api: WechatPayApi | null;
   } | null;
   readonly alipay: {
     readonly appId: string;
     readonly sellerId: string;
     readonly publicKeys: readonly KeyObject[];
+    readonly api: AlipayApi | null;
   } | null;
   readonly paypal: {
     readonly webhookId: string;
     readonly environment: PayPalEnvironment;
     readonly certificatesDirectory: string | undefined;
+    readonly api: PayPalApi | null;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
-  readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
+  readonly epay: {
+    readonly pid: string;
+    readonly keys: readonly string[];
+    readonly api: EpayApi | null;
+  } | null;
 }
 
 type Read = (name: PaymentVariableName) => string | undefined;
@@ -108,7 +99,10 @@ export function readPaymentSettings(read: Read): {
   }
 
   function stripe(): PaymentSettings['stripe'] {
-    const value = all(['PAYMENT_STRIPE_WEBHOOK_SECRETS'], ['PAYMENT_STRIPE_LIVEMODE']);
+    const value = all(
+      ['PAYMENT_STRIPE_WEBHOOK_SECRETS'],
+      ['PAYMENT_STRIPE_LIVEMODE', 'PAYMENT_STRIPE_SECRET_KEY'],
+    );
     const livemode = truth('PAYMENT_STRIPE_LIVEMODE');
     if (value === null) return null;
     const secrets = list(
@@ -116,7 +110,8 @@ export function readPaymentSettings(read: Read): {
       matching(/^whsec_[\x21-\x7e]{16,}$/),
       'a secret (whsec_…)',
     );
-    return secrets === null || livemode === null ? null : { secrets, livemode };
+    if (secrets === null || livemode === null) return null;
+    return { secrets, livemode, api: readStripeApi({ read, problem }, livemode) };
   }
 
   function wechatpay(): PaymentSettings['wechatpay'] {
@@ -127,7 +122,7 @@ export function readPaymentSettings(read: Read): {
         'PAYMENT_WECHATPAY_APPID',
         'PAYMENT_WECHATPAY_KEYS_DIR',
       ],
-      ['PAYMENT_WECHATPAY_SUB_MCHID'],
+      ['PAYMENT_WECHATPAY_SUB_MCHID', 'PAYMENT_WECHATPAY_PRIVATE_KEY', 'PAYMENT_WECHATPAY_SERIAL'],
     );
     if (value === null) return null;
     const keys = list(
@@ -143,11 +138,15 @@ export function readPaymentSettings(read: Read): {
       : null;
     if (keys === null || mchId === null || appId === null || (isPartner && subMchId === null)) return null;
     const apiV3Keys = keys.map((key) => Buffer.from(key, 'latin1'));
-    return { apiV3Keys, mchId, appId, subMchId, keysDirectory: value('PAYMENT_WECHATPAY_KEYS_DIR') };
+    const keysDirectory = value('PAYMENT_WECHATPAY_KEYS_DIR');
+    return { apiV3Keys, mchId, appId, subMchId, keysDirectory, api: readWechatPayApi({ read, problem }) };
   }
 
   function alipay(): PaymentSettings['alipay'] {
-    const value = all(['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS']);
+    const value = all(
+      ['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS'],
+      ['PAYMENT_ALIPAY_PRIVATE_KEY'],
+    );
     if (value === null) return null;
     const publicKeys = list(
       'PAYMENT_ALIPAY_PUBLIC_KEYS',
@@ -158,13 +157,18 @@ export function readPaymentSettings(read: Read): {
     const sellerId = one('PAYMENT_ALIPAY_SELLER_ID', /^\d{1,32}$/, 'the number of the seller (2088…)');
     return publicKeys === null || appId === null || sellerId === null
       ? null
-      : { appId, sellerId, publicKeys };
+      : { appId, sellerId, publicKeys, api: readAlipayApi({ read, problem }) };
   }
 
   function paypal(): PaymentSettings['paypal'] {
     const value = all(
       ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
+      [
+        'PAYMENT_PAYPAL_ENVIRONMENT',
+        'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+        'PAYMENT_PAYPAL_CLIENT_ID',
+        'PAYMENT_PAYPAL_CLIENT_SECRET',
+      ],
     );
     const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
     if (environment !== 'live' && environment !== 'sandbox') {
@@ -176,7 +180,8 @@ export function readPaymentSettings(read: Read): {
       return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
     }
     const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
-    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
+    const api = readPayPalApi({ read, problem }, environment);
+    return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api };
   }
 
   function standard(): PaymentSettings['standard'] {
@@ -200,7 +205,7 @@ export function readPaymentSettings(read: Read): {
       matching(/^[\x21-\x7e]{16,128}$/),
       'a key of 16 characters or more',
     );
-    return pid === null || keys === null ? null : { pid, keys };
+    return pid === null || keys === null ? null : { pid, keys, api: readEpayApi({ read, problem }) };
   }
 
   function one(name: PaymentVariableName, shape: RegExp, expected: string): string | null {

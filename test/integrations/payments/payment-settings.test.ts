@@ -137,7 +137,7 @@ test('Epay is off unless it is enabled, even if its other variables are set', (t
 test('Secrets of platforms may be in files', (t) => {
   const path = givenKeyDirectory(t, { secrets: `${secrets.stripe.join(',')}\n` });
   const config = readConfig({ PAYMENT_STRIPE_WEBHOOK_SECRETS_FILE: `${path}/secrets` });
-  t.deepEqual(config.payments().stripe, { secrets: secrets.stripe, livemode: undefined });
+  t.deepEqual(config.payments().stripe, { secrets: secrets.stripe, livemode: undefined, api: null });
   t.throws(() => readConfig({ PAYMENT_STRIPE_WEBHOOK_SECRETS_FILE: `${path}/none` }), {
     instanceOf: ConfigProblem,
   });

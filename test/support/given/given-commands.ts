@@ -27,6 +27,7 @@ import { makePasswords } from '../../../src/security/passwords.js';
 import { makeCheckPassword } from '../../../src/security/password-rules.js';
 import { makeSharePasswords } from '../../../src/security/share-passwords.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../../src/security/scrypt.js';
+import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
 import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
 import type { GivenStores } from './given-stores.js';
 import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
@@ -50,12 +51,14 @@ export function givenCommands(
     mailConfigured = true,
     limits = {},
     paymentProviders = allTestPaymentProviders(),
+    paymentMakers = new Map(),
     callbackSleep = () => new Promise(() => undefined),
     buckets = {},
     ...passwordOptions
   }: PasswordOptions & {
     readonly mailConfigured?: boolean;
     readonly paymentProviders?: PaymentProviders;
+    readonly paymentMakers?: PaymentMakers;
     /** The answers of buckets; the default ones are empty, and do not answer to uploads in parts. */
     readonly buckets?: Partial<BucketCalls>;
     /** Default: the service's limits. */
@@ -110,7 +113,7 @@ export function givenCommands(
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
     verificationCodes: makeVerificationCodes(codeKeys),
     addressRevertCodes,
-    ...{ paymentProviders, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
+    ...{ paymentProviders, paymentMakers, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
     passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),
     sharePasswords: makeSharePasswords(hashing),

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sendRaw } from '../clients/send-raw.js';
 
 const cli = fileURLToPath(new URL('../../../src/cli.js', import.meta.url));
 
@@ -67,8 +68,9 @@ export async function startService(
   const service = spawnService(options);
   const deadline = Date.now() + readyWithinMs;
   while (Date.now() < deadline) {
-    const ready = await fetch(`${service.url}/readyz`).then(
-      (reply) => reply.ok,
+    // A separate connection ends with its reply, so a test can count connections.
+    const ready = await sendRaw(`${service.url}/readyz`, { method: 'GET' }).then(
+      ({ status }) => status === 200,
       () => false,
     );
     if (ready) return service;

@@ -1,0 +1,125 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+
+/** More than a minute, so that the log reports the outage twice. */
+const frozenMs = 66_000;
+const credentials = { email: 'ada@example.org', password: 'Correct-Horse-9' };
+
+const status = z.object({
+  ready: z.boolean(),
+  process: z.string(),
+  reasons: z.array(z.string()),
+  parts: z.array(
+    z.object({
+      ...{ kind: z.string(), name: z.string(), state: z.string() },
+      ...{ lag_seconds: z.number().nullable(), fed_by: z.array(z.string()), problem: z.string().nullable() },
+    }),
+  ),
+});
+
+async function given(t: ExecutionContext) {
+  const { name } = await makeTestDatabase(t);
+  const { proxy, url } = await makeMongoDbProxy(t, name);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const metricsPort = await freePort();
+  const environment = {
+    ...keyEnvironment,
+    MONGODB_URL: url,
+    NODE_AGENT_SECRET: 'test only, of the agents',
+    METRICS_PORT: String(metricsPort),
+  };
+  const service = await startService({ directory: directory.path, port: await freePort(), environment });
+  t.teardown(() => service.kill());
+  return {
+    ...{ service, proxy, environment },
+    details: async () => {
+      const reply = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
+      return { code: reply.status, status: status.parse(await reply.json()) };
+    },
+    /** Requests that need MongoDB, as clients send them during an outage. */
+    request: async () => {
+      const signIn = fetch(`${service.url}/api/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(credentials),
+      });
+      const peers = fetch(`${service.url}/api/v1/internal/peer-list`, {
+        headers: { 'x-agent-secret': environment.NODE_AGENT_SECRET },
+      });
+      return (await Promise.all([signIn, peers])).map((reply) => reply.status);
+    },
+  };
+}
+
+const lineSchema = z.looseObject({ level: z.number(), msg: z.string().optional() });
+
+/** Returns the messages of level warn and above. */
+function warnings(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => lineSchema.parse(JSON.parse(line)))
+    .flatMap(({ level, msg }) => (level >= 40 ? [msg ?? 'none'] : []));
+}
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('The tests of a frozen MongoDB run when MONGODB_URL names a server', () => undefined);
+} else {
+  test('While MongoDB is frozen the log reports it once and again after a minute, and the details name it', async (t) => {
+    // Given a service that names its parts on the port of the metrics
+    const { service, proxy, environment, details, request } = await given(t);
+    const before = await details();
+    t.is(before.code, 200);
+    for (const { kind, name, state, fed_by: feeders } of before.status.parts) {
+      t.is(state, kind === 'store' ? 'answers' : 'running', name);
+      if (kind !== 'store') t.deepEqual(feeders, [before.status.process], name);
+    }
+    const kinds = new Set(before.status.parts.map(({ kind }) => kind));
+    t.deepEqual([...kinds], ['store', 'view', 'reaction', 'task']);
+    const shown = await runCli(service.directory, ['status', '--json'], environment);
+    t.is(shown.code, 0);
+    t.deepEqual(
+      status.parse(JSON.parse(shown.stdout)).parts.map(({ name }) => name),
+      before.status.parts.map(({ name }) => name),
+    );
+    // When MongoDB freezes while clients send requests
+    const said = service.output().length;
+    const began = Date.now();
+    proxy.freeze();
+    let codes: readonly number[] = [];
+    while (Date.now() - began < frozenMs) {
+      codes = await request();
+      await wait(500);
+    }
+    const during = await details();
+    const command = await runCli(service.directory, ['status'], environment);
+    const publicReply = await fetch(`${service.url}/readyz`);
+    const text = service.output().slice(said);
+    proxy.thaw();
+    // Then the log has one line about it, another one after a minute, and that of the readiness
+    t.deepEqual(codes, [503, 503]);
+    t.deepEqual(
+      warnings(text).filter((msg) => msg !== 'not ready'),
+      ['a store does not answer', 'a store still does not answer'],
+    );
+    t.is(text.split('\n').filter((line) => line.startsWith('stowage: ')).length, 2);
+    // And the details name the store, which the public reply does not
+    t.is(during.code, 503);
+    const store = during.status.parts.find(({ name }) => name.startsWith('MongoDB at '));
+    t.is(store?.state, 'away');
+    t.true((store?.lag_seconds ?? 0) > 60 && (store?.lag_seconds ?? 0) < 300);
+    t.is(publicReply.status, 503);
+    t.false((await publicReply.text()).includes('MongoDB'));
+    t.is(command.code, 75);
+    t.regex(command.stdout, /MongoDB at \S+ +away/);
+    // When MongoDB goes on, then all parts run again
+    while ((await details()).code !== 200) await wait(100);
+    t.is(await service.stop(), 0);
+  });
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import type { Lookup } from '../../../src/integrations/outgoing/shared-lookup.js';
+import { platformAuthority, platformCertificate, platformKey } from '../examples/platform-certificates.js';
+
+/** A request as the server received it. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface ServerReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * How the server answers a request. `serves`: at once. `fails`: 500, and nothing is done. `drops`: it does what it was
+ * asked, and closes the connection. `is silent`: nothing is done, and no reply comes. `is slow`: it does what it was asked,
+ * and its reply comes after the client's time limit.
+ */
+export type PlatformMood = 'serves' | 'fails' | 'drops' | 'is silent' | 'is slow';
+
+/** A platform over TLS on loopback. */
+export interface PlatformServer {
+  readonly port: number;
+  /** Every received request, the oldest first. */
+  readonly requests: readonly ReceivedRequest[];
+  /** Sets the moods of the next requests. After them, the server serves. */
+  will(...moods: readonly PlatformMood[]): void;
+}
+
+/** The options by which the service's client finds the fake platforms. */
+export const platformOptions = {
+  ca: platformAuthority,
+  lookup: ((_hostname, callback) => {
+    callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  }) satisfies Lookup,
+};
+
+/** Starts a server with TLS. @param options.isPlain without TLS, for the SDKs */
+export async function givenPlatformServer(
+  t: ExecutionContext,
+  serve: (request: ReceivedRequest) => ServerReply,
+  { isPlain = false }: { readonly isPlain?: boolean } = {},
+): Promise<PlatformServer> {
+  const requests: ReceivedRequest[] = [];
+  const moods: PlatformMood[] = [];
+  const listen: RequestListener = (incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const { method = '', url: path = '', headers } = incoming;
+      const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
+      requests.push(request);
+      answer(request, response);
+    });
+  };
+  const tls = { cert: platformCertificate, key: platformKey };
+  const server = isPlain ? createServer(listen) : createTlsServer(tls, listen);
+
+  function answer(request: ReceivedRequest, response: ServerResponse): void {
+    const mood = moods.shift() ?? 'serves';
+    if (mood === 'is silent') return;
+    if (mood === 'fails') {
+      response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>500</h1>');
+      return;
+    }
+    const { status, headers, body } = serve(request);
+    if (mood === 'serves') response.writeHead(status, headers).end(body);
+    // Sent when the client has gone, as a slow platform does.
+    if (mood === 'is slow') response.on('close', () => response.end(body));
+    if (mood === 'drops') response.destroy();
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    requests,
+    will: (...next) => {
+      moods.push(...next);
+    },
+  };
+}
