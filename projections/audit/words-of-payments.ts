@@ -1,3 +1,4 @@
+import type { CheckoutEvent } from '../../src/domain/checkout/events.js';
 import type { OrderEvent, OrderGrant } from '../../src/domain/order/events.js';
 import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
 import type { TransactionEvent } from '../../src/domain/transaction/events.js';
@@ -58,6 +59,13 @@ export const orderWords: Phrases<OrderEvent> = {
     `found that no recipient takes the grant of order ${id} (${reason})`,
   OrderFulfilled: (_, id) => `gave the buyer the grant of order ${id}`,
   FulfilmentRevoked: (_, id) => `took back the grant of order ${id}`,
+};
+
+/** The events of what the service asked the platform of an order to do. */
+export const checkoutWords: Phrases<CheckoutEvent> = {
+  PaymentMade: ({ provider, kind, reference, expires_at }, id) =>
+    `recorded a payment (${kind}) that ${provider} made for order ${id}, to be paid until ${expires_at}` +
+    `${reference === null ? '' : ` (${inQuotes(reference)})`}; its address is sealed`,
 };
 
 /** The events of a callback of a payment platform. */

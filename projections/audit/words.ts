@@ -1,5 +1,6 @@
 import { assetCategory, assetCodec } from '../../src/domain/asset/events.js';
 import { auditLogCategory, auditLogCodec } from '../../src/domain/audit-log/events.js';
+import { checkoutCategory, checkoutCodec } from '../../src/domain/checkout/events.js';
 import { emailCategory, emailCodec } from '../../src/domain/email/events.js';
 import { loginCodeCategory, loginCodeCodec } from '../../src/domain/login-code/events.js';
 import { nodeCategory, nodeCodec } from '../../src/domain/node/events.js';
@@ -21,7 +22,7 @@ import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 import type { Phrases } from './phrases.js';
 import { auditLogWords } from './words-of-audit.js';
 import { nodeWords } from './words-of-nodes.js';
-import { orderWords, paymentCallbackWords, transactionWords } from './words-of-payments.js';
+import { checkoutWords, orderWords, paymentCallbackWords, transactionWords } from './words-of-payments.js';
 import { projectWords } from './words-of-projects.js';
 import { shareAccessWords, shareMailWords, shareWords } from './words-of-shares.js';
 import { emailWords, loginCodeWords, securityNoticeWords, sessionWords } from './words-of-sign-in.js';
@@ -49,6 +50,7 @@ export const categoryWords: readonly CategoryWords[] = [
   entry(shareAccessCategory, shareAccessCodec, shareAccessWords),
   entry(shareMailCategory, shareMailCodec, shareMailWords),
   entry(orderCategory, orderCodec, orderWords),
+  entry(checkoutCategory, checkoutCodec, checkoutWords),
   entry(paymentCallbackCategory, paymentCallbackCodec, paymentCallbackWords),
   entry(transactionCategory, transactionCodec, transactionWords),
   entry(nodeCategory, nodeCodec, nodeWords),

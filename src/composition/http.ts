@@ -26,6 +26,7 @@ import { makeLoginRoutes } from '../http/routes/auth-login.js';
 import { makeMemberRoutes } from '../http/routes/members.js';
 import { makeReauthenticationRoutes } from '../http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../http/routes/auth-sessions.js';
+import { makeOrderPaymentRoutes } from '../http/routes/order-payments.js';
 import { makeOrderRoutes } from '../http/routes/orders.js';
 import { makePaymentRecordRoutes } from '../http/routes/payment-records.js';
 import { makePaymentRoutes } from '../http/routes/payments.js';
@@ -105,6 +106,7 @@ export function makeHttp(
       ...makePublicShareRoutes(commands),
       ...makePlaylistRoutes(commands),
       ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
+      ...makeOrderPaymentRoutes(commands),
       ...makeSharePageRoutes({ ...commands, allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),

@@ -13,6 +13,8 @@ export interface PaymentOptions {
   /** Platforms on this machine in place of the public ones, for tests. No setting can choose this. */
   readonly platforms?: OutgoingOptions & {
     readonly allowedCidrs: readonly string[];
+    /** The time limit of a call; 5 s when left out. */
+    readonly timeMs?: number;
     readonly urls: Partial<Readonly<Record<PaymentProviderName, string>>>;
   };
 }

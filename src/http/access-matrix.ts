@@ -162,6 +162,7 @@ const matrix = {
   // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
   placeOrder: sessionAccess('passed'),
+  payOrder: sessionAccess('passed'),
   listOrders: sessionAccess('passed'),
   getOrder: sessionAccess('passed'),
   cancelOrder: sessionAccess('passed'),

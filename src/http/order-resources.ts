@@ -4,7 +4,7 @@ import { orderForOperator, reviewReason } from '../../projections/orders/resourc
 import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
 import { orderStatusSchema } from '../domain/order/status.js';
 import { currencyCode, paymentAction, paymentId, paymentProvider } from '../domain/payment.js';
-import { entityId } from '../domain/fields.js';
+import { entityId, instant } from '../domain/fields.js';
 
 /** A plan (docs/design.md#plans-and-orders). */
 export const plan = z
@@ -25,20 +25,41 @@ export const paymentPlatform = z
     provider: paymentProvider,
     ways: z
       .array(
-        z.strictObject({
-          kind: z.enum(['order_number']).meta({
-            description:
-              '`order_number`: the shop creates the payment at the platform, with the order’s `number`, amount and currency. ' +
-              'Later releases may add kinds.',
+        z.union([
+          z.strictObject({
+            kind: z.literal('pay').meta({
+              description: 'The service makes the payment at the platform: `POST /orders/{id}/pay`.',
+            }),
           }),
-          fields: z
-            .array(z.string())
-            .meta({ description: 'The platform’s fields that may carry the number, the usual one first.' }),
-        }),
+          z.strictObject({
+            kind: z.literal('order_number').meta({
+              description:
+                'The shop creates the payment at the platform, with the order’s `number`, amount and currency.',
+            }),
+            fields: z
+              .array(z.string())
+              .meta({ description: 'The platform’s fields that may carry the number, the usual one first.' }),
+          }),
+        ]),
       )
-      .meta({ description: 'How an order is paid.' }),
+      .meta({ description: 'How an order is paid. Later releases may add kinds.' }),
   })
   .meta({ id: 'PaymentPlatform' });
+
+/** How the buyer pays an order at its platform. */
+export const orderPaymentWay = z
+  .strictObject({
+    provider: paymentProvider,
+    kind: z.enum(['redirect', 'qr', 'form']).meta({
+      description:
+        '`redirect`: the browser opens `url`. `qr`: the app of the platform scans `url` as a QR code. ' +
+        '`form`: the browser posts `fields` to `url`.',
+    }),
+    url: z.string(),
+    fields: z.record(z.string(), z.string()).optional().meta({ description: 'For `form` alone.' }),
+    expires_at: instant.meta({ description: 'Until then, every call returns this payment.' }),
+  })
+  .meta({ id: 'OrderPayment' });
 
 /** The outcome of a payment that an operator decided on. */
 export const paymentResolution = z

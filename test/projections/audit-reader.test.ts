@@ -73,7 +73,7 @@ test('The events of a project are those of the project’s streams, each with wo
   const ofProject = [...events.entries()].filter(
     ([, { stream }]) =>
       stream === `project-${projectId}` ||
-      /^(?:storage|asset|share|shareaccess|sharemail|order)-/.test(stream),
+      /^(?:storage|asset|share|shareaccess|sharemail|order|checkout)-/.test(stream),
   );
   const { items, next } = await reader.events(
     { terms: { project: projectId }, from: { index: 0 }, limit: 200 },

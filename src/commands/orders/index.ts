@@ -5,6 +5,7 @@ import { makeFulfilOrder } from './fulfil-order.js';
 import { makeOrderPlaces } from '../shared/place-limits.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
 import { makeFindPayments } from './find-payments.js';
+import { makeCheckReturnUrl, makePayOrder } from './pay-order.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
 import { makeRecordPayment } from './record-payment.js';
 import { makeResolvePayment } from './resolve-payment.js';
@@ -24,6 +25,8 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
+    checkReturnUrl: makeCheckReturnUrl(deps),
+    payOrder: makePayOrder(deps),
     fulfilOrder: makeFulfilOrder(deps),
     cancelOrder: makeCancelOrder(deps),
   };

@@ -2,12 +2,15 @@ import type { Deps } from '../deps.js';
 import { paymentProvider, type PaymentProviderName } from '../../domain/payment.js';
 
 /** A way to pay an order. More kinds may follow. */
-export interface PaymentWay {
-  /** The shop creates the payment at the platform, and gives it the order's number. */
-  readonly kind: 'order_number';
-  /** The fields of the platform that may carry the number, the usual one first. */
-  readonly fields: readonly string[];
-}
+export type PaymentWay =
+  /** The service makes the payment at the platform: `POST /orders/{id}/pay`. */
+  | { readonly kind: 'pay' }
+  | {
+      /** The shop creates the payment at the platform, and gives it the order's number. */
+      readonly kind: 'order_number';
+      /** The fields of the platform that may carry the number, the usual one first. */
+      readonly fields: readonly string[];
+    };
 
 /** A platform that is set up. */
 export interface PaymentPlatform {
@@ -25,14 +28,18 @@ const numberFields: Readonly<Record<PaymentProviderName, readonly string[]>> = {
   epay: ['out_trade_no'],
 };
 
-/** Returns the platforms that are set up, and how their payments name an order. */
+/** Returns the platforms that are set up, and how a buyer pays an order with each. */
 export function listPaymentPlatforms({
   paymentProviders,
-}: Pick<Deps, 'paymentProviders'>): readonly PaymentPlatform[] {
+  paymentMakers,
+}: Pick<Deps, 'paymentProviders' | 'paymentMakers'>): readonly PaymentPlatform[] {
   return paymentProvider.options
     .filter((provider) => paymentProviders.has(provider))
     .map((provider) => ({
       provider,
-      ways: [{ kind: 'order_number', fields: numberFields[provider] }],
+      ways: [
+        ...(paymentMakers.has(provider) ? [{ kind: 'pay' } as const] : []),
+        { kind: 'order_number', fields: numberFields[provider] },
+      ],
     }));
 }

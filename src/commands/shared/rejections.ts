@@ -29,7 +29,13 @@ export type UseCaseRejection =
   /** The key that hashed or sealed the password is missing: see `refuseUncheckable`. */
   | 'password_not_checkable'
   /** The payment platform is not configured, so it could not report a payment. */
-  | 'provider_not_configured';
+  | 'provider_not_configured'
+  /** The service has no credentials with which it could ask the order's platform. */
+  | 'payment_not_offered'
+  /** The platform refused what the service asked for. */
+  | 'payment_refused'
+  /** The platform did not answer, or reported an error. */
+  | 'platform_unavailable';
 
 /** Every code that a command can be rejected with. */
 export type Rejection =

@@ -173,7 +173,7 @@ function platformsOf(
 ): z.output<typeof paymentPlatform>[] {
   return platforms.map(({ provider, ways }) => ({
     provider,
-    ways: ways.map(({ kind, fields }) => ({ kind, fields: [...fields] })),
+    ways: ways.map((way) => ('fields' in way ? { ...way, fields: [...way.fields] } : way)),
   }));
 }
 

@@ -11,12 +11,6 @@ export interface StripeApi {
   readonly secretKey: string;
 }
 
-export interface PayPalApi {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly environment: 'live' | 'sandbox';
-}
-
 /** Reads the secret or restricted key of Stripe's API, whose mode must be the one of `PAYMENT_STRIPE_LIVEMODE`. */
 export function readStripeApi(
   { read, problem }: SettingReads,
@@ -30,22 +24,4 @@ export function readStripeApi(
     return problem('PAYMENT_STRIPE_SECRET_KEY', 'is of the other mode than PAYMENT_STRIPE_LIVEMODE');
   }
   return { secretKey };
-}
-
-/** Reads the client of PayPal's API. */
-export function readPayPalApi(
-  { read, problem }: SettingReads,
-  environment: PayPalApi['environment'],
-): PayPalApi | null {
-  const clientId = read('PAYMENT_PAYPAL_CLIENT_ID')?.trim();
-  const clientSecret = read('PAYMENT_PAYPAL_CLIENT_SECRET')?.trim();
-  if (clientId === undefined && clientSecret === undefined) return null;
-  const shape = /^[A-Za-z0-9_-]{16,128}$/;
-  if (clientId === undefined || !shape.test(clientId)) {
-    return problem('PAYMENT_PAYPAL_CLIENT_ID', 'must be the id of the client of PayPal’s API');
-  }
-  if (clientSecret === undefined || !shape.test(clientSecret)) {
-    return problem('PAYMENT_PAYPAL_CLIENT_SECRET', 'must be the secret of the client of PayPal’s API');
-  }
-  return { clientId, clientSecret, environment };
 }

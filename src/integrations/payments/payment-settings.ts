@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
-import { type PayPalApi, readPayPalApi, readStripeApi, type StripeApi } from './api-settings.js';
+import { readStripeApi, type StripeApi } from './api-settings.js';
 import {
   type AlipayApi,
   type EpayApi,
@@ -39,7 +39,6 @@ export interface PaymentSettings {
     readonly webhookId: string;
     readonly environment: PayPalEnvironment;
     readonly certificatesDirectory: string | undefined;
-    readonly api: PayPalApi | null;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
   readonly epay: {
@@ -163,12 +162,7 @@ export function readPaymentSettings(read: Read): {
   function paypal(): PaymentSettings['paypal'] {
     const value = all(
       ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-      [
-        'PAYMENT_PAYPAL_ENVIRONMENT',
-        'PAYMENT_PAYPAL_CERTIFICATES_DIR',
-        'PAYMENT_PAYPAL_CLIENT_ID',
-        'PAYMENT_PAYPAL_CLIENT_SECRET',
-      ],
+      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
     );
     const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
     if (environment !== 'live' && environment !== 'sandbox') {
@@ -180,8 +174,7 @@ export function readPaymentSettings(read: Read): {
       return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
     }
     const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
-    const api = readPayPalApi({ read, problem }, environment);
-    return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api };
+    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
   }
 
   function standard(): PaymentSettings['standard'] {

@@ -23,13 +23,11 @@ export interface MakerSurroundings {
 }
 
 /** Calls of one platform at once, and calls that may wait. */
-const atOnceMax = 4;
+const atOnceMax = 8;
 const waitingMax = 16;
 /** A request of a client has 15 s in all: two tries and their pause leave 4 s (docs/design.md#limit-of-a-request). */
 const tries = 2;
 const pauseMs = 500;
-/** A request that waited longer has no time for its tries. */
-const expirationMs = 12_000;
 
 /** Failures before the request was sent. */
 const unsent: ReadonlySet<OutgoingError['failure']> = new Set([
@@ -59,15 +57,10 @@ export function makeCallPlatform({
   });
   return async (request) => {
     try {
-      return await limiter.schedule({ expiration: expirationMs }, () => send(request, tries));
+      return await limiter.schedule(() => send(request, tries));
     } catch (error) {
-      if (error instanceof PlatformError) throw error;
-      if (!(error instanceof Bottleneck.BottleneckError)) throw error;
-      const isDropped = error.message.includes('dropped');
-      throw new PlatformError(
-        isDropped ? 'unavailable' : 'outcome_unknown',
-        isDropped ? 'queue_full' : 'timeout',
-      );
+      if (error instanceof Bottleneck.BottleneckError) throw new PlatformError('unavailable', 'queue_full');
+      throw error;
     }
   };
 

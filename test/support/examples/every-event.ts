@@ -1,5 +1,6 @@
 import type { AssetEvent } from '../../../src/domain/asset/events.js';
 import type { AuditLogEvent } from '../../../src/domain/audit-log/events.js';
+import type { CheckoutEvent } from '../../../src/domain/checkout/events.js';
 import type { EmailEvent } from '../../../src/domain/email/events.js';
 import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
 import type { NodeEvent } from '../../../src/domain/node/events.js';
@@ -290,6 +291,13 @@ const payment: Examples<PaymentCallbackEvent> = {
   PaymentCallbackConflicted: { fields_digest: otherDigest },
 };
 
+const checkout: Examples<CheckoutEvent> = {
+  PaymentMade: {
+    ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
+    ...{ way: secret, way_of: userId },
+  },
+};
+
 const email_: Examples<EmailEvent> = {
   EmailReserved: { user_id: userId, change_id: changeId },
   EmailReleased: { user_id: userId },
@@ -321,7 +329,7 @@ const audit: Examples<AuditLogEvent> = {
 
 /** One example of each event type, by stream category. The compiler refuses an event type without one. */
 export const everyEvent = {
-  ...{ user, session, project, storage, asset, share, order, payment, transaction, node, audit },
+  ...{ user, session, project, storage, asset, share, order, payment, checkout, transaction, node, audit },
   ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
   sharemail: shareMail,
 } as const;

@@ -25,6 +25,7 @@ import { makeLoginRoutes } from '../../../src/http/routes/auth-login.js';
 import { makeReauthenticationRoutes } from '../../../src/http/routes/auth-reauthenticate.js';
 import { makeSessionRoutes } from '../../../src/http/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../../src/http/routes/members.js';
+import { makeOrderPaymentRoutes } from '../../../src/http/routes/order-payments.js';
 import { makeOrderRoutes } from '../../../src/http/routes/orders.js';
 import { makePaymentRecordRoutes } from '../../../src/http/routes/payment-records.js';
 import { makePaymentRoutes } from '../../../src/http/routes/payments.js';
@@ -42,6 +43,7 @@ import { makeShareMailRoutes } from '../../../src/http/routes/share-mail.js';
 import { makeShareRoutes } from '../../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../../src/http/routes/storages.js';
+import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
 import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
 import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealer.js';
@@ -80,6 +82,8 @@ export async function startTestService(
     readonly mailConfigured?: boolean;
     /** Default: all providers, with a scheme for tests. */
     readonly paymentProviders?: PaymentProviders;
+    /** Default: none. */
+    readonly paymentMakers?: PaymentMakers;
     readonly callbackSleep?: Clock['sleep'];
     /** The answers of buckets; the default finds no object. */
     readonly buckets?: Partial<BucketCalls>;
@@ -92,6 +96,7 @@ export async function startTestService(
     passwords,
     mailConfigured = true,
     paymentProviders,
+    paymentMakers,
     callbackSleep,
     buckets,
     makeAudit = makeIdleAudit,
@@ -103,6 +108,7 @@ export async function startTestService(
     ...passwords,
     mailConfigured,
     ...(paymentProviders && { paymentProviders }),
+    ...(paymentMakers && { paymentMakers }),
     ...(callbackSleep && { callbackSleep }),
     ...(buckets && { buckets }),
   });
@@ -201,6 +207,7 @@ export function areaRoutes(
     ...makePublicShareRoutes(commands),
     ...makePlaylistRoutes(commands),
     ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
+    ...makeOrderPaymentRoutes(commands),
     ...makeSharePageRoutes({ ...commands, allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),

@@ -2,6 +2,7 @@ import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpReactions } from '../../../src/composition/reactions.js';
 import { bringUpWebhooks } from '../../../src/composition/webhooks.js';
+import type { PaymentOptions } from '../../../src/composition/open-payments.js';
 import type { Stores } from '../../../src/composition/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config.js';
@@ -59,6 +60,8 @@ export async function startInProcess(options: {
   readonly passwordScrypt?: ScryptParameters;
   /** Default: the machine's ways to look up names and to trust certificates. */
   readonly outgoing?: OutgoingOptions;
+  /** Default: the public payment platforms. */
+  readonly platforms?: NonNullable<PaymentOptions['platforms']>;
   /** Default: the pool that all services share. */
   readonly hashPool?: MeasuredHashPool;
   /** The limits of the listener; default: patient ones. */

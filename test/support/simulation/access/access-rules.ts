@@ -165,6 +165,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /orders': user,
   'GET /orders/{}': user,
   'POST /orders/{}/cancel': user,
+  'POST /orders/{}/pay': user,
   'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
   'GET /projects/{}/orders/{}': { ...viewerReads, keys: 'order:read' },
 

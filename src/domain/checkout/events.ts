@@ -1,0 +1,27 @@
+// These names and shapes are the storage format: a change needs a new version and an upcaster.
+import { z } from 'zod';
+import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
+import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
+import { entityId, instant } from '../fields.js';
+import { paymentProvider } from '../payment.js';
+
+/** Streams `checkout-<order id>`: what the service asked the order's platform to do. The order has what it reported. */
+export const checkoutCategory = 'checkout';
+
+const schemas = {
+  /** The platform made a payment that the buyer can pay. */
+  PaymentMade: z.strictObject({
+    project_id: entityId.nullable(),
+    provider: paymentProvider,
+    kind: z.enum(['redirect', 'qr', 'form']),
+    /** The platform's id of what it made; null if it gives none before the payment. */
+    reference: z.string().min(1).max(256).nullable(),
+    expires_at: instant,
+    /** JSON: `{url, fields?}`. A person with the URL sees the order at the platform, so the buyer's key seals it. */
+    way: sealedSchema,
+    way_of: entityId,
+  }),
+};
+
+export type CheckoutEvent = EventOf<typeof schemas>;
+export const checkoutCodec = makeEventCodec(schemas);

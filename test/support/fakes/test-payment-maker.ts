@@ -1,0 +1,55 @@
+import type { PlatformError } from '../../../src/integrations/payments/payment-maker.js';
+import {
+  type MadePayment,
+  type PaymentMaker,
+  type PaymentRequest,
+} from '../../../src/integrations/payments/payment-maker.js';
+
+/** A maker without a network. It makes one payment for each idempotency key. */
+export interface TestPaymentMaker extends PaymentMaker {
+  readonly requests: readonly PaymentRequest[];
+  /** The payments that were made. */
+  readonly made: readonly MadePayment[];
+  /** Lets the next call fail. */
+  failNext(error: PlatformError): void;
+}
+
+export function makeTestPaymentMaker({
+  lifeMs = 3_600_000,
+  now,
+}: {
+  readonly lifeMs?: number;
+  readonly now: () => Date;
+}): TestPaymentMaker {
+  const requests: PaymentRequest[] = [];
+  const byKey = new Map<string, MadePayment>();
+  const failures: PlatformError[] = [];
+  return {
+    provider: 'standard',
+    requests,
+    get made() {
+      return [...byKey.values()];
+    },
+    failNext: (error) => {
+      failures.push(error);
+    },
+    makePayment: async (request) => {
+      requests.push(request);
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      const known = byKey.get(request.idempotencyKey);
+      if (known !== undefined) return known;
+      const made: MadePayment = {
+        kind: 'form',
+        url: `https://pay.example/${byKey.size + 1}`,
+        fields: { order: request.orderNumber, back: request.returnUrl ?? '' },
+        reference: `made-${byKey.size + 1}`,
+        expiresAt: new Date(now().getTime() + lifeMs),
+      };
+      byKey.set(request.idempotencyKey, made);
+      // Other calls run before the caller can record the payment.
+      await new Promise((resolve) => setImmediate(resolve));
+      return made;
+    },
+  };
+}
