@@ -1,5 +1,5 @@
 import type { Policy, SignInAge } from './access.js';
-import type { Json } from './openapi-schemas.js';
+import type { Json } from './openapi-json.js';
 
 /**
  * Returns the security requirements of a policy (OpenAPI 3.1, 4.8.30): none for public routes. An operation without the field has

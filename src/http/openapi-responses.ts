@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { errorStatus, type ErrorCode } from './error-codes.js';
 import { headerRef } from './openapi-components.js';
-import { type Json, refTo } from './openapi-schemas.js';
+import type { Json } from './openapi-json.js';
+import { refTo } from './openapi-schemas.js';
 
 /** The body of every error (docs/api.md#25-error-body). */
 export const errorSchema: Json = {
@@ -23,7 +24,7 @@ export const errorSchema: Json = {
 const usual: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['invalid_request', 'invalid_json'],
   401: ['unauthorized', 'invalid_token', 'token_expired'],
-  403: ['insufficient_role', 'two_factor_required'],
+  403: ['insufficient_role', 'insufficient_scope', 'api_key_not_allowed', 'two_factor_required'],
   404: ['not_found'],
   408: ['invalid_request'],
   409: ['conflict', 'document_too_large'],
@@ -38,7 +39,7 @@ const usual: Readonly<Record<number, readonly ErrorCode[]>> = {
 };
 
 /** Statuses that every operation may answer with their usual codes. They stand once, in the response `Usual`. */
-const everywhere: readonly number[] = [400, 401, 404, 408, 412, 413, 414, 415, 429, 431, 500, 503];
+const everywhere: readonly number[] = [400, 401, 403, 404, 408, 412, 413, 414, 415, 429, 431, 500, 503];
 
 const usualResponse: Json = {
   description:
@@ -46,7 +47,7 @@ const usualResponse: Json = {
     everywhere
       .map((status) => `${status}: ${(usual[status] ?? []).map((code) => `\`${code}\``).join(', ')}`)
       .join('; ') +
-    '. 401 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
+    '. 401 and 403 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
   headers: { 'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' } },
   content: { 'application/json': { schema: refTo('Error') } },
   'x-codes': Object.fromEntries(everywhere.map((status) => [status, usual[status]])),

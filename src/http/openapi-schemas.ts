@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { namePattern, optionalNamePattern, textPattern, trimmedPattern } from '../domain/text.js';
+import type { Io, Json } from './openapi-json.js';
 import { exampleOf } from './openapi-examples.js';
-
-export type Json = Record<string, unknown>;
-
-export type Io = 'input' | 'output';
 
 /** Formats that say all that zod's long pattern says. */
 const patternsInFormats: ReadonlySet<unknown> = new Set(['date-time', 'uuid', 'ipv4', 'ipv6', 'uri']);

@@ -2,7 +2,8 @@ import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../src/http/openapi.js';
-import { type Json, mapSchema } from '../../src/http/openapi-schemas.js';
+import type { Json } from '../../src/http/openapi-json.js';
+import { mapSchema } from '../../src/http/openapi-schemas.js';
 import { startTestService } from '../support/servers/http-service.js';
 
 async function published(t: ExecutionContext): Promise<OpenApiDocument> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
-import { type Json, mapSchema } from '../../../src/http/openapi-schemas.js';
+import type { Json } from '../../../src/http/openapi-json.js';
+import { mapSchema } from '../../../src/http/openapi-schemas.js';
 
 /** A reply that a test received. */
 export interface ReceivedReply {
