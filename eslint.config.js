@@ -5,7 +5,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'node_modules/', 'data/', '.cache/'] },
+  { ignores: ['**/dist/', 'clients/typescript/src/document.ts', 'node_modules/', 'data/', '.cache/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
