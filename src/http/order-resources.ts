@@ -13,8 +13,8 @@ export const plan = z
     name: z.string(),
     prices: z.record(currencyCode, z.int()).meta({ description: 'Minor units by currency.' }),
     grants: z.union([
-      z.strictObject({ capacity_bytes: z.int() }),
-      z.strictObject({ entitlement: z.enum(['allow_s3']) }),
+      z.strictObject({ capacity_bytes: z.int() }).meta({ id: 'CapacityGrant' }),
+      z.strictObject({ entitlement: z.enum(['allow_s3']) }).meta({ id: 'EntitlementGrant' }),
     ]),
   })
   .meta({ id: 'Plan' });
