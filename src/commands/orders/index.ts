@@ -1,4 +1,4 @@
-import { acknowledgedOk, type PaymentProvider } from '../../integrations/payments/payment-provider.js';
+import type { PaymentProvider } from '../../integrations/payments/payment-provider.js';
 import type { Deps } from '../deps.js';
 import { makeCancelOrder } from './cancel-order.js';
 import { makeDismissUnmatched } from './dismiss-unmatched.js';
@@ -44,7 +44,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
   async function acceptReport(...[name, report, context]: Parameters<AcceptReport>): Promise<void> {
     const provider: PaymentProvider = {
       verify: () => Promise.resolve({ kind: 'verified', callback: report }),
-      acknowledgement: acknowledgedOk,
+      acknowledgement: { contentType: 'text/plain', body: '' },
     };
     const paymentProviders = new Map([[name, provider]]);
     const receive = makeReceivePaymentCallback({ ...deps, settlePayment, passOnCallback, paymentProviders });

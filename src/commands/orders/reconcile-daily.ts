@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { changeRecord } from '../../event-sourcing/shared-state/change-record.js';
-import { canBeQueried } from '../../integrations/payments/queried-payment.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Deps } from '../deps.js';
-import type { ReconcilePayments } from './reconcile-payments.js';
+import { canBeQueried, type ReconcilePayments } from './reconcile-payments.js';
 
 const dayMs = 86_400_000;
 /** An order waits a day for its payment. Platforms repeat callbacks for three days. */

@@ -4,7 +4,8 @@ import { orderNumber } from '../../domain/order/number.js';
 import { invalid } from '../../domain/invalid-request.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import type { VerifiedCallback } from '../../integrations/payments/payment-provider.js';
-import { canBeQueried, type QueryingMaker } from '../../integrations/payments/queried-payment.js';
+import type { PaymentMaker } from '../../integrations/payments/payment-maker.js';
+import type { QueryingMaker } from '../../integrations/payments/queried-payment.js';
 import type { Deps } from '../deps.js';
 import { rejectUseCase } from '../shared/rejections.js';
 import { askPlatform } from './ask-platform.js';
@@ -46,6 +47,10 @@ const pageMax = 100;
 const longestMs = 40_000;
 /** An order with another status has a payment, or had one. */
 const unpaid: ReadonlySet<string> = new Set(['created', 'pending', 'failed', 'expired', 'canceled']);
+
+export function canBeQueried(maker: PaymentMaker): maker is QueryingMaker {
+  return 'query' in maker;
+}
 
 export function makeReconcilePayments({
   orders,
