@@ -195,6 +195,12 @@ module.exports = {
       'A reaction turns an event into a command or an outside call. The use case decides.',
     ),
     only(
+      'prober-reports-checks',
+      '^src/prober/',
+      ['^src/commands/', readers, kernel],
+      'A prober turns the answer of a node into a command. The use case counts it, as it counts those of agents.',
+    ),
+    only(
       'webhooks-send-events',
       '^src/webhooks/',
       ['^src/domain/', kernel, concurrency, '^src/integrations/outgoing/'],

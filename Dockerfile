@@ -5,6 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build-docs-reader.mjs scripts/
 COPY src src
 COPY projections projections
 RUN npm run build && npm prune --omit=dev
@@ -16,6 +17,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/projections dist/projections
+COPY --from=build /app/dist/docs-reader dist/docs-reader
 # The program belongs to root. The user that runs it can write to the data only.
 RUN mkdir /data && chown node:node /data
 USER node

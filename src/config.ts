@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  absolutePath,
   addressList,
   cidrList,
   mailbox,
   origin,
   originList,
   port,
+  probeTarget,
   proxyList,
   shareUrlTemplate,
   textList,
   wholeNumber,
 } from './config/fields.js';
 import { agentSecretProblems } from './config/agent-secrets.js';
+import { keysFileProblems } from './config/keys-file.js';
 import { changesForDevelopment } from './config/development.js';
 import { type Limits, readLimits } from './config/limits.js';
 import { type MailDestination, readMailDestination } from './config/mail.js';
@@ -30,6 +33,7 @@ import { readWitnesses } from './config/witnesses.js';
 import { collect, ConfigProblem, type Environment, readSecret } from './config/sources.js';
 import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
+import type { ProbeTarget } from './prober/target.js';
 import type { PasskeySettings } from './security/webauthn.js';
 import type { WebhookEndpoint } from './webhooks/endpoint.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
@@ -69,12 +73,16 @@ export interface Config {
   /** Whether the service may speak to an EventStoreDB on another machine without TLS. */
   readonly eventStoreDbAllowInsecure: boolean;
   readonly mongoDbUrl: string | undefined;
+  /** Absolute path of the keys of processes that share a store; embedded stores have `keys.json` in their directory. */
+  readonly keysFile: string | undefined;
   readonly streamPrefix: string;
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   /** The relying party of passkeys; null: browsers accept no passkey of this service. */
   readonly passkeys: PasskeySettings | null;
   readonly metricsPort: number | undefined;
+  /** How the service probes nodes; undefined: it probes none. */
+  readonly nodeProber: ProbeTarget | undefined;
   /** Whether the service writes mails: `SMTP_URL` is set. */
   readonly mailConfigured: boolean;
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
@@ -147,6 +155,7 @@ export const environmentSchema = z.object({
       'must be a connection string that starts with mongodb:// or mongodb+srv://',
     )
     .optional(),
+  KEYS_FILE: absolutePath.optional(),
   STREAM_PREFIX: z
     .string()
     .regex(
@@ -158,6 +167,7 @@ export const environmentSchema = z.object({
   PASSKEY_RP_ID: z.string().optional(),
   PASSKEY_ORIGINS: textList.optional(),
   METRICS_PORT: port.optional(),
+  NODE_PROBER: probeTarget.optional(),
   MAIL_FROM: mailbox.optional(),
   OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
@@ -186,10 +196,7 @@ export const environmentSchema = z.object({
   MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
-  AUDIT_CHECKPOINT_DIR: z
-    .string()
-    .transform((path) => resolve(path))
-    .optional(),
+  AUDIT_CHECKPOINT_DIR: absolutePath.optional(),
   AUDIT_WITNESSES: z.string().optional(),
   NODE_ENV: z.string().optional(),
   DEBUG: z.string().optional(),
@@ -223,7 +230,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const publicUrl = parsed.success ? publicUrlOf(parsed.data) : '';
   const passkeys = collect(problems, () => (parsed.success ? passkeysOf(publicUrl, parsed.data) : null));
   collect(problems, () => readWebhooks(secrets.get('WEBHOOK_URLS')));
-  problems.push(...agentSecretProblems(secrets));
+  problems.push(...agentSecretProblems(secrets), ...keysFileProblems({ ...set, ...urls }));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
@@ -237,10 +244,12 @@ export function readConfig(environment: Environment = process.env): Config {
     eventStoreDbUrl: values.EVENTSTOREDB_URL,
     eventStoreDbAllowInsecure: values.EVENTSTOREDB_ALLOW_INSECURE,
     mongoDbUrl: values.MONGODB_URL,
+    keysFile: values.KEYS_FILE,
     streamPrefix: values.STREAM_PREFIX,
     publicUrl,
     passkeys: passkeys ?? null,
     metricsPort: values.METRICS_PORT,
+    nodeProber: values.NODE_PROBER,
     mailConfigured: mail !== 'none',
     mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),

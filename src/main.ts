@@ -11,7 +11,7 @@ import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { bringUpWebhooks } from './composition/webhooks.js';
 import { runReviewMail } from './composition/review-mail.js';
-import { startSilenceWatch } from './composition/shared-tasks.js';
+import { startSharedTasks } from './composition/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
@@ -163,7 +163,7 @@ async function start(deps: {
   // 3. The views, and the reactions after them.
   const running: RunningParts = { projections: null, reactions: null, webhooks: null };
   const started = bringUpProjections(services, { signal, fail, tell });
-  let silence: Task | null = null;
+  let tasks: readonly Task[] = [];
   started
     .then((runner) => {
       if (runner === null || signal.aborted) return;
@@ -171,7 +171,7 @@ async function start(deps: {
       health.projectionsStarted(runner);
       running.reactions = bringUpReactions(services, runner, fail);
       running.webhooks = bringUpWebhooks(services);
-      silence = startSilenceWatch(services);
+      tasks = startSharedTasks(services);
     })
     .catch(fail);
   closers.push(async () => {
@@ -179,8 +179,12 @@ async function start(deps: {
     const runner = await started.catch(() => null);
     // First of all: the other processes take over while this one drains.
     await services.members.stop();
-    silence?.end();
-    await Promise.all([silence?.done, running.reactions?.stop(), running.webhooks?.stop()]);
+    for (const task of tasks) task.end();
+    await Promise.all([
+      ...tasks.map(({ done }) => done),
+      running.reactions?.stop(),
+      running.webhooks?.stop(),
+    ]);
     await runner?.stop();
   });
 

@@ -6,6 +6,7 @@ import { addBackupCommands } from './backup-commands.js';
 import { addNodeCommands } from './node-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
+import { initKeys } from './init-keys.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
 import { addPaymentCommands } from './payment-commands.js';
@@ -95,6 +96,12 @@ addBackupCommands(program, printResult);
 addAuditCommands(program);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
+keys
+  .command('init <file>')
+  .description('make a file with every key, which KEYS_FILE names; it never changes a file that exists')
+  .action((file: string) => {
+    printResult(initKeys(file));
+  });
 keys
   .command('list')
   .description('every ring with the ids of its keys; never a key')

@@ -79,6 +79,8 @@ export interface Deps extends Readers {
   readonly defaultCapacityBytes: number;
   /** Whether the service can send mail. */
   readonly mailConfigured: boolean;
+  /** Counts a check of a node, for metrics. */
+  readonly onChecked?: ((ok: boolean) => void) | undefined;
   /** Reports a failure that no reply to a client shows. */
   readonly onFailure: (work: string, error: unknown) => void;
 }

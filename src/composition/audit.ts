@@ -57,7 +57,7 @@ export async function openAudit(deps: {
   const { auditCheckpointDirectory: directory, auditWitnesses } = config;
   if (directory !== undefined) await checkCheckpointFolder(directory);
   // The loops of the audit log retry, and measure no time limit by a sleep.
-  const clock: Clock = { now: () => deps.clock.now(), sleep: deps.sleepUntilRetry };
+  const clock: Clock = { ...deps.clock, sleep: deps.sleepUntilRetry };
   const onRetry = (error: Error, attempt: number): void => {
     const level = levelOf(deps.availability, error);
     logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');

@@ -42,7 +42,7 @@ export async function checkRestored(
   const watched = await openWatchedStores(config, {}, { clock: systemClock, random: systemRandom, log });
   try {
     const { stores } = watched;
-    const keyFile = stores.allEmbedded ? join(config.dataDirectory, keyFileName) : null;
+    const keyFile = stores.allEmbedded ? join(config.dataDirectory, keyFileName) : (config.keysFile ?? null);
     return await compareStores(
       stores,
       loadKeys({ settings: readKeySettings(config.secret), keyFile }),

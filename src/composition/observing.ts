@@ -1,12 +1,21 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
+import { nodeStatus } from '../domain/node/status.js';
 import type { ProjectionRunner } from '../event-sourcing/views/projection-runner.js';
 import type { ReactionRunner } from '../event-sourcing/reacting/reaction-runner.js';
 import { type MetricsServer, startMetricsServer } from '../http/metrics-server.js';
 import { registerAuditMetrics } from '../observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from '../observing/metrics.js';
 import type { Status } from '../observing/parts.js';
+import {
+  registerBehindMetrics,
+  registerBuildInfo,
+  registerHashMetrics,
+  registerMailMetrics,
+  registerNodeMetrics,
+} from '../observing/work-metrics.js';
 import { registerWebhookMetrics } from '../observing/webhook-metrics.js';
+import { version } from '../version.js';
 import type { WebhookRunner } from '../webhooks/webhook-runner.js';
 import { listening } from './listening.js';
 import type { Services } from './services.js';
@@ -33,12 +42,26 @@ export async function listenForMetrics(
 
 /** Registers all metrics besides those of HTTP. They read `running` at each scrape. */
 export function registerServiceMetrics(registry: Registry, services: Services, running: RunningParts): void {
-  const { clock, audit } = services;
+  const { clock, audit, readers, storeMetrics, nodeCheckMetrics } = services;
+  const reactions = () => running.reactions?.statuses() ?? [];
+  registerBuildInfo(registry, version);
+  storeMetrics.register(registry);
+  nodeCheckMetrics.register(registry);
+  registerHashMetrics(registry, services.hashPools);
+  registerMailMetrics(registry, clock, reactions);
+  registerBehindMetrics(registry, {
+    views: () => running.projections?.positions() ?? [],
+    readAll: (options) => services.eventStore.readAll(options),
+  });
+  registerNodeMetrics(registry, {
+    statuses: nodeStatus.options,
+    list: () => readers.nodes.list({ now: clock.now() }),
+  });
   registerMetrics(registry, clock, {
     projections: () => running.projections,
-    reactions: () => running.reactions?.statuses() ?? [],
+    reactions,
   });
-  registerPaymentMetrics(registry, clock, services.readers);
+  registerPaymentMetrics(registry, clock, readers);
   registerWebhookMetrics(registry, clock, {
     counters: services.webhooks.counters,
     fed: () => running.webhooks?.statuses() ?? [],

@@ -28,12 +28,13 @@ export interface OpenKeys {
 }
 
 /**
- * Opens the rings of keys. Processes that share a store need their keys as settings, not as a key file.
+ * Opens the rings of keys. Processes that share a store read their keys from settings or from `KEYS_FILE`, and change
+ * neither.
  * @param deps.onReload runs after each reading of the keys
  * @throws KeyProblem, StoreUnavailable
  */
 export async function openKeys(deps: {
-  readonly config: Pick<Config, 'dataDirectory' | 'secret'>;
+  readonly config: Pick<Config, 'dataDirectory' | 'keysFile' | 'secret'>;
   readonly stores: Pick<Stores, 'allEmbedded' | 'eventStore' | 'stateStore'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +50,7 @@ export async function openKeys(deps: {
     ensureKeyFile({ path: keyFile, settings: settings(), hasData, randomBytes });
   }
   const keyRings = makeKeyRings({
-    load: () => loadKeys({ settings: settings(), keyFile }),
+    load: () => loadKeys({ settings: settings(), keyFile: keyFile ?? config.keysFile ?? null }),
     clock,
     onReload,
     onProblem: (problem) => {

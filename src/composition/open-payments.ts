@@ -36,6 +36,7 @@ export function openPayments(
     paymentProviders: paymentProviders ?? makePaymentProviders(settings, { http, report }),
     paymentMakers: makePaymentMakers(settings, {
       http,
+      report,
       urls,
       now: () => clock.now(),
       sleep: (ms) => clock.sleep(ms),

@@ -4,6 +4,7 @@ import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 import { loadKeys, readKeySettings } from '../keys/key-rings.js';
 import type { Log } from '../log.js';
 import { checkConnections } from './connections.js';
+import { makeStoreMetrics, type StoreMetrics } from '../observing/store-metrics.js';
 import { openStores, type Stores } from './open-stores.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './store-links.js';
@@ -26,6 +27,7 @@ export interface StoreOptions {
 /** The stores, and what their calls show. */
 export interface WatchedStores {
   readonly stores: Stores;
+  readonly storeMetrics: StoreMetrics;
   /** The names of the stores, and whether they answer. */
   readonly links: StoreLinks;
   /** Whether each store answers, as the calls of this process show. */
@@ -57,7 +59,7 @@ export async function openWatchedStores(
   requirePrivateDirectory(config.dataDirectory);
   if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
     // This check reports missing keys at once, even while a server is unavailable.
-    loadKeys({ settings: readKeySettings(config.secret), keyFile: null });
+    loadKeys({ settings: readKeySettings(config.secret), keyFile: config.keysFile ?? null });
   }
   for (const warning of checkConnections(config)) onWarning(warning);
   const opened =
@@ -67,14 +69,16 @@ export async function openWatchedStores(
     readModels: links.readModels.availability,
     state: links.state.availability,
   };
+  const storeMetrics = makeStoreMetrics();
   const stores: Stores = {
     ...opened,
-    eventStore: watchStore(opened.eventStore, availability.eventStore),
-    readModelStore: watchStore(opened.readModelStore, availability.readModels),
-    stateStore: watchStore(opened.stateStore, availability.state),
+    eventStore: watchStore(storeMetrics.events(opened.eventStore), availability.eventStore),
+    readModelStore: watchStore(storeMetrics.readModels(opened.readModelStore), availability.readModels),
+    stateStore: watchStore(storeMetrics.state(opened.stateStore), availability.state),
   };
   return {
     stores,
+    storeMetrics,
     links,
     availability,
     sleepUntilRetry: makeWakefulSleep(

@@ -24,7 +24,7 @@ export async function bringUpProjections(
 ): Promise<ProjectionRunner | null> {
   const { logger } = services.log;
   // The loops of the views retry, and measure no time limit by a sleep.
-  const clock = { now: () => services.clock.now(), sleep: services.sleepUntilRetry };
+  const clock = { ...services.clock, sleep: services.sleepUntilRetry };
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       await services.generations.start();

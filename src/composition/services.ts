@@ -29,9 +29,10 @@ import { makeSealer, type Sealer } from '../keys/sealer.js';
 import { makePlaylistTokens } from '../keys/playlist-tokens.js';
 import { makeShareSessions } from '../keys/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
+import { makeNodeCheckMetrics, type NodeCheckMetrics } from '../observing/work-metrics.js';
 import { type AccessTokens, makeAccessTokens } from '../security/access-tokens.js';
 import { guessing } from '../security/guessing.js';
-import { type HashPool, makeHashPool } from '../security/hash-pool.js';
+import { makeHashPool, type MeasuredHashPool } from '../security/hash-pool.js';
 import { limitsFrom } from '../security/limits.js';
 import { makeCheckPassword } from '../security/password-rules.js';
 import { makePasswords } from '../security/passwords.js';
@@ -60,7 +61,7 @@ export interface ServiceOptions extends StoreOptions, PaymentOptions {
   /** Cost of new password hashes; the production parameters by default. */
   readonly passwordScrypt?: ScryptParameters;
   /** The pool that hashes passwords of accounts, closed with the services; by default a pool with two threads. */
-  readonly hashPool?: HashPool;
+  readonly hashPool?: MeasuredHashPool;
   /** The largest age of the last read of the views' registry; by default the value of `makeGenerations`. */
   readonly registry?: { readonly staleAfterMs: number };
   /** The processes that share the feeding; by default those that have the configured MongoDB in common. */
@@ -68,15 +69,13 @@ export interface ServiceOptions extends StoreOptions, PaymentOptions {
   readonly outgoing?: OutgoingOptions;
 }
 
-export interface Services {
+export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly stores: Stores;
-  readonly links: WatchedStores['links'];
-  readonly availability: WatchedStores['availability'];
-  readonly sleepUntilRetry: WatchedStores['sleepUntilRetry'];
+  readonly hashPools: Readonly<Record<'accounts' | 'shares', Pick<MeasuredHashPool, 'load'>>>;
+  readonly nodeCheckMetrics: NodeCheckMetrics;
   readonly eventStore: Stores['eventStore'];
   readonly readModelStore: Stores['readModelStore'];
   readonly keyRings: KeyRings;
@@ -108,7 +107,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
   const { clock = systemClock, random = systemRandom, log = makeLog(config.logLevel) } = options;
   const { logger } = log;
   const watched = await openWatchedStores(config, options, { clock, random, log });
-  const { stores, availability, closeStores } = watched;
+  const { closeStores, ...opened } = watched;
+  const { stores, availability, sleepUntilRetry } = opened;
   const { eventStore, readModelStore, stateStore } = stores;
   try {
     let onReload = (_: boolean): void => undefined;
@@ -135,8 +135,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         ...{ eventStore, stateStore, keys: keyRings, sealer, digests, refreshTokens },
       }),
     });
-    await checkKeys(keyCanaries, { sleep: watched.sleepUntilRetry, random, waiting: options.waiting });
-    const { sleepUntilRetry } = watched;
+    await checkKeys(keyCanaries, { sleep: sleepUntilRetry, random, waiting: options.waiting });
     const audit = await openAudit({
       ...{ config, stores, clock, random, log, availability, sleepUntilRetry },
       keys: keyRings.audit,
@@ -202,6 +201,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const background = makeBackground({ onFailure });
     const keysFollowed = followKeys(keyCanaries, { background, log });
     onReload = keysFollowed.reloaded;
+    const nodeCheckMetrics = makeNodeCheckMetrics();
     const commands = makeCommands({
       ...config,
       clock,
@@ -231,6 +231,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       makeUrls: makeStorageUrls,
       ...makeStorageCalls(config.storageAllowedCidrs, options.outgoing, clock),
       ...openPayments(config, options, { log, clock }),
+      onChecked: nodeCheckMetrics.counted,
       onRefused: (provider, reason) => {
         logger.warn({ provider, reason }, 'a payment callback was not taken');
       },
@@ -243,10 +244,9 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       random,
       log,
-      stores,
-      links: watched.links,
-      availability,
-      sleepUntilRetry: watched.sleepUntilRetry,
+      ...opened,
+      hashPools: { accounts: pool, shares: sharePool },
+      nodeCheckMetrics,
       eventStore,
       readModelStore,
       keyRings,
@@ -283,7 +283,11 @@ function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
 }
 
-function hashPoolOf({ hashPool }: ServiceOptions, { hashingNice: nice }: Config, { logger }: Log): HashPool {
+function hashPoolOf(
+  { hashPool }: ServiceOptions,
+  { hashingNice: nice }: Config,
+  { logger }: Log,
+): MeasuredHashPool {
   const onPriority = (priority: ThreadPriority): void => {
     logger.info({ priority }, 'the priority of the threads that hash passwords');
   };

@@ -3,6 +3,7 @@ import type { Clock, Random } from '../event-sourcing/ports/clock.js';
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  steadyMs: () => performance.now(),
   sleep: async (ms, signal) => {
     await wait(ms, undefined, signal === undefined ? {} : { signal });
   },

@@ -39,11 +39,22 @@ export const serviceVariables: Readonly<
     meaning: 'whether `tls=false` may reach another machine; only for a network that you trust',
   },
   MONGODB_URL: { meaning: 'MongoDB in place of the embedded read models and state' },
+  KEYS_FILE: {
+    default: 'none',
+    meaning:
+      'a file with every key that no variable below sets, for EventStoreDB or MongoDB; `stowage keys init` makes it; see [keys](keys.md#several-processes)',
+  },
   STREAM_PREFIX: { meaning: 'the beginning of the name of each stream that the service writes' },
   NODE_AGENT_SECRET: {
     meaning: 'the secret that agents send, at least 16 characters; without it the peer list answers 503',
   },
   NODE_AGENT_SECRET_PREVIOUS: { meaning: 'the secret before, which the service also accepts' },
+  NODE_PROBER: {
+    default: 'none',
+    meaning:
+      'how the service probes each node every 10 s: `tcp:<port>`, `http:<port>/<path>` or `https:<port>/<path>`; see ' +
+      '[edge agents](agents.md#the-prober)',
+  },
   TRUSTED_PROXIES: {
     meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
   },
@@ -165,10 +176,18 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
   PAYMENT_WECHATPAY_KEYS_DIR: {
     meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
   },
+  PAYMENT_WECHATPAY_PRIVATE_KEY: {
+    meaning:
+      'optional: the private key of the merchant’s API certificate, with which the service makes payments',
+  },
+  PAYMENT_WECHATPAY_SERIAL: { meaning: 'the serial number of that certificate' },
   PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
   PAYMENT_ALIPAY_SELLER_ID: { meaning: 'the number of the seller (`2088…`)' },
   PAYMENT_ALIPAY_PUBLIC_KEYS: {
     meaning: 'public keys of Alipay, in base64 or PEM, or its certificates in PEM',
+  },
+  PAYMENT_ALIPAY_PRIVATE_KEY: {
+    meaning: 'optional: the private key of the app, with which the service makes payments',
   },
   PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
   PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
@@ -181,5 +200,8 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
   },
   PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
   PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
+  PAYMENT_EPAY_GATEWAY_URL: {
+    meaning: 'optional: the https address of the gateway, where buyers pay',
+  },
   PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant' },
 };

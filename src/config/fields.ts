@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPlainAddress, parseMailbox } from '../integrations/mail/mailbox.js';
+import { parseProbeTarget, probeTargetForms } from '../prober/target.js';
 import { isProxyRange } from '../security/client-ip.js';
 
 export const port = z
@@ -8,6 +10,9 @@ export const port = z
   .regex(/^\d{1,5}$/, 'must be a port number')
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+/** A path, relative to the working directory of the start. */
+export const absolutePath = z.string().transform((path) => resolve(path));
 
 export const textList = z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''));
 
@@ -49,6 +54,13 @@ export const shareUrlTemplate = z
     isShareUrlTemplate,
     'must be an http or https URL that names {token} once, after its host, for example https://media.example.org/s/{token}',
   );
+
+export const probeTarget = z.string().transform((text, context) => {
+  const target = parseProbeTarget(text);
+  if (target !== null) return target;
+  context.addIssue(probeTargetForms);
+  return z.NEVER;
+});
 
 export const mailbox = z.string().transform((text, context) => {
   const parsed = parseMailbox(text);

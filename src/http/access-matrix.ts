@@ -34,6 +34,8 @@ const matrix = {
   getKeys: publicAccess,
   getOpenApi: publicAccess,
   getDocs: publicAccess,
+  getDocsReader: publicAccess,
+  getDocsReaderChunk: publicAccess,
 
   // Signing in and out (docs/design.md#accounts). A refresh token is itself a credential.
   register: publicAccess,

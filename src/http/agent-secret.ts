@@ -16,8 +16,14 @@ export interface KnownAgentSecrets {
  */
 export type CheckAgentSecret = (presented: string | null) => void | Promise<void>;
 
-/** Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes). */
-export function makeCheckAgentSecret(secrets: KnownAgentSecrets): CheckAgentSecret {
+/**
+ * Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes).
+ * @param onRefused counts the refusals
+ */
+export function makeCheckAgentSecret(
+  secrets: KnownAgentSecrets,
+  onRefused: (reason: 'missing' | 'wrong' | 'not_configured') => void = () => undefined,
+): CheckAgentSecret {
   // Agents always present the same bytes, and hashing costs as much as the rest of the gate, so digests are cached. The
   // map finds an entry by a seeded hash of the whole string, so its time reveals nothing about a secret.
   const hashed = new LRUCache<string, Buffer>({ max: 16 });
@@ -34,16 +40,20 @@ export function makeCheckAgentSecret(secrets: KnownAgentSecrets): CheckAgentSecr
     secrets.digests().filter((known) => timingSafeEqual(known, digest)).length > 0;
   const requireSecret = (): void => {
     if (secrets.digests().length > 0) return;
+    onRefused('not_configured');
     throw new HttpError('agent_secret_not_configured', 'no agent secret is configured on this service');
   };
   const checkAgain = async (digest: Buffer): Promise<void> => {
     await secrets.refreshed();
     requireSecret();
-    if (!isKnown(digest)) throw new HttpError('unauthorized', 'X-Agent-Secret does not match');
+    if (isKnown(digest)) return;
+    onRefused('wrong');
+    throw new HttpError('unauthorized', 'X-Agent-Secret does not match');
   };
   return (presented) => {
     if (presented === null) {
       requireSecret();
+      onRefused('missing');
       throw new HttpError('unauthorized', 'X-Agent-Secret is missing');
     }
     const digest = digestOf(presented);

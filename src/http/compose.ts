@@ -16,7 +16,7 @@ import type { ClientKey } from './connections.js';
 import { makeGate } from './gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from './idempotency.js';
 import { limitsFrom } from '../security/limits.js';
-import { makeHttpMetrics, type HttpMetrics } from './metrics.js';
+import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from './metrics.js';
 import type { Readiness } from '../observing/readiness.js';
 import { makeRequestLimits, type RequestLimitsOptions, type StoresAvailability } from './request-limits.js';
 import type { Route } from './route.js';
@@ -67,6 +67,7 @@ export function composeHttp(deps: HttpDeps): Http {
   const clientIp = makeClientIp(deps.trustedProxies);
   const limiter = makeRateLimiter({ clock, limits: limitsFrom(deps.limits) });
   const metrics = makeHttpMetrics(deps.registry);
+  registerLimiterMetrics(deps.registry, limiter);
   const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
   const routes = [...deps.routes, ...makeServiceRoutes({ ...deps, jwks }, deps.routes)];
   const app = makeApp({
@@ -79,7 +80,7 @@ export function composeHttp(deps: HttpDeps): Http {
     newId: randomUUID,
     gate: makeGate({
       authenticator: makeAuthenticator({ accessTokens, access: readers.access, clock }),
-      checkAgentSecret: makeCheckAgentSecret(deps.agentSecrets),
+      checkAgentSecret: makeCheckAgentSecret(deps.agentSecrets, metrics.secretRefused),
       limiter,
       clock,
     }),

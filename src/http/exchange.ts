@@ -8,6 +8,7 @@ import { userAgentOf } from './user-agent.js';
 import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from './idempotency.js';
+import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { reservePlaces } from './limits.js';
 import { finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
@@ -210,6 +211,7 @@ function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
   const tag = headers['etag'];
   const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
   setHeaders(ctx.res, headers);
+  if (reply.encoded !== undefined) ctx.vary('Accept-Encoding');
   if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
     // Koa removes the headers that describe the body.
     ctx.status = 304;
@@ -217,5 +219,14 @@ function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
   }
   ctx.status = status;
   // Only now, because some replies make their content when it is asked for.
-  ctx.body = reply.content;
+  ctx.body = contentFor(ctx, reply);
+}
+
+/** Returns the content in an encoding that the client accepts, and names the encoding. `content` may be a getter. */
+function contentFor(ctx: RouterContext<HttpState>, reply: FinishedReply): string | Buffer {
+  const { encoded } = reply;
+  const coding = encoded === undefined ? null : acceptedEncoding(ctx.req.headers['accept-encoding']);
+  if (encoded === undefined || coding === null) return reply.content;
+  ctx.set('Content-Encoding', coding);
+  return encoded()[coding];
 }

@@ -17,7 +17,11 @@ export interface HttpMetrics {
   connectionRefused(reason: string): void;
   /** Shows the open connections of the listener, which counts them when the metrics are read. */
   showConnections(count: () => Promise<number>): void;
+  /** Counts a request whose agent secret was refused. */
+  readonly secretRefused: (reason: SecretRefusal) => void;
 }
+
+export type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -52,6 +56,13 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     },
   });
   for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
+  const secrets = new Counter({
+    name: 'stowage_secrets_refused_total',
+    help: 'Requests whose X-Agent-Secret was refused, by reason: missing, wrong, or not_configured on this service.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of ['missing', 'wrong', 'not_configured']) secrets.inc({ reason }, 0);
   // The look-up of a child by its labels costs more than the observation, so children are cached.
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
@@ -68,6 +79,9 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
     failed: (error) => {
       failures.inc({ cause: causeOf(error) });
     },
+    secretRefused: (reason) => {
+      secrets.inc({ reason });
+    },
     connectionRefused: (reason) => {
       refused.inc({ reason });
     },
@@ -75,6 +89,22 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
       openConnections = count;
     },
   };
+}
+
+/** Registers the keys that the limits of requests hold in memory. */
+export function registerLimiterMetrics(
+  registry: Registry,
+  limiter: { readonly keys: () => Readonly<Record<string, number>> },
+): void {
+  new Gauge({
+    name: 'stowage_limiter_keys',
+    help: 'Keys that the limits of requests hold in memory, by table: closed refuses new keys when it is full, open evicts one.',
+    labelNames: ['table'],
+    registers: [registry],
+    collect() {
+      for (const [table, count] of Object.entries(limiter.keys())) this.set({ table }, count);
+    },
+  });
 }
 
 function causeOf(error: unknown): string {

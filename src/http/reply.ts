@@ -12,10 +12,18 @@ export const noContent = z.undefined();
 
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
+/** The compressed forms of a body, by content coding. */
+export interface EncodedBody {
+  readonly br: Buffer;
+  readonly gzip: Buffer;
+}
+
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
   /** The UTF-8 bytes, encoded once and not for every request. It may be a getter. */
   readonly bytes: Buffer;
+  /** Returns the compressed forms, for clients that accept one; without it every client gets the plain bytes. */
+  readonly encoded?: () => EncodedBody;
   readonly tag: string;
   readonly contentSecurityPolicy?: string;
   /** False for pages that search engines must not index. */
@@ -46,6 +54,8 @@ export type Reply<Replies extends ReplySpecs> = {
 export interface FinishedReply {
   readonly status: number;
   readonly content: string | Buffer;
+  /** See `PreparedBody`. */
+  readonly encoded?: () => EncodedBody;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -77,6 +87,7 @@ export function finishReply(
     const { prepared, status } = reply;
     return {
       status,
+      ...(prepared.encoded === undefined ? {} : { encoded: prepared.encoded }),
       // A reply 304 never asks for the bytes, which some bodies make only then.
       get content() {
         return prepared.bytes;

@@ -88,7 +88,10 @@ export interface RouteSpec<
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
   readonly cacheControl?:
-    'no-store' | 'no-cache' | `public, max-age=${number}` | 'private, max-age=31536000, immutable';
+    | 'no-store'
+    | 'no-cache'
+    | `public, max-age=${number}`
+    | `${'private' | 'public'}, max-age=31536000, immutable`;
   /** Whether the service serves the route even while it is not ready, once the port listens. */
   readonly always?: boolean;
   handler(

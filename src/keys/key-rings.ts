@@ -65,7 +65,8 @@ export function ensureKeyFile({
 
 /**
  * Reads all keys. A setting takes precedence over the key file.
- * @param keyFile path of `keys.json`; null if every key must be set, because several processes share the stores
+ * @param keyFile path of `keys.json`; null if every key must be set, because several processes share the stores and
+ *   `KEYS_FILE` names no file
  * @throws KeyProblem, which names every problem at once
  */
 export function loadKeys({
@@ -119,7 +120,7 @@ function readNeededFile(settings: KeySettings, keyFile: string | null): KeyFile 
   if (keyFile === null) {
     const names = unset.map((name) => keySettingNames[name]).join(', ');
     throw new KeyProblem(
-      `not set: ${names}; with EventStoreDB or MongoDB every key must be set, as kid:base64url of 32 random bytes: ${makeOneHint}`,
+      `not set: ${names}; with EventStoreDB or MongoDB every key must be set, as kid:base64url of 32 random bytes: ${makeOneHint}; or stowage keys init <file> makes them all, and KEYS_FILE names the file`,
     );
   }
   const file = readKeyFile(keyFile);
@@ -135,7 +136,8 @@ function missingFile(path: string, settings: KeySettings): KeyProblem {
   const names = unsetIn(settings).map((name) => keySettingNames[name]);
   return new KeyProblem(
     `${path} is missing, and sealed values of this directory open only with its keys; restore it from a backup, ` +
-      `or set the keys that the data was made with: ${names.join(', ')}`,
+      `or set the keys that the data was made with: ${names.join(', ')}. Before the first start of a service on ` +
+      'EventStoreDB or MongoDB, stowage keys init makes the file that KEYS_FILE names',
   );
 }
 

@@ -19,6 +19,12 @@ export interface HashPool {
   close(): Promise<void>;
 }
 
+/** A pool that tells its load, for metrics. */
+export interface MeasuredHashPool extends HashPool {
+  /** Returns how many hashes run, and how many wait for a thread. */
+  load(): { readonly running: number; readonly waiting: number };
+}
+
 interface HashPoolOptions {
   readonly threads?: number;
   readonly queue?: number;
@@ -30,7 +36,7 @@ interface HashPoolOptions {
 }
 
 /** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
-export function makeHashPool(options: HashPoolOptions = {}): HashPool {
+export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
   const { threads, queue, timeLimitMs, nice = 0 } = { ...guessing.password.pool, ...options };
   let onPriority = options.onPriority;
   // A wrong scrypt must stop the start, not the first registration.
@@ -60,6 +66,7 @@ export function makeHashPool(options: HashPoolOptions = {}): HashPool {
   return {
     hash: (input, priority = 'normal') => hashes.run(input, priority),
     hasRoom: () => hashes.hasRoom(),
+    load: () => hashes.load(),
     close: async () => {
       hashes.close();
       await pool.destroy();

@@ -8,6 +8,8 @@ export interface HashQueue<Input, Output> {
   run(input: Input, priority: Priority): Promise<Output>;
   /** Returns whether `run` accepts one now. */
   hasRoom(): boolean;
+  /** Returns how many pieces of work run and wait. */
+  load(): { readonly running: number; readonly waiting: number };
   /** Refuses what waits and what comes. */
   close(): void;
 }
@@ -52,6 +54,7 @@ export function makeHashQueue<Input, Output>(options: {
       return workOn(input);
     },
     hasRoom,
+    load: () => ({ running: underWay, waiting: waiting.normal.size + waiting.low.size }),
     close: () => {
       isClosed = true;
       for (const one of inOrder()) one.refuse('the service ends');

@@ -43,6 +43,8 @@ export interface RateLimiter<Name extends string> {
    * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
    */
   reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
+  /** Returns the keys in memory: of limits that fail closed, and of the others. */
+  keys(): { readonly closed: number; readonly open: number };
 }
 
 /** Keys of all limits together. */
@@ -139,6 +141,7 @@ export function makeRateLimiter<Name extends string>({
       if (verdict.allowed) count(name, cells, nowMs);
       return verdict;
     },
+    keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
     probe: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
     reserve: (claims) => {
       const nowMs = clock.now().getTime();
@@ -173,6 +176,7 @@ function idOf(name: string, key: string): string {
 
 /** Theoretical arrival times by key, in bounded space. */
 interface ArrivalTable {
+  size(): number;
   get(id: string): number | undefined;
   /** Stores the time; a full table evicts the key with the oldest count. */
   set(id: string, arrivalMs: number): void;
@@ -194,6 +198,7 @@ function makeArrivalTable(capacity: number): ArrivalTable {
   }
 
   return {
+    size: () => arrivals.size,
     get: (id) => arrivals.peek(id),
     set: (id, arrivalMs) => {
       arrivals.set(id, arrivalMs);

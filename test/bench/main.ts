@@ -6,6 +6,7 @@ import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import { benchManyAssets } from './many-assets.js';
 import type { Comparison } from './measure.js';
+import { benchPeerLists } from './peer-lists.js';
 import { benchPayments } from './payments.js';
 import { benchPresigning } from './presigning.js';
 import { benchServers } from './servers.js';
@@ -15,6 +16,7 @@ import { benchStart } from './start.js';
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
   appends: benchAppends,
   http: benchHttp,
+  'peer-lists': benchPeerLists,
   payments: benchPayments,
   logins: benchLogins,
   hostile: benchHostile,

@@ -30,6 +30,7 @@ async function given(t: ExecutionContext) {
     unfed: () => [],
     problems: () => unfed,
     lagsMs: () => new Map(),
+    positions: () => [],
     stop: () => Promise.resolve(),
   };
   const ended = new AbortController();

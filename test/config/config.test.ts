@@ -116,6 +116,18 @@ test('The service works on 4 requests of a user at once, or on as many as MAX_RE
   t.throws(() => readConfig({ MAX_REQUESTS_PER_USER: '0' }), { message: /from 1 to 1000/ });
 });
 
+test('NODE_PROBER is a target or nothing, and another value stops the start with a sentence', (t) => {
+  t.is(readConfig({ NODE_PROBER: '' }).nodeProber, undefined);
+  t.deepEqual(readConfig({ NODE_PROBER: 'tcp:443' }).nodeProber, { scheme: 'tcp', port: 443 });
+  for (const wrong of ['udp:53', 'tcp:0', 'https:443', 'http://node/health']) {
+    t.throws(() => readConfig({ NODE_PROBER: wrong }), {
+      instanceOf: ConfigProblem,
+      message:
+        /^the configuration has problems:\n {2}NODE_PROBER must be tcp:<port>, http:<port>\/<path> or https:<port>\/<path>, for example tcp:443$/,
+    });
+  }
+});
+
 test('An agent secret of fewer than 16 characters stops the start, and the error does not show it', (t) => {
   for (const name of ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOUS'] as const) {
     const error = t.throws(() => readConfig({ [name]: 'canary-15-chars' }), { instanceOf: ConfigProblem });

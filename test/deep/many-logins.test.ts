@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type HashPool, makeHashPool } from '../../src/security/hash-pool.js';
+import { makeHashPool, type MeasuredHashPool } from '../../src/security/hash-pool.js';
 import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
@@ -13,11 +13,11 @@ const countBy = (replies: readonly ServiceReply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
 
 /** A pool that counts the hashes that are in it and the hashes that it has made. */
-function watched(pool: HashPool): { readonly pool: HashPool; pending: number; made: number } {
+function watched(pool: MeasuredHashPool): { readonly pool: MeasuredHashPool; pending: number; made: number } {
   const watch = {
     pool: {
       ...pool,
-      hash: async (...[input, patience]: Parameters<HashPool['hash']>) => {
+      hash: async (...[input, patience]: Parameters<MeasuredHashPool['hash']>) => {
         watch.pending += 1;
         try {
           const hash = await pool.hash(input, patience);

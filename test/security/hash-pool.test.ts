@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Overloaded } from '../../src/concurrency/overloaded.js';
 import { makeHashLane } from '../../src/security/hash-lane.js';
-import { makeHashPool } from '../../src/security/hash-pool.js';
+import { type HashPool, makeHashPool } from '../../src/security/hash-pool.js';
 import { nativeScrypt } from '../../src/security/scrypt.js';
 
 const input = { password: Buffer.from('a'), salt: Buffer.alloc(16), N: 2, r: 1, p: 1, length: 32 };
@@ -12,7 +12,7 @@ test('Work outside a busy lane of the pool is hashed first', async (t) => {
   t.teardown(() => pool.close());
   const lane = makeHashLane(pool, 30);
   const order: string[] = [];
-  const hash = async (through: typeof pool, name: string): Promise<void> => {
+  const hash = async (through: HashPool, name: string): Promise<void> => {
     t.deepEqual(await through.hash(input), Buffer.from(nativeScrypt(input)));
     order.push(name);
   };

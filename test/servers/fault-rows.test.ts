@@ -58,6 +58,8 @@ const rows: Readonly<Record<string, FaultRow>> = {
   'holds back each twentieth reply for 10 s': sometimes('hold-reply', 0.05),
   'is 50 ms away for 10 s': delayedBy(50),
   'is 200 ms away for 10 s': delayedBy(200),
+  // The delay holds in each direction.
+  'answers each call after 3 s for 10 s': delayedBy(1_500),
   'passes 30 kB a second for 10 s': async (proxy) => {
     proxy.bytesPerSecond = 30_000;
     await wait(10_000);

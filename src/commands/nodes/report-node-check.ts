@@ -26,9 +26,9 @@ const waitingMax = 1_000;
 const tries = 100;
 
 export function makeReportNodeCheck(
-  deps: Pick<Deps, 'handler' | 'stateStore' | 'nodeChecks'>,
+  deps: Pick<Deps, 'handler' | 'stateStore' | 'nodeChecks' | 'onChecked'>,
 ): ReportNodeCheck {
-  const { handler, stateStore, nodeChecks } = deps;
+  const { handler, stateStore, nodeChecks, onChecked } = deps;
   const queued = makeKeyedMutex({ waitingMax });
   const followCheck = makeFollowCheck(deps);
 
@@ -36,6 +36,7 @@ export function makeReportNodeCheck(
     // Without this, checks of nodes that do not exist would fill the state store.
     const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);
     const counted = await queued(nodeId, () => count(nodeId, known, ok, context));
+    onChecked?.(ok);
     nodeChecks.note(nodeId, counted);
     await followCheck(nodeId, counted, context);
   };

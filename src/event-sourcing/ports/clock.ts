@@ -1,6 +1,8 @@
 /** The wall clock and the timer, passed as an argument so that a test controls time. */
 export interface Clock {
   now(): Date;
+  /** Milliseconds of a clock that no operator sets, for ages and waits. Without it these follow `now`. */
+  readonly steadyMs?: () => number;
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -18,4 +20,9 @@ export function backoff(
   { first, cap }: { first: number; cap: number },
 ): number {
   return random() * Math.min(cap, first * 2 ** Math.min(attempt, 30));
+}
+
+/** Returns the time for ages and waits in milliseconds. Its begin has no meaning. */
+export function steadyMsOf(clock: Pick<Clock, 'now' | 'steadyMs'>): number {
+  return clock.steadyMs?.() ?? clock.now().getTime();
 }

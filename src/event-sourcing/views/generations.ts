@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../ports/clock.js';
+import { type Clock, steadyMsOf } from '../ports/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from './projection.js';
 import type { ReadModelStore, VersionedRecord } from '../ports/read-model-store.js';
@@ -140,14 +140,14 @@ export function makeGenerations(deps: {
   function known({ name }: AnyView): RegistryEntry | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    const ageMs = clock.now().getTime() - entry.readAtMs;
+    const ageMs = steadyMsOf(clock) - entry.readAtMs;
     // A negative age means that the clock was set back, so the age is unknown.
     return ageMs < 0 || ageMs > staleAfterMs ? null : entry;
   }
 
   async function refresh(some: readonly AnyView[]): Promise<void> {
     // Before the read: the result is at least as recent as this time.
-    const readAtMs = clock.now().getTime();
+    const readAtMs = steadyMsOf(clock);
     const read = (reads += 1);
     const records = await readModelStore.getRecords(some.map(recordName));
     await Promise.all(

@@ -43,6 +43,12 @@ export interface ProjectionRunner {
   problems(): readonly string[];
   /** Returns for how long each view has been behind the log, as this process has seen the log grow; by name. */
   lagsMs(): ReadonlyMap<string, number>;
+  /** Returns each view with the position up to which it contains the log, and whether it lags. */
+  positions(): readonly {
+    readonly view: string;
+    readonly position: Position | null;
+    readonly lags: boolean;
+  }[];
   /** Ends the projectors, which save their checkpoints, and leaves the other processes. */
   stop(): Promise<void>;
 }
@@ -103,6 +109,11 @@ export async function startProjections(
       watch
         .unfed()
         .map(({ part, forMs }) => `no process has fed ${nameOf(part)} for ${Math.round(forMs / 1_000)} s`),
+    positions: () =>
+      projections.map((projection) => ({
+        ...{ view: projection.name, position: watch.positionOf(projection) },
+        lags: watch.lagMs(projection) > 0,
+      })),
     lagsMs: () => new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
     stop: async () => {
       removeListener();

@@ -23,6 +23,8 @@ export interface ViewWatch {
   readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
   readonly unfed: () => readonly StandingPart[];
   readonly lagMs: (projection: AnyView) => number;
+  /** Returns the position up to which the live collection contains the log, as this process knows it. */
+  readonly positionOf: (projection: AnyView) => Position | null;
 }
 
 /** An idle process reads the checkpoints of the views that others feed every fifth tick. */
@@ -72,11 +74,9 @@ export function makeViewWatch(deps: {
       awaited.set(projection, before > position ? before : position);
       return false;
     },
+    positionOf: lastPositionOf,
     unfed: () => standstill.longerThan(unfedAfterMs),
-    lagMs: (projection) => {
-      const collection = generations.knownLive(projection) ?? lastLive.get(projection) ?? null;
-      return heads.lagMs(collection === null ? null : positionIn(projection, collection));
-    },
+    lagMs: (projection) => heads.lagMs(lastPositionOf(projection)),
   };
 
   async function tick(): Promise<void> {
@@ -126,6 +126,12 @@ export function makeViewWatch(deps: {
   /** Returns how far the live collection is: its projector here, or what another process has saved. */
   function positionOf(projection: AnyView): Position | null {
     const collection = generations.knownLive(projection);
+    return collection === null ? null : positionIn(projection, collection);
+  }
+
+  /** Returns the position also while the registry cannot be read. */
+  function lastPositionOf(projection: AnyView): Position | null {
+    const collection = generations.knownLive(projection) ?? lastLive.get(projection) ?? null;
     return collection === null ? null : positionIn(projection, collection);
   }
 

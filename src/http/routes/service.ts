@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { jwksCacheSeconds } from '../../security/access-tokens.js';
-import { docsContentSecurityPolicy, renderDocsPage } from '../docs-page.js';
-import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { makeOpenApi } from '../openapi.js';
 import type { Readiness } from '../../observing/readiness.js';
+import { prepareText } from '../content-encoding.js';
 import type { PreparedBody } from '../reply.js';
-import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
+import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import { makeDocsRoutes } from './docs.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
 
 const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -84,42 +84,16 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       summary: 'This document',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
       entityTag: true,
-      handler: (_request) => ({ status: 200, prepared: prepared().document }),
+      handler: (_request) => ({ status: 200, prepared: document() }),
     }),
-    defineRoute({
-      ...common,
-      path: '/docs',
-      request: { ...anything, query: ignoredQuery },
-      name: 'getDocs',
-      summary: 'This document as a page for people',
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
-      entityTag: true,
-      handler: (_request) => ({ status: 200, prepared: prepared().page }),
-    }),
+    ...makeDocsRoutes(),
   ];
-  let made: { readonly document: PreparedBody; readonly page: PreparedBody } | null = null;
+  let made: PreparedBody | null = null;
   return ownRoutes;
 
-  /** Makes the document and the page once, at the first request for them. */
-  function prepared(): { readonly document: PreparedBody; readonly page: PreparedBody } {
-    made ??= prepare([...others, ...ownRoutes], deps);
+  /** Makes the document once, at the first request for it. */
+  function document(): PreparedBody {
+    made ??= prepareText(JSON.stringify(makeOpenApi([...others, ...ownRoutes], deps)));
     return made;
   }
-}
-
-function prepare(
-  routes: readonly Route[],
-  deps: ServiceRouteDeps,
-): { readonly document: PreparedBody; readonly page: PreparedBody } {
-  const openApi = makeOpenApi(routes, deps);
-  const text = JSON.stringify(openApi);
-  const page = renderDocsPage(openApi);
-  return {
-    document: { bytes: Buffer.from(text), tag: contentTag(text) },
-    page: {
-      bytes: Buffer.from(page),
-      tag: contentTag(page),
-      contentSecurityPolicy: docsContentSecurityPolicy,
-    },
-  };
 }

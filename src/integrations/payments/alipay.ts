@@ -152,7 +152,7 @@ function referenceOf(signed: Signed) {
 function readTrade(signed: Signed): readonly PaymentNotification[] {
   const refunded = decimalAmount(signed('refund_fee') ?? '0', 'CNY');
   const one = (fact: PaymentFact, time: string): readonly PaymentNotification[] => [
-    { ...referenceOf(signed), fact, at: chinaTime(signed(time)) },
+    { ...referenceOf(signed), fact, at: readChinaTime(signed(time)) },
   ];
   if (refunded === null) return one(unreadable('refund_fee'), 'gmt_refund');
   // A payment may contain a refund_fee of 0.00.
@@ -179,7 +179,7 @@ function paid(signed: Signed): PaymentFact {
 }
 
 /** Parses a time of Alipay, which is UTC+8 without an offset: `2026-01-02 11:04:05`. */
-function chinaTime(text: string | null): string | null {
+export function readChinaTime(text: string | null): string | null {
   const time = text === null ? null : parseTime(`${text.replace(' ', 'T')}+08:00`);
   return time?.toISOString() ?? null;
 }

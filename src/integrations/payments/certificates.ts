@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 /** A key that verifies signatures, with its validity in milliseconds since 1970. */
 export interface VerifyingKey {
@@ -50,6 +50,19 @@ export function parsePublicKey(pem: string): KeyObject | null {
 export function parseBareKey(base64: string): KeyObject | null {
   const bytes = Buffer.from(base64, 'base64');
   return strongRsa(() => createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
+}
+
+/**
+ * Parses an RSA private key: PEM, or base64 (PKCS #8 or PKCS #1) as the platforms' tools write it. Returns null for any
+ * other text.
+ */
+export function parsePrivateKey(text: string): KeyObject | null {
+  if (text.includes('-----BEGIN')) return strongRsa(() => createPrivateKey(text));
+  const key = Buffer.from(text, 'base64');
+  return (
+    strongRsa(() => createPrivateKey({ key, format: 'der', type: 'pkcs8' })) ??
+    strongRsa(() => createPrivateKey({ key, format: 'der', type: 'pkcs1' }))
+  );
 }
 
 function strongRsa(make: () => KeyObject): KeyObject | null {

@@ -4,30 +4,40 @@ import type { PaymentMaker } from './payment-maker.js';
 import type { PaymentSettings } from './payment-settings.js';
 import { makeCallPlatform, type MakerSurroundings } from './platform-calls.js';
 import { makeStripeMaker } from './stripe-maker.js';
+import { openAlipayMaker, openEpayMaker, openWechatPayMaker } from './payment-makers-china.js';
 
 export type PaymentMakers = ReadonlyMap<PaymentProviderName, PaymentMaker>;
 
 /**
  * Makes the platforms that the service can ask for payments: those with credentials of their API.
  * @param urls other bases of addresses, for tests
+ * @throws KeyDirectoryProblem for an unusable directory of keys
  */
 export function makePaymentMakers(
-  { stripe }: PaymentSettings,
+  { stripe, wechatpay, alipay, epay }: PaymentSettings,
   {
     http,
     now,
     sleep,
     urls = {},
+    report,
   }: Pick<MakerSurroundings, 'now'> & {
     readonly http: OutgoingHttp;
     readonly sleep: (ms: number) => Promise<void>;
     readonly urls?: Partial<Readonly<Record<PaymentProviderName, string>>>;
+    /** Receives the problem of a directory of keys that has become unusable. */
+    readonly report: (problem: string) => void;
   },
 ): PaymentMakers {
   const makers: PaymentMaker[] = [];
   if (stripe !== null && stripe.api !== null) {
     makers.push(makeStripeMaker(stripe.api, surroundingsOf('stripe')));
   }
+  makers.push(
+    ...openWechatPayMaker(wechatpay, { ...surroundingsOf('wechatpay'), report }),
+    ...openAlipayMaker(alipay, surroundingsOf('alipay')),
+    ...openEpayMaker(epay),
+  );
   return new Map(makers.map((maker) => [maker.provider, maker]));
 
   /** Each platform has its own queue, so that one that hangs holds up no other. */

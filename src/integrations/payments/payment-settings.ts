@@ -1,6 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
 import { readStripeApi, type StripeApi } from './api-settings.js';
+import {
+  type AlipayApi,
+  type EpayApi,
+  readAlipayApi,
+  readEpayApi,
+  readWechatPayApi,
+  type WechatPayApi,
+} from './api-settings-china.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
 import type { PaymentVariableName } from './payment-variables.js';
 import { simulatorWebhookId } from './paypal.js';
@@ -19,11 +27,13 @@ export interface PaymentSettings {
     readonly appId: string;
     readonly subMchId: string | null;
     readonly keysDirectory: string;
+    readonly api: WechatPayApi | null;
   } | null;
   readonly alipay: {
     readonly appId: string;
     readonly sellerId: string;
     readonly publicKeys: readonly KeyObject[];
+    readonly api: AlipayApi | null;
   } | null;
   readonly paypal: {
     readonly webhookId: string;
@@ -31,7 +41,11 @@ export interface PaymentSettings {
     readonly certificatesDirectory: string | undefined;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
-  readonly epay: { readonly pid: string; readonly keys: readonly string[] } | null;
+  readonly epay: {
+    readonly pid: string;
+    readonly keys: readonly string[];
+    readonly api: EpayApi | null;
+  } | null;
 }
 
 type Read = (name: PaymentVariableName) => string | undefined;
@@ -107,7 +121,7 @@ export function readPaymentSettings(read: Read): {
         'PAYMENT_WECHATPAY_APPID',
         'PAYMENT_WECHATPAY_KEYS_DIR',
       ],
-      ['PAYMENT_WECHATPAY_SUB_MCHID'],
+      ['PAYMENT_WECHATPAY_SUB_MCHID', 'PAYMENT_WECHATPAY_PRIVATE_KEY', 'PAYMENT_WECHATPAY_SERIAL'],
     );
     if (value === null) return null;
     const keys = list(
@@ -123,11 +137,15 @@ export function readPaymentSettings(read: Read): {
       : null;
     if (keys === null || mchId === null || appId === null || (isPartner && subMchId === null)) return null;
     const apiV3Keys = keys.map((key) => Buffer.from(key, 'latin1'));
-    return { apiV3Keys, mchId, appId, subMchId, keysDirectory: value('PAYMENT_WECHATPAY_KEYS_DIR') };
+    const keysDirectory = value('PAYMENT_WECHATPAY_KEYS_DIR');
+    return { apiV3Keys, mchId, appId, subMchId, keysDirectory, api: readWechatPayApi({ read, problem }) };
   }
 
   function alipay(): PaymentSettings['alipay'] {
-    const value = all(['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS']);
+    const value = all(
+      ['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS'],
+      ['PAYMENT_ALIPAY_PRIVATE_KEY'],
+    );
     if (value === null) return null;
     const publicKeys = list(
       'PAYMENT_ALIPAY_PUBLIC_KEYS',
@@ -138,7 +156,7 @@ export function readPaymentSettings(read: Read): {
     const sellerId = one('PAYMENT_ALIPAY_SELLER_ID', /^\d{1,32}$/, 'the number of the seller (2088…)');
     return publicKeys === null || appId === null || sellerId === null
       ? null
-      : { appId, sellerId, publicKeys };
+      : { appId, sellerId, publicKeys, api: readAlipayApi({ read, problem }) };
   }
 
   function paypal(): PaymentSettings['paypal'] {
@@ -180,7 +198,7 @@ export function readPaymentSettings(read: Read): {
       matching(/^[\x21-\x7e]{16,128}$/),
       'a key of 16 characters or more',
     );
-    return pid === null || keys === null ? null : { pid, keys };
+    return pid === null || keys === null ? null : { pid, keys, api: readEpayApi({ read, problem }) };
   }
 
   function one(name: PaymentVariableName, shape: RegExp, expected: string): string | null {

@@ -20,7 +20,10 @@ type UsedFields = Readonly<Record<string, string | number | boolean>>;
 export function verified({
   fields: used,
   ...callback
-}: Omit<VerifiedCallback, 'digest'> & { readonly fields: UsedFields }): Verification {
+}: Omit<VerifiedCallback, 'digest'> & { readonly fields: UsedFields }): Extract<
+  Verification,
+  { readonly kind: 'verified' }
+> {
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
   const facts = notifications.map(digested);
   const fields = Object.entries(used).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,3 +1,4 @@
+import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpReactions } from '../../../src/composition/reactions.js';
 import { bringUpWebhooks } from '../../../src/composition/webhooks.js';
@@ -10,14 +11,12 @@ import {
   type ProjectionRunner,
   startProjections,
 } from '../../../src/event-sourcing/views/projection-runner.js';
-import { registerAuditMetrics } from '../../../src/observing/audit-metrics.js';
-import { registerWebhookMetrics } from '../../../src/observing/webhook-metrics.js';
 import { defaultLimits } from '../../../src/security/limits.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer, type ServerLimits } from '../../../src/http/server.js';
 import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
 import type { Log } from '../../../src/log.js';
-import type { HashPool } from '../../../src/security/hash-pool.js';
+import type { MeasuredHashPool } from '../../../src/security/hash-pool.js';
 import type { ScryptParameters } from '../../../src/security/scrypt.js';
 import { patientLimits } from '../clients/http-app.js';
 
@@ -64,7 +63,7 @@ export async function startInProcess(options: {
   /** Default: the public payment platforms. */
   readonly platforms?: NonNullable<PaymentOptions['platforms']>;
   /** Default: the pool that all services share. */
-  readonly hashPool?: HashPool;
+  readonly hashPool?: MeasuredHashPool;
   /** The limits of the listener; default: patient ones. */
   readonly serverLimits?: Partial<ServerLimits>;
   /** Further variables of the configuration. */
@@ -100,14 +99,7 @@ export async function startInProcess(options: {
   const auditing = new AbortController();
   const audit = services.audit.log.run(auditing.signal);
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
-  registerAuditMetrics(http.registry, services.clock, {
-    status: services.audit.log.status,
-    sweptAt: () => services.audit.sweep.progress().finishedAt,
-  });
-  registerWebhookMetrics(http.registry, services.clock, {
-    counters: services.webhooks.counters,
-    fed: () => webhooks.statuses(),
-  });
+  registerServiceMetrics(http.registry, services, { projections, reactions, webhooks });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: serverLimits });
   return {
     services,

@@ -54,6 +54,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /.well-known/jwks.json': everyone,
   'GET /openapi.json': everyone,
   'GET /docs': everyone,
+  'GET /docs/reader/{}/{}': everyone,
+  'GET /docs/reader/{}/chunks/{}': everyone,
 
   'POST /auth/register': everyone,
   'POST /auth/login': everyone,

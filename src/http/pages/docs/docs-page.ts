@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { contentTag } from '../../etag.js';
+import type { PreparedBody } from '../../reply.js';
+import type { ReaderFiles } from './reader-files.js';
+
+/** A long title in the bar of narrow screens would make the page scroll sideways. */
+const style = '.t-doc__header span { min-width: 0; overflow: hidden; text-overflow: ellipsis }';
+
+/** Nothing in it leads to another origin: neither fonts nor telemetry, proxies, assistants or offers of the vendor. */
+const settings = {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  persistAuth: false,
+};
+
+/**
+ * Makes the page that shows the OpenAPI document to people (docs/design.md#openapi-document). The reader adds style sheets
+ * while it runs, and the text of some depends on what was open before. So their elements carry a nonce, fresh for each reply.
+ * @param newNonce returns at least 128 random bits in base64
+ */
+export function makeDocsPage(
+  { build, entry, first }: Pick<ReaderFiles, 'build' | 'entry' | 'first'>,
+  newNonce: () => string,
+): () => PreparedBody {
+  const base = `/docs/reader/${build}/`;
+  // Requests go to the origin of the page, also where PUBLIC_URL names another one: the policy refuses all others.
+  // The reader reads the nonce for one of its style sheets from the meta element. The other elements get it when they are made.
+  const script = `const { nonce } = document.querySelector('style');
+const create = document.createElement.bind(document);
+document.createElement = (name, options) => Object.assign(create(name, options), name === 'style' ? { nonce } : {});
+const { createApiReference } = await import('${base}${entry}');
+const settings = ${JSON.stringify(settings)};
+createApiReference('#reader', { ...settings, servers: [{ url: location.origin }] });
+`;
+  const preloads = [entry, ...first]
+    .map((name) => `<link rel="modulepreload" href="${base}${name}">`)
+    .join('\n');
+  return () => {
+    const nonce = newNonce();
+    const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta property="csp-nonce" content="${nonce}">
+<title>Stowage API</title><link rel="icon" href="data:,">
+<style nonce="${nonce}">${style}</style>
+${preloads}
+<link rel="preload" href="/openapi.json" as="fetch" crossorigin>
+</head><body><div id="reader"></div>
+<noscript>This page needs scripts. The same document is <a href="/openapi.json">OpenAPI 3.1</a>.</noscript>
+<script type="module">${script}</script></body></html>
+`;
+    return {
+      bytes: Buffer.from(html),
+      tag: contentTag(html),
+      contentSecurityPolicy: policyOf(script, nonce),
+    };
+  };
+}
+
+function policyOf(script: string, nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+    `style-src-elem 'nonce-${nonce}'`,
+    // The reader writes positions and colours into attributes of its elements.
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,71 @@
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import type { ProbeTarget } from './target.js';
+
+/**
+ * Asks a node at an address once. Resolves with whether it has answered as it should, after its connection has closed. An
+ * abort is a failure. Never rejects.
+ */
+export type Probe = (address: string, signal: AbortSignal) => Promise<boolean>;
+
+/** The time from the first packet to the verdict. */
+export const probeMs = 3_000;
+
+/**
+ * Makes the probe. `tcp`: the node accepts a connection. `http` and `https`: the reply to `GET` has a status from 200 to 399.
+ * It follows no redirect, reads no body, and checks no certificate: nodes have addresses and no names, and the probe sends
+ * no secret and believes nothing but the status (docs/design.md#prober).
+ */
+export function makeProbe(
+  target: ProbeTarget,
+  { timeMs = probeMs }: { readonly timeMs?: number } = {},
+): Probe {
+  return (address, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve(false);
+        return;
+      }
+      let isOk = false;
+      const probing = open(target, address, (ok) => {
+        isOk = ok;
+        probing.destroy();
+      });
+      const end = (): void => {
+        probing.destroy();
+      };
+      const timer = setTimeout(end, timeMs);
+      signal.addEventListener('abort', end, { once: true });
+      // The close that follows tells the failure.
+      probing.on('error', () => undefined);
+      probing.once('close', () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve(isOk);
+      });
+    });
+}
+
+/** Connects to the node. `onVerdict` is called at most once, and never before the function returns. */
+function open(target: ProbeTarget, host: string, onVerdict: (ok: boolean) => void): Socket | ClientRequest {
+  const { scheme, port } = target;
+  if (scheme === 'tcp') {
+    return connect({ host, port }, () => {
+      onVerdict(true);
+    });
+  }
+  const options = {
+    host,
+    port,
+    path: target.path,
+    agent: false,
+    headers: { 'user-agent': 'Stowage-Prober' },
+  };
+  const request =
+    scheme === 'https' ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
+  request.once('response', ({ statusCode = 0 }) => {
+    onVerdict(statusCode >= 200 && statusCode < 400);
+  });
+  return request.end();
+}

@@ -1,0 +1,26 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { startProbedNodes } from '../support/servers/probed-nodes.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { addNodes, watchProbes } from '../support/servers/watch-probes.js';
+
+test('A served process on embedded stores probes each of 1,000 nodes once in 10 s and makes them healthy', async (t) => {
+  t.timeout(300_000);
+  const nodes = await startProbedNodes(400);
+  t.teardown(nodes.close);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment: { NODE_PROBER: `http:${nodes.port}/health`, LOG_LEVEL: 'warn' },
+  });
+  t.teardown(() => service.kill());
+  await addNodes(directory.path);
+  const statuses = async (): Promise<readonly string[]> => {
+    const { stdout } = await runCli(directory.path, ['node', 'list', '--json']);
+    return (JSON.parse(stdout) as { items: { status: string }[] }).items.map(({ status }) => status);
+  };
+  while ((await statuses()).some((status) => status !== 'healthy')) await wait(1_000);
+  await watchProbes(t, nodes, [service]);
+});

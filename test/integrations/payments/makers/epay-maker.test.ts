@@ -1,0 +1,43 @@
+import test from 'ava';
+import { makeEpay } from '../../../../src/integrations/payments/epay.js';
+import { makeEpayMaker } from '../../../../src/integrations/payments/epay-maker.js';
+import { givenFakeEpay } from '../../../support/platforms/fake-epay.js';
+import { merchant, order, secrets } from '../messages.js';
+import { browse, factsOf, failureOf, paymentRequest } from './given-makers.js';
+
+const [key, secondKey] = secrets.epay;
+const { pid } = merchant.epay;
+
+test('A buyer posts the form, pays, and the notification pays the order', async (t) => {
+  // given
+  const platform = await givenFakeEpay(t, { pid, key });
+  // The certificate is for this host too.
+  const gateway = `https://openapi.alipay.com:${platform.port}`;
+  const maker = makeEpayMaker({ gateway, pid, key });
+  // when
+  const made = await maker.makePayment(paymentRequest);
+  // then
+  t.is(made.kind, 'form');
+  if (made.kind !== 'form') return;
+  t.is(made.fields['name'], '容量 100 GiB   more 1/2');
+  t.is(await browse(made.url, made.fields), 'pay 69.00');
+  t.deepEqual(platform.orders(), [order]);
+  t.deepEqual(await factsOf(makeEpay({ pid, keys: [key] }), platform.pay(order)), {
+    isOurs: true,
+    facts: [{ order_number: order, fact: { kind: 'paid', amount: 6_900, currency: 'CNY' } }],
+  });
+  // when
+  const cheaper = { ...made.fields, money: '0.01' };
+  // then
+  t.is(await browse(made.url, cheaper), 'signature');
+  t.is(maker.refund, undefined);
+});
+
+test('Without an address of the shop, buyers return to the service', async (t) => {
+  const maker = makeEpayMaker({ gateway: 'https://pay.example.org/epay', pid, key: secondKey });
+  const made = await maker.makePayment({ ...paymentRequest, returnUrl: null });
+  t.is(made.url, 'https://pay.example.org/epay/submit.php');
+  t.like(made, { fields: { return_url: 'https://stowage.example.org/' } });
+  const price = { amount: 1, currency: 'EUR' };
+  t.is(await failureOf(maker.makePayment({ ...paymentRequest, price })), 'refused currency');
+});

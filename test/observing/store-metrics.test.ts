@@ -1,0 +1,80 @@
+import test from 'ava';
+import { Registry } from 'prom-client';
+import {
+  OutcomeUnknown,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../../src/event-sourcing/ports/errors.js';
+import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { makeStoreMetrics } from '../../src/observing/store-metrics.js';
+import { partial } from '../support/fakes/partial.js';
+
+const event = partial<NewEvent>({ type: 'Happened' });
+
+/** Stores whose calls end as the test says, 20 ms after they began. */
+function given() {
+  const times = { nowMs: 0 };
+  const metrics = makeStoreMetrics(() => times.nowMs);
+  const registry = new Registry();
+  metrics.register(registry);
+  const outcome: { error: Error | null; version: string | null } = { error: null, version: '1' };
+  const end = <Result>(result: Result): Promise<Result> => {
+    times.nowMs += 20;
+    return outcome.error === null ? Promise.resolve(result) : Promise.reject(outcome.error);
+  };
+  const events = metrics.events(partial<EventStore>({ append: () => end({ revision: 0n, position: 'a' }) }));
+  const state = metrics.state(
+    partial<StateStore>({
+      get: () => end(null),
+      list: () => end([]),
+      compareAndSet: () => end(outcome.version),
+    }),
+  );
+  return { registry, outcome, events, state };
+}
+
+test('Appends are measured by outcome, and conflicts are counted', async (t) => {
+  const { registry, outcome, events } = given();
+  const append = (error: Error | null): Promise<unknown> => {
+    outcome.error = error;
+    return events.append('counter-1', 'no-stream', [event]).catch(() => null);
+  };
+  await append(null);
+  await append(null);
+  await append(new WrongExpectedRevision('counter-1', 'no-stream'));
+  await append(new StoreUnavailable('away'));
+  await append(new OutcomeUnknown('no answer'));
+  await append(new Error('a defect'));
+  outcome.error = null;
+  await events.append('counter-1', 'no-stream', []);
+  const text = await registry.metrics();
+  for (const [kind, count] of Object.entries({
+    ...{ appended: 2, conflict: 1, unavailable: 1, unknown: 1, failed: 1 },
+  })) {
+    t.true(text.includes(`stowage_append_duration_seconds_count{outcome="${kind}"} ${count}\n`), kind);
+  }
+  t.true(text.includes('stowage_append_duration_seconds_sum{outcome="appended"} 0.04\n'));
+  t.true(text.includes('stowage_append_conflicts_total 1\n'));
+});
+
+test('Calls to the state store are measured by call and outcome, and a waiting write is pending', async (t) => {
+  const { registry, outcome, state } = given();
+  const writing = state.compareAndSet('claim/1', null, {});
+  t.true((await registry.metrics()).includes('stowage_writes_pending{store="state"} 1\n'));
+  await writing;
+  outcome.version = null;
+  await state.compareAndSet('claim/1', null, {});
+  outcome.error = new StoreUnavailable('away');
+  await t.throwsAsync(() => state.get('claim/1'), { instanceOf: StoreUnavailable });
+  const text = await registry.metrics();
+  for (const labels of [
+    'call="compareAndSet",outcome="done"',
+    'call="compareAndSet",outcome="refused"',
+    'call="get",outcome="unavailable"',
+  ]) {
+    t.true(text.includes(`stowage_state_store_call_duration_seconds_count{${labels}} 1\n`), labels);
+  }
+  t.true(text.includes('stowage_writes_pending{store="state"} 0\n'));
+});

@@ -1,0 +1,174 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
+import { signStandard } from '../support/clients/sign-callbacks.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
+
+const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
+const agent = { 'x-agent-secret': 'let-the-agents-in' };
+/** The latest reply under any fault: docs/design.md#time-limits. */
+const replyMsMax = 20_000;
+
+/** How a server goes away, and how it comes back. */
+const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (proxy: TcpProxy) => void]>> = {
+  'refuses connections': [
+    (proxy) => {
+      proxy.refusing = true;
+      proxy.reset();
+    },
+    (proxy) => {
+      proxy.refusing = false;
+    },
+  ],
+  'answers nothing': [
+    (proxy) => {
+      proxy.freeze();
+    },
+    (proxy) => {
+      proxy.thaw();
+    },
+  ],
+};
+
+/** A served process on both servers, an account with an order, and calls by every kind of caller. */
+async function given(t: ExecutionContext) {
+  const { name } = await makeTestDatabase(t);
+  const documents = await makeMongoDbProxy(t, name);
+  const server = await startEventStoreDbServer();
+  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  const directory = await makeDataDirectory();
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      ...keyEnvironment,
+      EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
+      MONGODB_URL: documents.url,
+      NODE_AGENT_SECRET: agent['x-agent-secret'],
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+    },
+  });
+  t.teardown(async () => {
+    await service.kill();
+    await log.close();
+    await server.close();
+    await directory.remove();
+  });
+  const client = makeServiceClient(service.url);
+  const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
+  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const issue = { name: 'Nightly', scopes: ['storage:read'] };
+  const issued = await client.post(`/api/v1/projects/${project}/api-keys`, issue, headers);
+  const key = { 'x-api-key': textOf(issued.json(), 'key') };
+  const plan = { provider: 'standard', plan_id: 'capacity-100g' };
+  const order = (await client.post('/api/v1/orders', plan, headers)).json();
+  const calls = {
+    session: () => client.get('/api/v1/auth/me', headers),
+    list: () => client.get('/api/v1/projects', headers),
+    key: () => client.get(`/api/v1/projects/${project}/storages`, key),
+    agent: () => client.get('/api/v1/internal/peer-list', agent),
+    write: () => client.post('/api/v1/projects', { name: 'While it is away' }, headers),
+    register: () =>
+      client.post('/api/v1/auth/register', { email: 'bob@example.org', password: 'Correct-Horse-7' }),
+    jwks: () => client.get('/.well-known/jwks.json'),
+    health: () => client.get('/healthz'),
+    ready: () => client.get('/readyz'),
+    callback: () => {
+      const data = {
+        ...{ order_number: textOf(order, 'number'), transaction_id: 'tx-1' },
+        ...{ amount: 999, currency: 'USD' },
+      };
+      const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
+      const signed = signStandard(event, { id: 'msg-1', secret, at: new Date() });
+      const init = { method: 'POST', headers: { ...signed.headers }, body: signed.body };
+      return client.send('/api/v1/payment/webhooks/standard', init);
+    },
+    order: () => client.get(`/api/v1/orders/${textOf(order, 'id')}`, headers),
+  };
+  return { service, calls, proxies: { log, documents: documents.proxy } };
+}
+
+type Calls = Awaited<ReturnType<typeof given>>['calls'];
+
+/** Makes each call, and returns the statuses, with the code of a refusal. */
+async function statusesOf(
+  t: ExecutionContext,
+  calls: Calls,
+  names: readonly (keyof Calls)[],
+): Promise<Readonly<Record<string, string>>> {
+  const seen: Record<string, string> = {};
+  for (const name of names) {
+    const startedAt = performance.now();
+    const reply = await calls[name]();
+    const tookMs = performance.now() - startedAt;
+    t.true(tookMs <= replyMsMax, `${name} was answered after ${tookMs} ms`);
+    seen[name] = reply.status >= 400 ? `${reply.status} ${codeOf(reply)}` : String(reply.status);
+  }
+  return seen;
+}
+
+function codeOf(reply: ServiceReply): string {
+  return textOf(reply.json(), 'code');
+}
+
+async function untilStatus(call: () => Promise<ServiceReply>, status: number): Promise<void> {
+  while ((await call()).status !== status) await wait(50);
+}
+
+const away = '503 store_unavailable';
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('The rows of servers that are away run when MONGODB_URL names a server', () => undefined);
+} else {
+  for (const [what, [leave, comeBack]] of Object.entries(outages)) {
+    test.serial(
+      `While MongoDB ${what}, callbacks are accepted, and every call with a session or a key is 503`,
+      async (t) => {
+        t.timeout(300_000);
+        // Given a served process
+        const { service, calls, proxies } = await given(t);
+        // When MongoDB goes away
+        leave(proxies.documents);
+        await untilStatus(calls.ready, 503);
+        // Then only calls that need no state are answered
+        const names = ['session', 'list', 'key', 'write', 'register', 'callback', 'jwks', 'health'] as const;
+        t.deepEqual(await statusesOf(t, calls, names), {
+          ...{ session: away, list: away, key: away, write: away, register: away },
+          ...{ callback: '200', jwks: '200', health: '200' },
+        });
+        // When MongoDB is back, then the order of the callback is fulfilled, and every caller is answered
+        comeBack(proxies.documents);
+        await untilStatus(calls.ready, 200);
+        while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
+        t.deepEqual(await statusesOf(t, calls, ['session', 'key', 'agent', 'write']), {
+          ...{ session: '200', key: '200', agent: '200', write: '201' },
+        });
+        t.is(await service.stop(), 0);
+      },
+    );
+
+    test.serial(`While EventStoreDB ${what}, reads go on, and writes and callbacks are 503`, async (t) => {
+      t.timeout(300_000);
+      const { service, calls, proxies } = await given(t);
+      leave(proxies.log);
+      await untilStatus(calls.ready, 503);
+      const reads = ['session', 'list', 'key', 'agent', 'order', 'jwks', 'health'] as const;
+      t.deepEqual(await statusesOf(t, calls, reads), Object.fromEntries(reads.map((name) => [name, '200'])));
+      const writes = await statusesOf(t, calls, ['write', 'register', 'callback']);
+      // An append that was sent may have taken effect, and the code says so.
+      for (const [name, seen] of Object.entries(writes))
+        t.regex(seen, /^503 (store_unavailable|outcome_unknown)$/, name);
+      comeBack(proxies.log);
+      await untilStatus(calls.ready, 200);
+      t.is((await calls.callback()).status, 200);
+      while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
+      t.is((await calls.write()).status, 201);
+      t.is(await service.stop(), 0);
+    });
+  }
+}

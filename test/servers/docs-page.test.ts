@@ -1,0 +1,184 @@
+/* Tests the page /docs in a real browser: Chromium, controlled by WebDriver. */
+import test, { type ExecutionContext } from 'ava';
+import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+
+const missing = missingBrowser();
+
+/** Returns a script that clicks the last visible button with the text, in the section with the other text, if one exists. */
+const press = (text: string, inside = ''): string => `
+  const [text, inside] = ${JSON.stringify([text, inside])};
+  const found = [...document.querySelectorAll('button')].filter(
+    (button) =>
+      button.checkVisibility() &&
+      new RegExp(text, 'i').test(button.innerText) &&
+      (button.closest('section')?.innerText ?? '').includes(inside),
+  );
+  found.at(-1)?.click();
+  return found.length > 0;`;
+
+/** Fills `violations` from the first moment of each page on. */
+const watch = `
+  window.violations = [];
+  document.addEventListener('securitypolicyviolation', (event) =>
+    window.violations.push(event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sourceFile + ':' + event.lineNumber),
+  );`;
+
+interface Scene {
+  readonly browser: Browser;
+  readonly url: string;
+  readonly open: () => Promise<void>;
+  /** Opens the form that sends requests, of the operation with the path. */
+  readonly tryOut: (tag: string, operation: string) => Promise<void>;
+  /** Sends the request, and waits until the form shows the text. */
+  readonly send: (shown: string) => Promise<void>;
+  /** Returns what the policy of the page refused. The reader's check whether it may evaluate code is no loss. */
+  readonly refused: () => Promise<readonly string[]>;
+}
+
+async function given(t: ExecutionContext): Promise<Scene> {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const service = await startInProcess({ directory: directory.path });
+  t.teardown(() => service.close());
+  const browser = await givenBrowser(t);
+  await browser.devTools('Page.enable', {});
+  await browser.devTools('Page.addScriptToEvaluateOnNewDocument', { source: watch });
+  await browser.resize(1_300, 900);
+  const { url } = service;
+  return {
+    browser,
+    url,
+    open: async () => {
+      // Another page first: a link within the page would not load it again.
+      await browser.open('about:blank');
+      await browser.open(`${url}/docs`);
+      await browser.until(`return /Stowage/.test(document.querySelector('h1')?.innerText ?? '')`);
+    },
+    tryOut: async (tag, operation) => {
+      await browser.run(`location.hash = arguments[0]`, `#tag/${tag}/${operation}`);
+      const path = operation.slice(operation.indexOf('/'));
+      await browser.until(press('test request', path));
+      await browser.until(`return ${form}.includes(${JSON.stringify(path)})`);
+    },
+    send: async (shown) => {
+      await browser.until(press('^\\s*send'));
+      await browser.until(`return ${form}.includes(${JSON.stringify(shown)})`);
+      await browser.until(press('close client'));
+      await browser.until(`return ${form} === ''`);
+    },
+    refused: async () => {
+      const violations = (await browser.run(`return window.violations`)) as readonly string[];
+      return violations.filter((one) => !one.startsWith('script-src eval '));
+    },
+  };
+}
+
+/** What the form that sends requests shows; nothing while it is closed. */
+const form = `(document.querySelector('.scalar-app-layout')?.innerText ?? '')`;
+
+const allRequests = `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`;
+
+if (missing !== null) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip(`The page /docs in a browser: ${missing}`, () => undefined);
+} else {
+  test.serial(
+    'A reader searches the operations and reads code samples, without another origin',
+    async (t) => {
+      const { browser, url, open, refused } = await given(t);
+      await open();
+      // When the reader searches for an operation
+      await browser.until(press('open search'));
+      await browser.until(`return document.querySelector('input[type=search]') !== null`);
+      await browser.type('input[type=search]', 'refresh token');
+      await browser.until(
+        `return [...document.querySelectorAll('[role=option]')].some((option) => option.innerText.includes('/api/v1/auth/refresh'))`,
+      );
+      await browser.run(
+        `[...document.querySelectorAll('[role=option]')].find((option) => option.innerText.includes('/api/v1/auth/refresh')).click()`,
+      );
+      await browser.until(`return location.hash.includes('/auth/refresh')`);
+      // Then the page shows a sample of the call, also in another language
+      const sample = `[...document.querySelectorAll('code, pre')].map((code) => code.innerText).join(' ')`;
+      await browser.until(`return ${sample}.includes('curl ')`);
+      await browser.until(
+        `const tab = [...document.querySelectorAll('[role=tab]')].find((one) => one.innerText.trim() === 'Python');
+       tab?.setAttribute('id', 'python'); return tab !== undefined`,
+      );
+      await browser.click('#python');
+      await browser.until(`return document.querySelector('code.language-python') !== null`);
+      t.deepEqual(await browser.run(allRequests), [url]);
+      t.deepEqual(await refused(), []);
+      t.deepEqual(await browser.complaints(), []);
+    },
+  );
+
+  test.serial('The page sends requests to this service, and its editors have their style', async (t) => {
+    const { browser, url, open, tryOut, send, refused } = await given(t);
+    // The text of the editors' style sheets depends on the order in which they open
+    await open();
+    await tryOut('service', 'GET/healthz');
+    await send('"ok"');
+    await tryOut('accounts', 'POST/api/v1/auth/register');
+    await send('201');
+    t.deepEqual(await refused(), []);
+    await open();
+    await tryOut('accounts', 'POST/api/v1/auth/register');
+    await send('409');
+    await tryOut('service', 'GET/api/v1');
+    await send('password_rules');
+    t.deepEqual(await refused(), []);
+    const unstyled = `return [...document.querySelectorAll('style')].filter(({ sheet }) => sheet === null).length`;
+    t.is(await browser.run(unstyled), 0);
+    t.deepEqual(await browser.run(allRequests), [url]);
+  });
+
+  test.serial('The page is dark where the reader prefers it, and a switch changes it', async (t) => {
+    const { browser, open, refused } = await given(t);
+    const features = [{ name: 'prefers-color-scheme', value: 'dark' }];
+    await browser.devTools('Emulation.setEmulatedMedia', { features });
+    await open();
+    const brightness = `getComputedStyle(document.querySelector('.scalar-app')).getPropertyValue('--scalar-background-1')`;
+    await browser.until(`return document.body.classList.contains('dark-mode')`);
+    const dark = await browser.run(`return ${brightness}`);
+    await browser.until(`const toggle = document.querySelector('[aria-label*="ark"], [aria-label*="ight mode"], .darklight-reference button');
+      toggle?.click(); return toggle !== null`);
+    await browser.until(`return document.body.classList.contains('light-mode')`);
+    t.not(await browser.run(`return ${brightness}`), dark);
+    t.deepEqual(await refused(), []);
+  });
+
+  test.serial('The page does not scroll sideways on a phone', async (t) => {
+    const { browser, open } = await given(t);
+    await browser.resize(390, 844);
+    await open();
+    // When the reader scrolls through all of it
+    const step = `scrollBy(0, 3 * innerHeight); return scrollY + innerHeight + 1 >= document.documentElement.scrollHeight`;
+    const widths = new Set<unknown>();
+    for (let steps = 0, isEnd = false; !isEnd && steps < 400; steps += 1) {
+      isEnd = (await browser.run(step)) === true;
+      widths.add(await browser.run(`return Math.max(document.documentElement.scrollWidth, innerWidth)`));
+    }
+    t.deepEqual([...widths], [390]);
+  });
+
+  test.serial('The page shows the operations of the service, from few bytes', async (t) => {
+    const { browser, open } = await given(t);
+    await open();
+    const [shownMs, bytes] = (await browser.run(
+      `const [page] = performance.getEntriesByType('navigation');
+       const shown = performance.getEntriesByName('first-contentful-paint')[0].startTime - page.responseStart;
+       const all = performance.getEntriesByType('resource').reduce((sum, { transferSize }) => sum + transferSize, 0);
+       return [shown, all + page.transferSize];`,
+    )) as [number, number];
+    t.log(`first byte to shown: ${Math.ceil(shownMs)} ms; ${bytes} bytes`);
+    t.true(bytes < 1_500_000, String(bytes));
+    // The page is usable: a link of its list leads to an operation
+    await browser.until(
+      `const link = [...document.querySelectorAll('a')].find(({ href }) => href.endsWith('/api/v1/auth/register'));
+       link?.click(); return location.hash.endsWith('/api/v1/auth/register')`,
+    );
+  });
+}

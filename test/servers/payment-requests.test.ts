@@ -1,0 +1,189 @@
+/*
+ * Compares the requests to payment platforms, byte by byte, with those of the platforms' SDKs in SDK_FOLDER: method, path,
+ * query, body, signature and the headers that the platforms read. Time and nonce are given.
+ */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { makeAlipayClient } from '../../src/integrations/payments/alipay-client.js';
+import { makeAlipayMaker } from '../../src/integrations/payments/alipay-maker.js';
+import { chinaTime } from '../../src/integrations/payments/china.js';
+import { makeWechatPayClient } from '../../src/integrations/payments/wechatpay-client.js';
+import { makeWechatPayMaker } from '../../src/integrations/payments/wechatpay-maker.js';
+import {
+  failureOf,
+  makeTestCall,
+  merchantKeys,
+  merchantSerial,
+  paymentRequest,
+} from '../integrations/payments/makers/given-makers.js';
+import { arrivesAt, merchant } from '../integrations/payments/messages.js';
+import { givenPlatformServer, type ReceivedRequest } from '../support/platforms/platform-server.js';
+
+const folder = process.env['SDK_FOLDER'] ?? '';
+const now = (): Date => arrivesAt;
+const nonce = 'TestOnlyNonce0123456789TestOnly0';
+const privateKey = merchantKeys.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const refund = {
+  ...{ orderNumber: paymentRequest.orderNumber, transactionId: '4200000000202601020000000001' },
+  ...{ amount: { amount: 1_900, currency: 'CNY' }, paid: paymentRequest.price },
+  ...{ callbackUrl: paymentRequest.callbackUrl, idempotencyKey: 'refund-1' },
+};
+
+if (folder === '') {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('Requests are compared with those of SDKs when SDK_FOLDER contains them', () => undefined);
+} else {
+  compare(createRequire(join(folder, 'package.json')));
+}
+
+function compare(load: NodeJS.Require): void {
+  for (const subMchId of [null, '1900007777']) {
+    test(`Requests of WeChat Pay equal those of wechatpay-axios-plugin (${subMchId ?? 'direct'})`, async (t) => {
+      // given
+      const server = await recorder(t);
+      const ours = { ...merchant.wechatpay, subMchId };
+      const baseUrl = `http://127.0.0.1:${server.port}`;
+      const signer = { mchId: ours.mchId, privateKey: merchantKeys.privateKey, serial: merchantSerial };
+      const keys = () => null;
+      const call = makeTestCall();
+      const client = makeWechatPayClient({ baseUrl, signer, keys, call, now, makeNonce: () => nonce });
+      const maker = makeWechatPayMaker({ merchant: ours, client, now });
+      const sdk = loadWechatPay(load, { baseUrl, mchid: ours.mchId });
+      const calls = [
+        () => maker.makePayment(paymentRequest),
+        () => maker.makePayment({ ...paymentRequest, isMobile: true }),
+        () => maker.refund?.(refund) ?? Promise.resolve(),
+        () => maker.query(paymentRequest.orderNumber),
+      ];
+      for (const make of calls) {
+        // when
+        await failureOf(make());
+        const sent = server.requests.at(-1);
+        const { method, path, body } = sent ?? { method: '', path: '', body: '' };
+        await sdk(method, path, body === '' ? undefined : JSON.parse(body)).catch(() => undefined);
+        // then
+        t.deepEqual(read(server.requests.at(-1)), read(sent));
+        t.not(server.requests.at(-1), sent);
+      }
+      t.is(server.requests.length, 8);
+    });
+  }
+
+  test('Requests of Alipay equal those of alipay-sdk', async (t) => {
+    // given
+    const server = await recorder(t);
+    const gateway = `http://127.0.0.1:${server.port}/gateway.do`;
+    const { appId, sellerId } = merchant.alipay;
+    const signer = { appId, privateKey: merchantKeys.privateKey, gateway };
+    const client = makeAlipayClient({ signer, publicKeys: [], call: makeTestCall(), now });
+    const maker = makeAlipayMaker({ signer, sellerId, client, now });
+    const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
+    const sdk = new AlipaySdk({ appId, privateKey, gateway });
+    const timestamp = chinaTime(arrivesAt);
+    for (const make of [() => maker.refund?.(refund) ?? Promise.resolve(), () => maker.query('X0001')]) {
+      // when
+      await failureOf(make());
+      const sent = server.requests.at(-1);
+      const { method, notify_url, content } = partsOf(sent);
+      await sdk.exec(method, {
+        timestamp,
+        ...(notify_url === null ? {} : { notify_url }),
+        bizContent: content,
+      });
+      // then
+      t.deepEqual(read(server.requests.at(-1)), read(sent));
+      t.not(server.requests.at(-1), sent);
+    }
+  });
+
+  for (const isMobile of [false, true]) {
+    test(`The address of a payment equals that of alipay-sdk (${isMobile ? 'phone' : 'computer'})`, async (t) => {
+      // given
+      const gateway = 'https://openapi.alipay.com/gateway.do';
+      const { appId, sellerId } = merchant.alipay;
+      const signer = { appId, privateKey: merchantKeys.privateKey, gateway };
+      const client = makeAlipayClient({ signer, publicKeys: [], call: makeTestCall(), now });
+      const maker = makeAlipayMaker({ signer, sellerId, client, now });
+      const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
+      const sdk = new AlipaySdk({ appId, privateKey, gateway });
+      // when
+      const { url } = await maker.makePayment({ ...paymentRequest, isMobile });
+      // then
+      const { searchParams } = new URL(url);
+      const method = searchParams.get('method') ?? '';
+      const parameters = {
+        timestamp: chinaTime(arrivesAt),
+        notify_url: paymentRequest.callbackUrl,
+        return_url: paymentRequest.returnUrl,
+        bizContent: JSON.parse(searchParams.get('biz_content') ?? '') as unknown,
+      };
+      const signature = new URLSearchParams(sdk.sdkExecute(method, parameters)).get('sign');
+      t.is(searchParams.get('sign'), signature);
+      // `pageExecute` adds and signs a parameter with the SDK's own name.
+      const page = sdk.pageExecute(method, 'GET', parameters).replace(/&alipay_sdk=[^&]*/, '');
+      t.is(url, page.replace(/([?&]sign=)[^&]*/, `$1${encodeURIComponent(signature ?? '')}`));
+    });
+  }
+}
+
+interface AlipayModule {
+  readonly AlipaySdk: new (config: object) => {
+    exec(method: string, parameters: object): Promise<unknown>;
+    sdkExecute(method: string, parameters: object): string;
+    pageExecute(method: string, httpMethod: 'GET', parameters: object): string;
+  };
+}
+
+/** Answers every request with an object without a signature. */
+async function recorder(t: ExecutionContext) {
+  const body =
+    '{"alipay_trade_refund_response":{"code":"10000"},"alipay_trade_query_response":{"code":"10000"}}';
+  const reply = { status: 200, headers: { 'content-type': 'application/json' }, body };
+  return givenPlatformServer(t, () => reply, { isPlain: true });
+}
+
+/** Returns the parts of a request that a platform reads. */
+function read(request: ReceivedRequest | undefined) {
+  const { method, path, body, headers } = request ?? { method: '', path: '', body: '', headers: {} };
+  const form = 'application/x-www-form-urlencoded';
+  const type = headers['content-type'] ?? '';
+  return {
+    method,
+    path,
+    body,
+    authorization: headers.authorization,
+    type: type.startsWith(form) ? form : type,
+  };
+}
+
+function partsOf(request: ReceivedRequest | undefined) {
+  const { searchParams } = new URL(request?.path ?? '', 'https://openapi.alipay.com');
+  const content = new URLSearchParams(request?.body ?? '').get('biz_content') ?? '{}';
+  return {
+    method: searchParams.get('method') ?? '',
+    notify_url: searchParams.get('notify_url'),
+    content: JSON.parse(content) as unknown,
+  };
+}
+
+/** Makes a caller of the plugin whose time and nonce are ours. */
+function loadWechatPay(
+  load: NodeJS.Require,
+  { baseUrl, mchid }: { readonly baseUrl: string; readonly mchid: string },
+) {
+  const { Wechatpay, Formatter } = load('wechatpay-axios-plugin') as {
+    readonly Wechatpay: new (config: object) => {
+      readonly client: { readonly v3: { request(config: object): Promise<unknown> } };
+    };
+    readonly Formatter: { nonce: () => string; timestamp: () => number };
+  };
+  Formatter.nonce = () => nonce;
+  Formatter.timestamp = () => Math.floor(arrivesAt.getTime() / 1_000);
+  const certs = { PUB_KEY_ID_1: merchantKeys.publicKey };
+  const wechatpay = new Wechatpay({
+    ...{ mchid, serial: merchantSerial, privateKey, certs, secret: '0'.repeat(32), baseURL: baseUrl },
+  });
+  return (method: string, url: string, data: unknown) =>
+    wechatpay.client.v3.request({ method, url, ...(data === undefined ? {} : { data }) });
+}

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Environment } from './service-process.js';
+
+/** The wall clock of a served process, which a test sets. */
+export interface ClockOfProcess {
+  /** Variables for the start of the process. */
+  readonly environment: Environment;
+  /** Sets the clock to the real time plus an offset. Resolves when the process has it. */
+  set(offsetMs: number): Promise<void>;
+}
+
+const preload = new URL('jumping-clock.js', import.meta.url).href;
+
+/** @param name tells the clocks of several processes in one directory apart */
+export function makeClockOfProcess(directory: string, name = 'clock'): ClockOfProcess {
+  const file = join(directory, `${name}-offset`);
+  writeFileSync(file, '0');
+  return {
+    environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_OFFSET_FILE: file },
+    set: async (offsetMs) => {
+      writeFileSync(file, String(offsetMs));
+      const applied = (): string =>
+        existsSync(`${file}.applied`) ? readFileSync(`${file}.applied`, 'utf8') : '0';
+      while (applied() !== String(offsetMs)) await wait(20);
+    },
+  };
+}

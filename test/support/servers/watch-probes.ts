@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { addNode } from '../clients/service-client.js';
+import type { ProbedNodes } from './probed-nodes.js';
+import type { ServiceProcess } from './service-process.js';
+
+const nodeCount = 1_000;
+const addedAtOnce = 4;
+const intervalMs = 10_000;
+/** The tolerance of the interval: 5 %. */
+const toleranceMs = intervalMs * 0.05;
+const sampleMs = 20;
+const watchMs = 6 * intervalMs;
+
+/** Adds 1,000 nodes on the addresses of loopback. */
+export async function addNodes(directory: string): Promise<void> {
+  const addresses = Array.from(
+    { length: nodeCount },
+    (_, index) => `127.0.${1 + Math.floor(index / 250)}.${1 + (index % 250)}`,
+  );
+  while (addresses.length > 0) {
+    const some = addresses.splice(0, addedAtOnce);
+    await Promise.all(some.map((address) => addNode(directory, `edge-${address}`, address)));
+  }
+}
+
+/** Watches for a minute that each node is probed once in 10 s, over 50 connections at most. Then stops the processes. */
+export async function watchProbes(
+  t: ExecutionContext,
+  nodes: ProbedNodes,
+  services: readonly ServiceProcess[],
+): Promise<void> {
+  // Given probes of all nodes
+  while (nodes.seen.size < nodeCount) await wait(100);
+  // When a minute passes
+  const beganMs = performance.now();
+  let connectionsMax = 0;
+  while (performance.now() - beganMs < watchMs) {
+    connectionsMax = Math.max(connectionsMax, await nodes.openConnections());
+    await wait(sampleMs);
+  }
+  // Then
+  const gaps = [...nodes.seen.values()].flatMap((times) => {
+    const watched = times.filter((time) => time >= beganMs);
+    t.true(watched.length >= 5 && watched.length <= 7, `a node has ${watched.length} probes in a minute`);
+    return watched.slice(1).map((time, index) => time - (watched[index] ?? 0));
+  });
+  const [shortest, longest] = [Math.min(...gaps), Math.max(...gaps)].map(Math.round);
+  t.log(`${gaps.length} intervals of ${shortest} to ${longest} ms, ${connectionsMax} connections at most`);
+  t.true(Number(shortest) >= intervalMs - toleranceMs, `${shortest} ms`);
+  t.true(Number(longest) <= intervalMs + toleranceMs, `${longest} ms`);
+  t.true(connectionsMax > 30, 'the nodes are slow enough to show the limit');
+  t.true(connectionsMax <= 50, `${connectionsMax} connections`);
+  for (const code of await Promise.all(services.map((service) => service.stop()))) t.is(code, 0);
+  t.is(await nodes.openConnections(), 0);
+}
