@@ -100,6 +100,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   plan_not_available: 'invalid_request',
   order_full: 'conflict',
   record_contradicts: 'conflict',
+  refund_not_possible: 'conflict',
   review_not_open: 'conflict',
   review_resolved: 'conflict',
   review_not_applicable: 'conflict',

@@ -8,6 +8,7 @@ import { makeFindPayments } from './find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './pay-order.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
 import { makeRecordPayment } from './record-payment.js';
+import { makeRefundOrder } from './refund-order.js';
 import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
 import { makeCheckOrder, makePlaceOrder } from './place-order.js';
@@ -27,6 +28,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
+    refundOrder: makeRefundOrder(deps),
     fulfilOrder: makeFulfilOrder(deps),
     cancelOrder: makeCancelOrder(deps),
   };
