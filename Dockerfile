@@ -18,8 +18,8 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/projections dist/projections
 COPY --from=build /app/dist/docs-reader dist/docs-reader
-# The program belongs to root. The user that runs it can write to the data only.
-RUN mkdir /data && chown node:node /data
+# The program belongs to root. The user that runs it can write to the data, and to the volume of keys where it is mounted so.
+RUN mkdir -m 700 /data /keys && chown node:node /data /keys
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -5,7 +5,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'node_modules/', 'data/', '.cache/'] },
+  { ignores: ['**/dist/', 'clients/typescript/src/document.ts', 'node_modules/', 'data/', '.cache/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -80,6 +80,18 @@ export default defineConfig(
   {
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable' } },
+  },
+  {
+    // The script of the example runs in browsers.
+    files: ['examples/web/app.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['FormData', 'crypto', 'document', 'fetch', 'sessionStorage', 'setTimeout'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
   },
   prettier,
 );

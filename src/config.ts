@@ -33,7 +33,7 @@ import { readWitnesses } from './config/witnesses.js';
 import { collect, ConfigProblem, type Environment, readSecret } from './config/sources.js';
 import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
-import type { ProbeTarget } from './prober/target.js';
+import type { NodeProbe } from './prober/target.js';
 import type { PasskeySettings } from './security/webauthn.js';
 import type { WebhookEndpoint } from './webhooks/endpoint.js';
 import type { Mailbox } from './integrations/mail/mailbox.js';
@@ -82,7 +82,7 @@ export interface Config {
   readonly passkeys: PasskeySettings | null;
   readonly metricsPort: number | undefined;
   /** How the service probes nodes; undefined: it probes none. */
-  readonly nodeProber: ProbeTarget | undefined;
+  readonly nodeProber: NodeProbe | undefined;
   /** Whether the service writes mails: `SMTP_URL` is set. */
   readonly mailConfigured: boolean;
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */

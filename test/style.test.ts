@@ -88,16 +88,17 @@ function titleProblem(title: string): string | null {
   return null;
 }
 
-const files = ['src', 'projections', 'test', 'docs', 'scripts', '.']
+const files = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'examples', '.']
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: folder !== '.' }).map((file) =>
       join(folder, String(file)).replaceAll('\\', '/'),
     ),
   )
-  .filter((file) => !exempt.has(file));
+  // The types of the client are made from the OpenAPI document.
+  .filter((file) => !exempt.has(file) && !/^clients\/(.*\/dist\/|.*\/document\.ts$)/.test(file));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const code = files.filter((file) =>
-  /^(src|projections|test)\/.*\.ts$|^scripts\/.*\.mjs$|^[^/]+\.c?js$/.test(file),
+  /^(src|projections|test|clients)\/.*\.ts$|^(scripts|examples)\/.*\.m?js$|^[^/]+\.c?js$/.test(file),
 );
 const documents = files.filter((file) => /\.md$/.test(file));
 

@@ -36,6 +36,8 @@ export interface OrderReader {
   reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
   /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the orders of all users that were placed in a period, oldest first. */
+  placedIn(period: { readonly from: Date; readonly to: Date }, page: Page): Promise<readonly OrderResource[]>;
   /** Returns the order after a command. */
   after(documents: DocumentsAfter): Versioned<OrderResource>;
 }
@@ -105,8 +107,19 @@ export function makeOrderReader({
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);
     },
+    placedIn: async ({ from, to }, { after = idAt(from), limit }) => {
+      const documents = await orders.find({ after, limit });
+      const end = idAt(to);
+      return documents.filter(({ id }) => id < end).map((document) => present(document).resource);
+    },
     after: (documents) => present(documentAfter(ordersProjection, documents)),
   };
+}
+
+/** Returns a bound of the ids of orders that were placed at a time or later: an id is a UUIDv7, which begins with its time. */
+function idAt(time: Date): string {
+  const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

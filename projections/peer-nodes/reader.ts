@@ -11,7 +11,7 @@ export type { NodeResource, OperatedNode } from './resource.js';
 /** The node that asks for its peers: by its id, or by its address in canonical spelling. */
 export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
-/** All nodes in order of id. The array is the same until a node changes, if the store detects changes. */
+/** All nodes in order of id. The array is the same until a node changes. */
 export interface ListedNodes {
   readonly nodes: readonly ViewDocument<NodeDocument>[];
   readonly checks: NodeChecks;
@@ -46,6 +46,7 @@ export function makeNodeReader({
 }): NodeReader {
   const nodes = views.of(peerNodesProjection);
   let cached: { readonly token: string; readonly items: Promise<ListedNodes['nodes']> } | null = null;
+  let newest: ListedNodes['nodes'] = [];
 
   return {
     find: async (nodeId) => {
@@ -100,9 +101,21 @@ export function makeNodeReader({
       const last = items.at(-1);
       const page = await nodes.find({ limit: pageSize, ...(last === undefined ? {} : { after: last.id }) });
       items.push(...page);
-      if (page.length < pageSize) return items;
+      if (page.length < pageSize) break;
     }
+    if (!areSame(items, newest)) newest = items;
+    return newest;
   }
+}
+
+function areSame(nodes: ListedNodes['nodes'], others: ListedNodes['nodes']): boolean {
+  return (
+    nodes.length === others.length &&
+    nodes.every(({ id, revision }, place) => {
+      const other = others[place];
+      return other?.id === id && other.revision === revision;
+    })
+  );
 }
 
 /** A token that changes each second. */

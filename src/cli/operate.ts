@@ -3,6 +3,7 @@ import type { ControlReply } from '../control/protocol.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
 import { type Ask, withOperator } from './operator.js';
+import { sentenceAbout } from './sentences.js';
 import { asText } from './text.js';
 
 export type OperationInput = Readonly<Record<string, JsonValue>>;
@@ -27,7 +28,15 @@ export function operate(
   input: OperationInput,
   options: { readonly answerMsMax?: number; readonly say?: Say } = {},
 ): Promise<void> {
-  return operateWith((ask) => ask({ operation, input }, options.answerMsMax), options.say);
+  return operateWith(
+    (ask) => ask({ operation, input }, options.answerMsMax),
+    options.say ?? sayOf(operation),
+  );
+}
+
+/** Returns the function that writes the result of an operation: a sentence where one tells it, otherwise fields and tables. */
+export function sayOf(operation: string): Say {
+  return (result, columns) => sentenceAbout(operation, result) ?? asText(result, columns);
 }
 
 /** Runs work that asks for several operations, and prints its last reply. @param say by default `asText` */

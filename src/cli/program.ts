@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { readConfig } from '../config.js';
 import { version } from '../version.js';
 import { addAuditCommands } from './audit-commands.js';
+import { addCompletionCommand } from './completion-command.js';
 import { addBackupCommands } from './backup-commands.js';
 import { addNodeCommands } from './node-commands.js';
 import { exitCodes } from './exit-codes.js';
@@ -9,6 +10,7 @@ import { isExplained } from './explained.js';
 import { initKeys } from './init-keys.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
 import { rewrapAll } from './rewrap.js';
+import { addProjectionCommands } from './projection-commands.js';
 import { addPaymentCommands } from './payment-commands.js';
 import { addStatusCommand } from './status-command.js';
 import { addUserCommands } from './user-commands.js';
@@ -24,6 +26,16 @@ export const program = new Command('stowage')
   .version(version)
   .option('--json', 'print JSON in place of text, errors too')
   .configureHelp({ showGlobalOptions: true })
+  .configureOutput({
+    // The parser reports a mistake before it has read all options.
+    outputError: (text, write) => {
+      if (!process.argv.includes('--json')) {
+        write(text);
+        return;
+      }
+      write(`${JSON.stringify({ code: 'usage', message: text.replace(/^error: /, '').trim() })}\n`);
+    },
+  })
   // Errors of usage are thrown, and cli.ts chooses their exit code. Each command below inherits this.
   .exitOverride()
   .hook('preAction', (root) => {
@@ -78,19 +90,7 @@ addPaymentCommands(program, parseInteger);
 
 addWebhookCommands(program, parseInteger);
 
-const projection = program.command('projection').description('read models');
-projection
-  .command('list')
-  .description('every view with its generations and how far it is')
-  .action(() => operate('projection list', {}));
-projection
-  .command('rebuild <name>')
-  .description('build a view again beside the live one, and switch to it when it has caught up')
-  .action((name: string) => operate('projection rebuild', { name }));
-projection
-  .command('prune')
-  .description('drop the views that only other releases use; no process of another release may run')
-  .action(() => operate('projection prune', {}));
+addProjectionCommands(program, parseInteger);
 
 addBackupCommands(program, printResult);
 addAuditCommands(program);
@@ -129,6 +129,8 @@ keys
   .command('rewrap')
   .description('wrap every data key with the active master key; may be repeated at any time')
   .action(() => operateWith(rewrapAll));
+
+addCompletionCommand(program);
 
 function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');

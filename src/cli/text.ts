@@ -13,7 +13,21 @@ export function asText(result: JsonValue, columns: number): string {
 
 function linesOf(value: JsonValue, columns: number): readonly string[] {
   if (isList(value)) return listLines(value, columns);
+  if (isPage(value)) return pageLines(value, columns);
   return isRow(value) ? fieldLines(value, columns) : [scalar(value)];
+}
+
+type ListPage = Row & { readonly items: readonly JsonValue[] };
+
+/** Returns whether the value is a list of entries with the cursor of the next page, if any. */
+function isPage(value: JsonValue): value is ListPage {
+  if (!isRow(value) || !isList(value['items'] ?? null)) return false;
+  return Object.keys(value).every((name) => name === 'items' || name === 'next_cursor');
+}
+
+function pageLines({ items, next_cursor: next }: ListPage, columns: number): readonly string[] {
+  const more = typeof next === 'string' ? ['', `There are more: --cursor ${printable(next)}`] : [];
+  return [...listLines(items, columns), ...more];
 }
 
 function listLines(list: readonly JsonValue[], columns: number): readonly string[] {

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { ControlReply } from '../control/protocol.js';
+import { unlessConfirmed } from './confirm.js';
 import { operate, operateWith } from './operate.js';
 import type { Ask } from './operator.js';
 
@@ -65,26 +65,12 @@ async function erase(account: string, yes: boolean, ask: Ask): Promise<ControlRe
   const shown = await ask({ operation: 'user show', input: { account } });
   if (!shown.ok) return shown;
   const { id, email, projects } = shownAccount.parse(shown.result);
-  const refusal = yes ? null : await unlessConfirmed(`${email} (${id}), with ${projects.length} projects`);
+  const what = `${email} (${id}), with ${projects.length} projects`;
+  const texts = {
+    question: `Erase ${what} for good?`,
+    does: `erases ${what} for good`,
+    nothing: 'nothing was erased',
+  };
+  const refusal = yes ? null : await unlessConfirmed(texts);
   return refusal ?? ask({ operation: 'user erase', input: { user_id: id } });
-}
-
-/** Asks at the terminal. Returns null where the answer is yes. */
-async function unlessConfirmed(what: string): Promise<ControlReply | null> {
-  if (!process.stdin.isTTY) {
-    return {
-      ok: false,
-      code: 'invalid_request',
-      message: `this erases ${what} for good; confirm it by --yes`,
-    };
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await terminal.question(`Erase ${what} for good? Type yes: `);
-    return answer.trim().toLowerCase() === 'yes'
-      ? null
-      : { ok: false, code: 'not_confirmed', message: 'nothing was erased' };
-  } finally {
-    terminal.close();
-  }
 }

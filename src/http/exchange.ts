@@ -11,7 +11,7 @@ import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from '
 import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { reservePlaces } from './limits.js';
-import { finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
+import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from './turns.js';
@@ -67,7 +67,7 @@ export function makeExchange<
     ctx.state.actor = grant.caller.actor;
 
     // 3. Content type 415, then body, query and headers 400.
-    const content = noBody?.success === true ? null : contentOf(ctx, received);
+    const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const query = readQuery(ctx.querystring);
     const body = noBody?.success === true ? noBody.data : validate(request.body, content);
     const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
@@ -82,10 +82,16 @@ export function makeExchange<
 
     // 5. The work itself: 409, 412, 503.
     const { actor } = grant.caller;
-    const work = async (identity: CommandIdentity): Promise<FinishedReply> => {
-      // Added properties come before the spread: after it, each costs the engine several times as much.
-      const ids = { causationId: requestId, correlationId: requestId };
-      const command = { ...ids, actor, request: tracked, ...identity };
+    const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
+      // One literal: a second spread, or a spread before other properties, costs the engine some 10 µs.
+      const command = {
+        causationId: requestId,
+        correlationId: requestId,
+        actor,
+        request: tracked,
+        commandId,
+        time,
+      };
       const userAgent = userAgentOf(ctx.req);
       const acceptLanguage = ctx.req.headers['accept-language'];
       const given = {
@@ -109,7 +115,7 @@ export function makeExchange<
         time,
         earliest: key === undefined ? time : new Date(time.getTime() - idempotencyKeyMs),
       });
-      if (key === undefined) return work({ commandId: shell.newId(), time: shell.clock.now() });
+      if (key === undefined) return work({ commandId: shell.newId(), time });
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,
         `${spec.method} ${ctx.path}`,
@@ -159,7 +165,7 @@ async function settled(answer: Answer, settle: (status: number) => void): Promis
 }
 
 /** An empty body counts as an object without fields, so a route without required fields accepts it. */
-function contentOf(ctx: RouterContext<HttpState>, received: ReceivedBody): unknown {
+function requestContentOf(ctx: RouterContext<HttpState>, received: ReceivedBody): unknown {
   checkContentType(ctx, received);
   if (received.kind === 'flawed') throw received.error;
   return received.kind === 'json' ? received.value : {};
@@ -222,11 +228,11 @@ function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
   ctx.body = contentFor(ctx, reply);
 }
 
-/** Returns the content in an encoding that the client accepts, and names the encoding. `content` may be a getter. */
+/** Returns the content in an encoding that the client accepts, and names the encoding. */
 function contentFor(ctx: RouterContext<HttpState>, reply: FinishedReply): string | Buffer {
   const { encoded } = reply;
   const coding = encoded === undefined ? null : acceptedEncoding(ctx.req.headers['accept-encoding']);
-  if (encoded === undefined || coding === null) return reply.content;
+  if (encoded === undefined || coding === null) return contentOf(reply);
   ctx.set('Content-Encoding', coding);
   return encoded()[coding];
 }

@@ -6,7 +6,7 @@ import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
 import { toHttpError } from './error-reply.js';
 import { HttpError } from './http-error.js';
-import type { FinishedReply } from './reply.js';
+import { contentOf, type FinishedReply } from './reply.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */
 export interface CommandIdentity {
@@ -126,7 +126,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       return reply;
     }
     try {
-      const kept = { ...reply, content: reply.content.toString() };
+      const kept = { ...reply, content: contentOf(reply).toString() };
       const sealed = await sealer.seal(record, JSON.stringify(kept));
       await keep(record, held, sealed);
     } catch (error) {

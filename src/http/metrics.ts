@@ -15,10 +15,10 @@ export interface HttpMetrics {
   failed(error: unknown): void;
   /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
   connectionRefused(reason: string): void;
-  /** Shows the open connections of the listener, which counts them when the metrics are read. */
-  showConnections(count: () => Promise<number>): void;
   /** Counts a request whose agent secret was refused. */
   readonly secretRefused: (reason: SecretRefusal) => void;
+  /** Shows the open connections of the listener, which counts them when the metrics are read. */
+  showConnections(count: () => Promise<number>): void;
 }
 
 export type SecretRefusal = 'missing' | 'wrong' | 'not_configured';

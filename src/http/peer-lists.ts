@@ -64,10 +64,7 @@ export function makePeerLists({
       ('nodeId' in peerOf ? current.byId.get(peerOf.nodeId) : current.byAddress.get(peerOf.address)) ?? none;
     return {
       tag: tagOf(current, leftOut),
-      // A reply 304 needs no bytes.
-      get bytes() {
-        return without(leftOut, versionOf(listed));
-      },
+      bytes: () => without(leftOut, versionOf(listed)),
     };
   };
 

@@ -20,8 +20,8 @@ export interface EncodedBody {
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
-  /** The UTF-8 bytes, encoded once and not for every request. It may be a getter. */
-  readonly bytes: Buffer;
+  /** The UTF-8 bytes, encoded once and not for every request, or what makes them for a reply that sends them. */
+  readonly bytes: Buffer | (() => Buffer);
   /** Returns the compressed forms, for clients that accept one; without it every client gets the plain bytes. */
   readonly encoded?: () => EncodedBody;
   readonly tag: string;
@@ -53,7 +53,8 @@ export type Reply<Replies extends ReplySpecs> = {
 /** The reply that is sent, and that an idempotency claim stores. */
 export interface FinishedReply {
   readonly status: number;
-  readonly content: string | Buffer;
+  /** A function where a reply 304 would not need the bytes. A getter would cost each reply more than a microsecond. */
+  readonly content: string | Buffer | (() => Buffer);
   /** See `PreparedBody`. */
   readonly encoded?: () => EncodedBody;
   /** Names in lower case. */
@@ -84,16 +85,9 @@ export function finishReply(
       headers['content-language'] = language;
       headers['vary'] = 'Accept-Language';
     }
-    const { prepared, status } = reply;
-    return {
-      status,
-      ...(prepared.encoded === undefined ? {} : { encoded: prepared.encoded }),
-      // A reply 304 never asks for the bytes, which some bodies make only then.
-      get content() {
-        return prepared.bytes;
-      },
-      headers,
-    };
+    const { bytes, encoded } = reply.prepared;
+    const plain = { status: reply.status, content: bytes, headers };
+    return encoded === undefined ? plain : { ...plain, encoded };
   }
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
@@ -103,6 +97,11 @@ export function finishReply(
   if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
   if (reply.location !== undefined) headers['location'] = reply.location;
   return { status: reply.status, content, headers };
+}
+
+/** Returns the content of a reply that is sent or stored. */
+export function contentOf({ content }: Pick<FinishedReply, 'content'>): string | Buffer {
+  return typeof content === 'function' ? content() : content;
 }
 
 /** Sets headers on the Node response. Koa's way takes three calls a header, on every request. */

@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
-import type { ProbeTarget } from './target.js';
+import type { NodeProbe } from './target.js';
 
 /**
  * Asks a node at an address once. Resolves with whether it has answered as it should, after its connection has closed. An
@@ -18,7 +18,7 @@ export const probeMs = 3_000;
  * no secret and believes nothing but the status (docs/design.md#prober).
  */
 export function makeProbe(
-  target: ProbeTarget,
+  target: NodeProbe,
   { timeMs = probeMs }: { readonly timeMs?: number } = {},
 ): Probe {
   return (address, signal) =>
@@ -48,7 +48,7 @@ export function makeProbe(
 }
 
 /** Connects to the node. `onVerdict` is called at most once, and never before the function returns. */
-function open(target: ProbeTarget, host: string, onVerdict: (ok: boolean) => void): Socket | ClientRequest {
+function open(target: NodeProbe, host: string, onVerdict: (ok: boolean) => void): Socket | ClientRequest {
   const { scheme, port } = target;
   if (scheme === 'tcp') {
     return connect({ host, port }, () => {

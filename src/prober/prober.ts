@@ -23,7 +23,7 @@ interface ProberDeps {
   readonly nodes: Pick<NodeReader, 'listed'>;
   readonly reportNodeCheck: ReportNodeCheck;
   readonly probe: Probe;
-  readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding'>;
+  readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding' | 'reports'>;
   readonly clock: Clock;
   readonly newContext: () => CommandContext;
   /** Receives the first error of each series of results that were not counted, or of lists that were not read. */

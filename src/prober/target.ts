@@ -1,5 +1,5 @@
 /** How the prober asks each node: by a connection, or by `GET` of a path. The host is the address of the node. */
-export type ProbeTarget =
+export type NodeProbe =
   | { readonly scheme: 'tcp'; readonly port: number }
   | { readonly scheme: 'http' | 'https'; readonly port: number; readonly path: string };
 
@@ -8,7 +8,7 @@ export const probeTargetForms =
   'must be tcp:<port>, http:<port>/<path> or https:<port>/<path>, for example tcp:443';
 
 /** Parses `NODE_PROBER` (docs/design.md#prober). Returns null for a text of another form, or a port outside 1 to 65535. */
-export function parseProbeTarget(text: string): ProbeTarget | null {
+export function parseProbeTarget(text: string): NodeProbe | null {
   // A path is what Node sends as it is: visible characters of ASCII, and no fragment (RFC 9112, 3.2.1).
   const [, scheme, digits, path] = /^(tcp|https?):(\d{1,5})(\/[!"$-~]*)?$/.exec(text) ?? [];
   const port = Number(digits);

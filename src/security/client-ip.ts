@@ -61,7 +61,8 @@ export interface IpBucket {
 
 /** Returns the buckets of an address. IPv6 counts by /64, and by /48 with ten times the limit. */
 export function ipBuckets(ip: string): readonly IpBucket[] {
-  const address = parseAddress(ip);
+  // Every request of an agent asks for its buckets, and most addresses are IPv4.
+  const address = ip.includes(':') ? parseAddress(ip) : null;
   if (address === null || address instanceof ipaddr.IPv4) return [{ key: ip, factor: 1 }];
   const network = (bits: number) => `${networkOf(address, bits)}/${bits}`;
   return [

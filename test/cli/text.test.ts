@@ -9,15 +9,16 @@ test('A list that fits is a table, and a wider one is one block an entry', (t) =
     ],
     next_cursor: null,
   };
+  t.is(asText(list, 80), ['name    weight  note', 'edge-1  100     -', 'e       -       -'].join('\n'));
+  t.is(asText(list, 12), ['name: edge-1', 'weight: 100', '', 'name: e', 'note: -'].join('\n'));
   t.is(
-    asText(list, 80),
-    ['items:', '  name    weight  note', '  edge-1  100     -', '  e       -       -', 'next_cursor: -'].join(
-      '\n',
-    ),
+    asText({ items: [], next_cursor: 'abc' }, 80),
+    ['(none)', '', 'There are more: --cursor abc'].join('\n'),
   );
   t.is(
-    asText(list, 12),
-    ['items:', '  name: edge-1', '  weight: 100', '', '  name: e', '  note: -', 'next_cursor: -'].join('\n'),
+    asText({ head: '5', items: [{ name: 'a' }] }, 80),
+    ['head: 5', 'items:', '  name', '  a'].join('\n'),
+    'another field keeps the name of the list',
   );
   t.is(asText([], 80), '(none)');
   t.is(asText({ held_by: ['operator', 'order'] }, 80), 'held_by: operator, order');

@@ -6,7 +6,7 @@ import { addNodes, watchProbes } from '../support/servers/watch-probes.js';
 
 test('A served process on embedded stores probes each of 1,000 nodes once in 10 s and makes them healthy', async (t) => {
   t.timeout(300_000);
-  const nodes = await startProbedNodes(400);
+  const nodes = await startProbedNodes(250);
   t.teardown(nodes.close);
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());

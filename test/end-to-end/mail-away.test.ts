@@ -17,7 +17,14 @@ const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (pro
       proxy.refusing = false;
     },
   ],
-  'accepts connections and says nothing': [(proxy) => { proxy.freeze(); }, (proxy) => { proxy.thaw(); }],
+  'accepts connections and says nothing': [
+    (proxy) => {
+      proxy.freeze();
+    },
+    (proxy) => {
+      proxy.thaw();
+    },
+  ],
 };
 
 for (const [what, [leave, comeBack]] of Object.entries(outages)) {

@@ -24,9 +24,14 @@ async function leftIn(directory: string): Promise<readonly string[]> {
   return names.filter((name) => name.includes('gone'));
 }
 
-test('The command prunes and prints what it dropped', async (t) => {
+test('The command asks, prunes and prints what it dropped', async (t) => {
   const directory = await given(t);
-  const { code, stdout } = await runCli(directory, ['projection', 'prune', '--json']);
+  // Without a terminal and without --yes it changes nothing
+  const refused = await runCli(directory, ['projection', 'prune']);
+  t.is(refused.code, 2);
+  t.regex(refused.stderr, /gone@7\.1, generations\/gone@7; confirm it by --yes/);
+  t.deepEqual(await leftIn(directory), ['gone@7.1', 'generations/gone@7']);
+  const { code, stdout } = await runCli(directory, ['projection', 'prune', '--yes', '--json']);
   t.is(code, 0);
   t.deepEqual(JSON.parse(stdout), {
     dropped_collections: ['gone@7.1'],

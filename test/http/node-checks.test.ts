@@ -161,7 +161,7 @@ test('A reply 304 does not ask for the bytes of a body that is made late', async
       status: 200,
       prepared: {
         tag: 'W/"one"',
-        get bytes() {
+        bytes: () => {
           asked += 1;
           return Buffer.from('{}');
         },

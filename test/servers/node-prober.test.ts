@@ -15,7 +15,7 @@ if (mongoDbUrl === undefined) {
     const { url } = await makeTestDatabase(t);
     const log = await startEventStoreDbServer();
     t.teardown(() => log.close());
-    const nodes = await startProbedNodes(400);
+    const nodes = await startProbedNodes(250);
     t.teardown(nodes.close);
     const services = [];
     for (let index = 0; index < 3; index += 1) {

@@ -1,3 +1,4 @@
+import { acknowledgedOk, type PaymentProvider } from '../../integrations/payments/payment-provider.js';
 import type { Deps } from '../deps.js';
 import { makeCancelOrder } from './cancel-order.js';
 import { makeDismissUnmatched } from './dismiss-unmatched.js';
@@ -7,6 +8,8 @@ import { type CallbackNotices, makeReceivePaymentCallback } from './receive-paym
 import { makeFindPayments } from './find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './pay-order.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
+import { makeReconcileDaily } from './reconcile-daily.js';
+import { type AcceptReport, makeReconcilePayments } from './reconcile-payments.js';
 import { makeRecordPayment } from './record-payment.js';
 import { makeRefundOrder } from './refund-order.js';
 import { makeResolvePayment } from './resolve-payment.js';
@@ -16,6 +19,7 @@ import { makeCheckOrder, makePlaceOrder } from './place-order.js';
 export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
+  const reconcilePayments = makeReconcilePayments({ ...deps, acceptReport });
   return {
     settlePayment,
     resolvePayment,
@@ -29,7 +33,27 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
     refundOrder: makeRefundOrder(deps),
+    reconcilePayments,
+    reconcileDaily: makeReconcileDaily({ ...deps, reconcilePayments }),
     fulfilOrder: makeFulfilOrder(deps),
     cancelOrder: makeCancelOrder(deps),
   };
+
+  /** The path of callbacks, for a report that is verified already. */
+  async function acceptReport(...[name, report, context]: Parameters<AcceptReport>): Promise<void> {
+    const provider: PaymentProvider = {
+      verify: () => Promise.resolve({ kind: 'verified', callback: report }),
+      acknowledgement: acknowledgedOk,
+    };
+    const paymentProviders = new Map([[name, provider]]);
+    const receive = makeReceivePaymentCallback({ ...deps, settlePayment, paymentProviders });
+    const callback = {
+      method: 'POST',
+      headers: {},
+      body: Buffer.alloc(0),
+      query: '',
+      receivedAt: context.time,
+    } as const;
+    await receive({ name, callback }, context);
+  }
 }

@@ -22,6 +22,10 @@ export function taskPart(name: string): string {
   return `${tasks}${name}`;
 }
 
+export function isViewPart(part: string): boolean {
+  return part.startsWith(views);
+}
+
 export function isReactionPart(part: string): boolean {
   return part.startsWith(reactions);
 }

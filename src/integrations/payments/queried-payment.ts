@@ -13,3 +13,7 @@ export interface QueryingMaker extends PaymentMaker {
   /** @throws PlatformError */
   query(orderNumber: string): Promise<QueriedPayment>;
 }
+
+export function canBeQueried(maker: PaymentMaker): maker is QueryingMaker {
+  return 'query' in maker;
+}

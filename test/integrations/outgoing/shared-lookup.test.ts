@@ -23,7 +23,7 @@ function givenLookups() {
   return { ask, asked, end };
 }
 
-test('Given a look-up that hangs, when its host is asked for again, then one look-up runs and other hosts get theirs', async (t) => {
+test('A host whose look-up hangs has one running look-up, and other hosts get their addresses', async (t) => {
   const { ask, asked, end } = givenLookups();
   const waiting = [ask('hangs.example'), ask('hangs.example'), ask('hangs.example')];
   const other = ask('other.example');
@@ -34,7 +34,7 @@ test('Given a look-up that hangs, when its host is asked for again, then one loo
   t.deepEqual(await Promise.all(waiting), [[address], [address], [address]]);
 });
 
-test('Given an ended look-up, when its host is asked for again, then a new look-up runs: an answer is never kept', async (t) => {
+test('The answer of a look-up is not kept: the next request looks up again', async (t) => {
   const { ask, asked, end } = givenLookups();
   const first = ask('name.example');
   end('name.example', new Error('no answer'));

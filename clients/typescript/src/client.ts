@@ -1,0 +1,78 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './document.js';
+import { must } from './errors.js';
+import { idempotentPaths } from './idempotent-paths.js';
+import { defaultRetry, makeRetry, type RetryOptions, type Send } from './retry.js';
+import { makeSession, type Session, type Tokens } from './session.js';
+
+/** Every call of the OpenAPI document, typed: `api.GET('/api/v1/projects', …)`. */
+export type StowageApi = Client<paths, 'application/json'>;
+
+export interface StowageClientOptions {
+  /** The address of the service without a path. */
+  readonly url: string;
+  /** The tokens of an earlier run of the program. */
+  readonly tokens?: Tokens | null;
+  /** Receives each new pair of tokens, and null at the end of the session. */
+  readonly onTokens?: (tokens: Tokens | null) => void;
+  /** A project's API key, in place of a session. */
+  readonly apiKey?: string;
+  readonly retry?: Partial<RetryOptions>;
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface StowageClient extends Pick<Session, 'tokens'> {
+  readonly api: StowageApi;
+  /** @throws StowageError, for example `email_taken` */
+  register(account: {
+    readonly email: string;
+    readonly password: string;
+    readonly nickname?: string;
+  }): Promise<Tokens>;
+  /** @throws StowageError, for example `invalid_credentials` */
+  signIn(account: { readonly email: string; readonly password: string }): Promise<Tokens>;
+  /** Ends the session at the service and here. */
+  signOut(): Promise<void>;
+}
+
+/** Makes a client. It sends requests again when that is safe, and gets new tokens when the access token has expired. */
+export function makeStowageClient(options: StowageClientOptions): StowageClient {
+  const { url, tokens = null, onTokens = () => undefined, apiKey, retry } = options;
+  const fetch = options.fetch ?? globalThis.fetch;
+  const plain: Send = (request) => fetch(request);
+  const send = makeRetry(plain, { ...defaultRetry, ...retry });
+  const session = makeSession({ url, send, onTokens });
+  if (tokens !== null) session.use(tokens);
+
+  const api = createClient<paths>({ baseUrl: url, fetch: apiKey === undefined ? session.send : send });
+  api.use({
+    onRequest: ({ request, schemaPath }) => {
+      if (apiKey !== undefined) request.headers.set('x-api-key', apiKey);
+      const takesKey = request.method === 'POST' && idempotentPaths.has(schemaPath);
+      if (takesKey && !request.headers.has('idempotency-key')) {
+        request.headers.set('idempotency-key', crypto.randomUUID());
+      }
+      return request;
+    },
+  });
+
+  return {
+    api,
+    tokens: session.tokens,
+    register: async (body) => {
+      const { data } = await must(api.POST('/api/v1/auth/register', { body }));
+      session.use(data.tokens);
+      return data.tokens;
+    },
+    signIn: async (body) => {
+      const { data } = await must(api.POST('/api/v1/auth/login', { body }));
+      session.use(data.tokens);
+      return data.tokens;
+    },
+    signOut: async () => {
+      await must(api.POST('/api/v1/auth/logout', { body: {} }));
+      session.use(null);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { StowageApi } from './client.js';
+import type { components } from './document.js';
+import { must } from './errors.js';
+import { putBytes } from './put-bytes.js';
+import { sleep } from './retry.js';
+
+type Upload = components['schemas']['MultipartUpload'];
+type Part = Upload['parts'][number];
+type Asset = components['schemas']['Asset'];
+
+/** The asset that the file belongs to. Its `size` is the size of the file. */
+export interface UploadTarget {
+  readonly projectId: string;
+  readonly assetId: string;
+}
+
+export interface UploadOptions {
+  /** Receives the bytes that the bucket has, and the size of the file. */
+  readonly onProgress?: (sent: number, size: number) => void;
+  readonly signal?: AbortSignal;
+  /** How many parts are sent at once; 3 by default. */
+  readonly atOnce?: number;
+  /** How often a part is sent at most; 5 by default. */
+  readonly triesMax?: number;
+}
+
+/**
+ * Uploads the file of an asset in parts, and goes on where an earlier attempt for the same asset ended: call it again with the
+ * same file after a reload or a lost network (docs/storages.md#uploads-in-parts). Returns the asset.
+ * @throws StowageError for a refusal of the service; Error when the bucket refuses a part; the reason of the signal
+ */
+export async function uploadFile(
+  api: StowageApi,
+  target: UploadTarget,
+  file: Blob,
+  {
+    onProgress = () => undefined,
+    signal = new AbortController().signal,
+    atOnce = 3,
+    triesMax = 5,
+  }: UploadOptions = {},
+): Promise<Asset> {
+  const path = { ...target };
+  const first = await must(
+    api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads', { params: { path }, body: {}, signal }),
+  );
+  const uploadPath = { ...path, uploadId: first.id };
+  const sent = new Map<number, number>();
+  const report = (part: Part, bytes: number): void => {
+    sent.set(part.part_number, bytes);
+    onProgress(
+      [...sent.values()].reduce((sum, one) => sum + one, 0),
+      file.size,
+    );
+  };
+
+  for (let page: Upload | null = first; page !== null; page = await after(page)) {
+    const waiting = page.parts.filter(({ url }) => url !== null);
+    for (const part of page.parts) if (part.url === null) report(part, part.size);
+    const work = async (): Promise<void> => {
+      for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) await putPart(part);
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+  }
+  return must(
+    api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads/{uploadId}/complete', {
+      ...{ params: { path: uploadPath }, body: {}, signal },
+    }),
+  );
+
+  async function after({ next_after }: Upload): Promise<Upload | null> {
+    return next_after === null ? null : readParts({ after: next_after });
+  }
+
+  function readParts(query: { after: number; limit?: number }): Promise<Upload> {
+    const params = { path: uploadPath, query };
+    return must(
+      api.GET('/api/v1/projects/{projectId}/assets/{assetId}/uploads/{uploadId}', { params, signal }),
+    );
+  }
+
+  async function putPart(part: Part): Promise<void> {
+    const from = (part.part_number - 1) * first.part_size;
+    const bytes = file.slice(from, from + part.size);
+    let { url } = part;
+    for (let tries = 1; url !== null; tries += 1) {
+      const failure = await putBytes(url, bytes, {
+        signal,
+        onProgress: (count) => {
+          report(part, count);
+        },
+      });
+      if (failure === null) break;
+      signal.throwIfAborted();
+      if (tries >= triesMax) throw new Error(`part ${part.part_number} was not stored: ${failure}`);
+      report(part, 0);
+      await sleep(250 * 2 ** tries, signal);
+      // The URL may have expired, and the part may have arrived although its reply was lost.
+      url = (await readParts({ after: part.part_number - 1, limit: 1 })).parts[0]?.url ?? null;
+    }
+    report(part, part.size);
+  }
+}

@@ -1,0 +1,77 @@
+/* global AbortSignal, fetch */
+// Writes the types of the TypeScript client from the OpenAPI document of the built service. The results are not committed, so
+// they are never stale: each build makes them again when the service has changed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { clearTimeout, setTimeout } from 'node:timers';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+
+const root = join(import.meta.dirname, '..');
+const target = join(root, 'clients', 'typescript', 'src');
+const types = join(target, 'document.ts');
+const stampFile = join(root, 'dist', 'client-types.digest');
+const startMsMax = 120_000;
+
+const stamp = digestOfSources();
+const isCurrent = existsSync(types) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+if (!isCurrent) {
+  await make();
+  writeFileSync(stampFile, stamp);
+}
+
+/** Digests the compiled files that make the document: routes, resources and the schemas of the domain. */
+function digestOfSources() {
+  const digest = createHash('sha256');
+  for (const folder of ['src/http', 'src/domain', 'projections']) {
+    for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
+      if (name.endsWith('.js')) digest.update(name).update(readFileSync(join(root, 'dist', folder, name)));
+    }
+  }
+  return digest.digest('hex');
+}
+
+async function make() {
+  const document = await readDocument();
+  const idempotent = Object.entries(document.paths)
+    .filter(([, { post }]) => JSON.stringify(post?.parameters ?? []).includes('parameters/Idempotency-Key'))
+    .map(([path]) => `  '${path}',`);
+  if (idempotent.length === 0) throw new Error('the document has no call with an Idempotency-Key');
+  writeFileSync(
+    join(target, 'idempotent-paths.ts'),
+    `/** The paths whose POST takes an \`Idempotency-Key\`. */\nexport const idempotentPaths: ReadonlySet<string> = new Set([\n${idempotent.join('\n')}\n]);\n`,
+  );
+  writeFileSync(types, astToString(await openapiTypescript(document)));
+  console.log(`clients/typescript/src/document.ts: ${Object.keys(document.paths).length} paths`);
+}
+
+/** Returns the document that the service serves. */
+async function readDocument() {
+  const directory = mkdtempSync(join(tmpdir(), 'stowage-types-'));
+  const service = spawn(process.execPath, [join(root, 'dist', 'src', 'cli.js'), 'serve'], {
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory, SMTP_URL: 'log:' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise((resolve) => service.once('exit', resolve));
+  const timer = setTimeout(() => service.kill('SIGKILL'), startMsMax);
+  try {
+    const url = await new Promise((resolve, reject) => {
+      createInterface({ input: service.stderr }).on('line', (line) => {
+        const found = /Stowage listens on (\S+)/.exec(line)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      service.once('exit', () => reject(new Error('the service ended before it listened')));
+    });
+    const reply = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(startMsMax) });
+    if (!reply.ok) throw new Error(`/openapi.json answered ${reply.status}`);
+    return await reply.json();
+  } finally {
+    clearTimeout(timer);
+    service.kill('SIGTERM');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

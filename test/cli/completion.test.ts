@@ -1,0 +1,61 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { makeDataDirectory, runCli } from '../support/servers/service-process.js';
+
+const run = promisify(execFile);
+
+/** Returns whether the machine has the shell. */
+function has(shell: string): boolean {
+  return spawnSync(shell, ['-c', 'exit 0']).status === 0;
+}
+
+async function scriptOf(shell: string): Promise<string> {
+  const directory = await makeDataDirectory();
+  try {
+    const { code, stdout, stderr } = await runCli(directory.path, ['completion', shell]);
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
+  } finally {
+    await directory.remove();
+  }
+}
+
+test('Bash completes commands, and the options of the command that is typed', async (t) => {
+  if (!has('bash')) {
+    t.pass('no bash on this machine');
+    return;
+  }
+  const script = await scriptOf('bash');
+  const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const set = `COMP_WORDS=(stowage "$@"); COMP_CWORD=${words.length}; _stowage; printf '%s\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run('bash', ['-c', `${script}\n${set}`, 'bash', ...words]);
+    return stdout.trim().split('\n');
+  };
+  t.deepEqual(await complete('comp'), ['completion']);
+  t.deepEqual(await complete('node', 'd'), ['drain']);
+  t.deepEqual(await complete('projection', 'rebuild', 'users', '--w'), ['--wait']);
+  t.true((await complete('user', '')).includes('sign-out'));
+  t.true((await complete('user', 'list', '--')).includes('--json'));
+});
+
+for (const shell of ['zsh', 'fish']) {
+  test(`The script for ${shell} is one that ${shell} can read`, async (t) => {
+    const script = await scriptOf(shell);
+    t.regex(script, /" user" *\)|case " user"/);
+    if (!has(shell)) {
+      t.log(`no ${shell} on this machine; its parser has not read the script`);
+      return;
+    }
+    const { status, stderr } = spawnSync(shell, ['-n', '-c', script], { encoding: 'utf8' });
+    t.is(status, 0, stderr);
+  });
+}
+
+test('Another shell is a wrong usage, which --json reports as JSON', async (t) => {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const { code, stderr } = await runCli(directory.path, ['completion', 'tcsh', '--json']);
+  t.is(code, 2);
+  t.is((JSON.parse(stderr) as { code: string }).code, 'usage');
+});
