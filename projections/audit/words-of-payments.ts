@@ -66,6 +66,13 @@ export const checkoutWords: Phrases<CheckoutEvent> = {
   PaymentMade: ({ provider, kind, reference, expires_at }, id) =>
     `recorded a payment (${kind}) that ${provider} made for order ${id}, to be paid until ${expires_at}` +
     `${reference === null ? '' : ` (${inQuotes(reference)})`}; its address is sealed`,
+  RefundAsked: ({ refund, provider, transaction_id, amount, currency }, id) =>
+    `decided refund ${refund} of ${moneyInWords(amount, currency)} for order ${id} at ${provider} ` +
+    `(${transactionInWords(transaction_id)}); the note is sealed`,
+  RefundAccepted: ({ refund, refund_id }, id) =>
+    `recorded that the platform took on refund ${refund} of order ${id} (${inQuotes(refund_id)})`,
+  RefundRefused: ({ refund, code }, id) =>
+    `recorded that the platform refused refund ${refund} of order ${id}${code === null ? '' : ` (${inQuotes(code)})`}`,
 };
 
 /** The events of a callback of a payment platform. */

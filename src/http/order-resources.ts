@@ -61,6 +61,18 @@ export const orderPaymentWay = z
   })
   .meta({ id: 'OrderPayment' });
 
+/** A refund that the platform took on. */
+export const orderRefund = z
+  .strictObject({
+    id: entityId,
+    order_id: entityId,
+    transaction_id: z.string(),
+    refund_id: z.string().meta({ description: 'The platform’s id, which its callback names.' }),
+    amount: z.int().meta({ description: 'Minor units.' }),
+    currency: currencyCode,
+  })
+  .meta({ id: 'OrderRefund' });
+
 /** The outcome of a payment that an operator decided on. */
 export const paymentResolution = z
   .strictObject({

@@ -99,6 +99,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   order_limit_reached: 'conflict',
   plan_not_available: 'invalid_request',
   record_contradicts: 'conflict',
+  refund_not_possible: 'conflict',
   review_not_open: 'conflict',
   review_resolved: 'conflict',
   review_not_applicable: 'conflict',

@@ -175,6 +175,7 @@ test('The document describes every route and has no dangling reference', async (
     '/api/v1/orders/{orderId}',
     '/api/v1/orders/{orderId}/cancel',
     '/api/v1/orders/{orderId}/pay',
+    '/api/v1/orders/{orderId}/refund',
     '/api/v1/payment/webhooks/{provider}',
     '/api/v1/plans',
     '/api/v1/projects',

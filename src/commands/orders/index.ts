@@ -12,6 +12,7 @@ import { makePassOnCallback } from './pass-on-callback.js';
 import { makeReconcileDaily } from './reconcile-daily.js';
 import { type AcceptReport, makeReconcilePayments } from './reconcile-payments.js';
 import { makeRecordPayment } from './record-payment.js';
+import { makeRefundOrder } from './refund-order.js';
 import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
 import { makeCheckOrder, makePlaceOrder } from './place-order.js';
@@ -34,6 +35,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
+    refundOrder: makeRefundOrder(deps),
     reconcilePayments,
     reconcileDaily: makeReconcileDaily({ ...deps, reconcilePayments }),
     fulfilOrder: makeFulfilOrder(deps),

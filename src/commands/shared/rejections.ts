@@ -1,5 +1,6 @@
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { AssetRejection } from '../../domain/asset/rejections.js';
+import type { CheckoutRejection } from '../../domain/checkout/rejections.js';
 import type { EmailRejection } from '../../domain/email/rejections.js';
 import type { InvalidRequest } from '../../domain/invalid-request.js';
 import type { LoginCodeRejection } from '../../domain/login-code/rejections.js';
@@ -41,6 +42,7 @@ export type Rejection =
   | UseCaseRejection
   | InvalidRequest
   | AssetRejection
+  | CheckoutRejection
   | EmailRejection
   | LoginCodeRejection
   | NodeRejection

@@ -296,6 +296,12 @@ const checkout: Examples<CheckoutEvent> = {
     ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
     ...{ way: secret, way_of: userId },
   },
+  RefundAsked: {
+    ...{ project_id: projectId, refund: changeId, provider: 'stripe', transaction_id: 'tx-1' },
+    ...{ ...money, ...note },
+  },
+  RefundAccepted: { refund: changeId, refund_id: 're-1' },
+  RefundRefused: { refund: changeId, code: 'charge_disputed' },
 };
 
 const email_: Examples<EmailEvent> = {

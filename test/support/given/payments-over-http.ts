@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { callbackIdOf } from '../../../src/domain/payment-ids.js';
+import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
 import { acceptedReports } from './accepted-reports.js';
@@ -11,13 +12,19 @@ interface PlacedReply {
 }
 
 /** Starts a service with the platforms `standard` and `stripe`, an operator with a second factor, and a buyer. */
-export async function givenPayments(t: ExecutionContext) {
+export async function givenPayments(
+  t: ExecutionContext,
+  { paymentMakers }: { readonly paymentMakers?: PaymentMakers } = {},
+) {
   const provider = makeTestPaymentProvider();
   const paymentProviders = new Map([
     ['standard', provider],
     ['stripe', provider],
   ] as const);
-  const service = await startTestService(t, { paymentProviders });
+  const service = await startTestService(t, {
+    paymentProviders,
+    ...(paymentMakers && { paymentMakers }),
+  });
   const operator = await service.signUp('operator');
   await service.verify('operator');
   await service.commands.grantPlatformRole(
