@@ -12,11 +12,11 @@ const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
 const sharedFolds = '^src/domain/([^/]+/status|order/(review|number|unused)|project/open-offers)\\.ts$';
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
-const vocabulary = '^src/domain/[^/]+/(rejections|status|hold-reason|provider|delivery)\\.ts$';
+const vocabulary = '^src/domain/[^/]+/(rejections|status|provider|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */
 const entries = '^src/(main|cli|composition)(\\.ts$|/)';
 /** The schemas of stored events, and the words in them. */
-const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|hold-reason|test-failure|test-warning)\\.ts$';
+const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|test-failure|test-warning)\\.ts$';
 /** Typed queries over the views, their cursors, and the resources that they return. */
 const readers = '^projections/([^/]+/(reader|resource)|readers|paging)\\.ts$';
 

@@ -81,5 +81,17 @@ export default defineConfig(
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable' } },
   },
+  {
+    // The script of the example runs in browsers.
+    files: ['examples/web/app.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['FormData', 'crypto', 'document', 'fetch', 'sessionStorage', 'setTimeout'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
+  },
   prettier,
 );

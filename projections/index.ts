@@ -10,6 +10,7 @@ import { shareDownloadsTally } from './share-accesses/downloads-tally.js';
 import { shareViewsTally } from './share-accesses/views-tally.js';
 import { sharesProjection } from './shares/projection.js';
 import { storageConfigsProjection } from './storage-configs/projection.js';
+import { transactionsProjection } from './transactions/projection.js';
 import { usageTally } from './usage/projection.js';
 import { usersProjection } from './users/projection.js';
 
@@ -25,6 +26,7 @@ export const projections: readonly AnyProjection[] = [
   peerNodesProjection,
   ordersProjection,
   paymentCallbacksProjection,
+  transactionsProjection,
 ];
 
 /** All views: also those whose documents are totals over many streams. */

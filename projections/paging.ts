@@ -3,10 +3,21 @@ import { z } from 'zod';
 /**
  * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`.
  * @param written how the cursor of a place is written
+ * @param options.cursorId names the parameter in the published document, where several lists have it
  */
-export function pageQueryBy(place: z.ZodType<string>, written = /^[A-Za-z0-9_-]{1,256}$/) {
+export function pageQueryBy(
+  place: z.ZodType<string>,
+  written = /^[A-Za-z0-9_-]{1,256}$/,
+  { cursorId }: { readonly cursorId?: string } = {},
+) {
   return z.object({
-    limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'How many at most.' }),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(200)
+      .default(50)
+      .meta({ description: 'How many at most.', param: { id: 'Limit' } }),
     cursor: z
       .string()
       .regex(written)
@@ -17,19 +28,24 @@ export function pageQueryBy(place: z.ZodType<string>, written = /^[A-Za-z0-9_-]{
         return z.NEVER;
       })
       .optional()
-      .meta({ description: '`next_cursor` of the page before.' }),
+      .meta({
+        description: '`next_cursor` of the page before.',
+        ...(cursorId && { param: { id: cursorId } }),
+      }),
   });
 }
 
 /** The query of every list that is ordered by id (docs/design.md#lists-and-times). Base64 makes 48 characters of an id. */
-export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/);
+export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/, { cursorId: 'Cursor' });
 
-/** Makes the reply schema of a list. */
+/** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({
+  const page = z.strictObject({
     items: z.array(item),
     next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
   });
+  const id = z.globalRegistry.get(item)?.id;
+  return id === undefined ? page : page.meta({ id: `${id}Page` });
 }
 
 /**

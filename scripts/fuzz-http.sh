@@ -237,5 +237,21 @@ node -e '
   if (requests === 0) throw new Error("the log contains no request");
   if (wrong.length > 0) throw new Error(`answered 503 at once:\n${[...new Set(wrong)].join("\n")}`);
 ' "$log"
+# To schemathesis every status is documented where `default` is. The log shows whether the shared response has the status too.
+curl --silent --max-time 20 "$url/openapi.json" >"$scratch/openapi.json"
+node -e '
+  const { readFileSync } = require("node:fs");
+  const [log, document] = process.argv.slice(1).map((file) => readFileSync(file, "utf8"));
+  const { paths, components } = JSON.parse(document);
+  const lines = log.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+  const wrong = new Set();
+  for (const { method, route, status } of lines) {
+    if (route === undefined || route === null) continue;
+    const operation = paths[route.replaceAll(/:(\w+)/g, "{$1}")]?.[method === "HEAD" ? "get" : method.toLowerCase()];
+    const isListed = operation?.responses[status] !== undefined || status in components.responses.Usual["x-codes"];
+    if (operation !== undefined && !isListed) wrong.add(`${method} ${route} ${status}`);
+  }
+  if (wrong.size > 0) throw new Error(`undocumented:\n${[...wrong].join("\n")}`);
+' "$log" "$scratch/openapi.json"
 printf '\nready, and no secret in the log\n'
 if [ "$is_whole" = false ]; then exit 76; fi

@@ -10,7 +10,7 @@ import { makeStatusOperations } from './control/operations/status-operations.js'
 import { bringUpProjections } from './composition/projections.js';
 import { bringUpReactions } from './composition/reactions.js';
 import { bringUpWebhooks } from './composition/webhooks.js';
-import { runReviewMail } from './composition/review-mail.js';
+import { runDailyTasks } from './composition/daily-tasks.js';
 import { startSharedTasks } from './composition/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
@@ -226,8 +226,8 @@ async function start(deps: {
     `${config.host}:${config.port} (HOST, PORT)`,
   );
   closers.push(() => server.close());
-  const reviewMail = runReviewMail(services, signal);
-  closers.push(() => reviewMail);
+  const dailyTasks = runDailyTasks(services, signal);
+  closers.push(() => dailyTasks);
   announce(config, server.port, tell);
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const folders = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', '.ci'];
+const folders = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'examples', '.ci'];
 const rootFiles = /^(README\.md|CHANGELOG\.md|\.dependency-cruiser\.cjs|eslint\.config\.js|ava.*\.js)$/;
 const readable = /(\.(ts|js|mjs|cjs|md|py|sh)|^\.ci\/[a-z-]+)$/;
 

@@ -88,7 +88,7 @@ function titleProblem(title: string): string | null {
   return null;
 }
 
-const files = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', '.']
+const files = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'examples', '.']
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: folder !== '.' }).map((file) =>
       join(folder, String(file)).replaceAll('\\', '/'),
@@ -98,7 +98,7 @@ const files = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', '.']
   .filter((file) => !exempt.has(file) && !/^clients\/(.*\/dist\/|.*\/document\.ts$)/.test(file));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const code = files.filter((file) =>
-  /^(src|projections|test|clients)\/.*\.ts$|^scripts\/.*\.mjs$|^[^/]+\.c?js$/.test(file),
+  /^(src|projections|test|clients)\/.*\.ts$|^(scripts|examples)\/.*\.m?js$|^[^/]+\.c?js$/.test(file),
 );
 const documents = files.filter((file) => /\.md$/.test(file));
 

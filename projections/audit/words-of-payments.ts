@@ -66,6 +66,13 @@ export const checkoutWords: Phrases<CheckoutEvent> = {
   PaymentMade: ({ provider, kind, reference, expires_at }, id) =>
     `recorded a payment (${kind}) that ${provider} made for order ${id}, to be paid until ${expires_at}` +
     `${reference === null ? '' : ` (${inQuotes(reference)})`}; its address is sealed`,
+  RefundAsked: ({ refund, provider, transaction_id, amount, currency }, id) =>
+    `decided refund ${refund} of ${moneyInWords(amount, currency)} for order ${id} at ${provider} ` +
+    `(${transactionInWords(transaction_id)}); the note is sealed`,
+  RefundAccepted: ({ refund, refund_id }, id) =>
+    `recorded that the platform took on refund ${refund} of order ${id} (${inQuotes(refund_id)})`,
+  RefundRefused: ({ refund, code }, id) =>
+    `recorded that the platform refused refund ${refund} of order ${id}${code === null ? '' : ` (${inQuotes(code)})`}`,
 };
 
 /** The events of a callback of a payment platform. */
@@ -84,6 +91,16 @@ export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
 
 /** The events of a transaction at a payment platform. */
 export const transactionWords: Phrases<TransactionEvent> = {
+  PaymentReported: ({ key, is_ours, told, order_id, is_excess }, id) =>
+    `accepted report ${key} of transaction ${id}${is_ours ? '' : ', of another account'}` +
+    `${order_id === null ? '' : ` for order ${order_id}`}${is_excess === true ? ', which its transaction has no room for' : ''}: ` +
+    listInWords(told.map(({ fact }) => factInWords(fact))),
+  PaymentConflicted: ({ key }, id) =>
+    `refused report ${key} of transaction ${id}, which came again with other content`,
+  PaymentReportHeld: ({ report }, id) => `held report ${report} of transaction ${id} (order_full)`,
+  PaymentReportResolved: ({ report, action, order_id }, id) =>
+    `decided ${decisions[action]} report ${report} of transaction ${id}` +
+    `${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
   TransactionLinked: ({ order_id }, id) => `linked transaction ${id} to order ${order_id}`,
   CallbackParked: ({ callback }, id) => `parked callback ${callback} until transaction ${id} has an order`,
   CallbackUnparked: ({ callback }, id) =>

@@ -36,6 +36,8 @@ export type OrderDocument = OrderFields & {
   readonly payments: readonly PaymentEntry[];
   /** The last hundred decisions of operators on mismatches. */
   readonly decisions: readonly DecisionEntry[];
+  /** `<event type>/<name of the report>` of the last events that reports and decisions caused. */
+  readonly seen: readonly string[];
   /** The user while the order waits for a payment; null otherwise. */
   readonly open_for: string | null;
   readonly in_review: 'yes' | null;
@@ -44,6 +46,8 @@ export type OrderDocument = OrderFields & {
 };
 
 const keptMax = 100;
+/** More than the reports that an order keeps, and as many decisions on them. */
+const seenMax = 1_002;
 
 function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): OrderDocument | null {
   if (event.type === 'OrderPlaced') {
@@ -55,6 +59,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
       paid_at: null,
       payments: [],
       decisions: [],
+      seen: [],
       open_for: event.data.user_id,
       in_review: null,
       created_at: event.time,
@@ -71,10 +76,15 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     paid_at: paidAt(document, event),
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
     decisions: decisionsAfter(document, event),
+    seen: seenAfter(document, event),
     open_for: isOpen(after) ? document.user_id : null,
     in_review: after.mismatches.length > 0 || unusedPayments(after).length > 0 ? 'yes' : null,
     updated_at: event.time,
   };
+}
+
+function seenAfter({ seen }: OrderDocument, { type, data }: OrderEvent): OrderDocument['seen'] {
+  return 'callback' in data ? [...seen, `${type}/${data.callback}`].slice(-seenMax) : seen;
 }
 
 function decisionsAfter(
@@ -160,7 +170,7 @@ function disputedOf(data: { readonly amount?: number; readonly currency?: string
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 5,
+  version: 6,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

@@ -3,6 +3,7 @@ import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourc
 import type { Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
+import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
 import { resourceOf } from '../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
@@ -36,6 +37,8 @@ export interface OrderReader {
   reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
   /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the orders of all users that were placed in a period, oldest first. */
+  placedIn(period: { readonly from: Date; readonly to: Date }, page: Page): Promise<readonly OrderResource[]>;
   /** Returns the order after a command. */
   after(documents: DocumentsAfter): Versioned<OrderResource>;
 }
@@ -51,6 +54,7 @@ export function makeOrderReader({
 }): OrderReader {
   const orders = views.of(ordersProjection);
   const callbacks = views.of(paymentCallbacksProjection);
+  const transactions = views.of(transactionsProjection);
   const newestFirst = async (
     field: string,
     equals: string,
@@ -84,12 +88,16 @@ export function makeOrderReader({
     forOperator: async (idOrNumber) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
       const where = { field: 'applied_to', equals: orderId };
-      const [found, settled] = await Promise.all([
+      const [found, settled, told] = await Promise.all([
         orders.get(orderId),
         callbacks.find({ where, limit: appliedMax }),
+        transactions.find({ where, limit: appliedMax }),
       ]);
       if (found === null) return null;
-      const applied = settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision]));
+      const applied = [
+        ...settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision])),
+        ...told.flatMap(({ body }) => body.decisions.filter(({ order_id }) => order_id === orderId)),
+      ];
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },
@@ -105,8 +113,19 @@ export function makeOrderReader({
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);
     },
+    placedIn: async ({ from, to }, { after = idAt(from), limit }) => {
+      const documents = await orders.find({ after, limit });
+      const end = idAt(to);
+      return documents.filter(({ id }) => id < end).map((document) => present(document).resource);
+    },
     after: (documents) => present(documentAfter(ordersProjection, documents)),
   };
+}
+
+/** Returns a bound of the ids of orders that were placed at a time or later: an id is a UUIDv7, which begins with its time. */
+function idAt(time: Date): string {
+  const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

@@ -5,19 +5,14 @@ import {
   type PaymentCallbackEvent,
   paymentCallbackCategory,
 } from '../../src/domain/payment-callback/events.js';
-import type { HoldReason } from '../../src/domain/payment-callback/hold-reason.js';
-import type { Disposition } from '../../src/domain/payment-callback/status.js';
 import { type DecisionEntry, decisionOf, type RecordedEntry } from '../payment-decisions/entry.js';
-import type { PaymentProviderName, PaymentNotification } from '../../src/domain/payment.js';
+import type { Disposition, PaymentProviderName, PaymentNotification } from '../../src/domain/payment.js';
 
 export type PaymentCallbackDocument = {
   readonly provider: PaymentProviderName;
   readonly is_ours: boolean;
   readonly notifications: readonly PaymentNotification[];
-  /** The last reason to wait; null if it never waited or is settled. */
-  readonly held: HoldReason | null;
-  /** The time of its receipt while it is held without a decision; null otherwise. */
-  readonly unmatched_since: string | null;
+  /** What an earlier release settled it as; else null. */
   readonly disposition: Disposition | null;
   readonly order_id: string | null;
   /** An operator's decision; null if there is none. */
@@ -43,8 +38,6 @@ function evolve(
       provider,
       is_ours,
       notifications,
-      held: null,
-      unmatched_since: null,
       disposition: null,
       order_id: null,
       decision: null,
@@ -58,16 +51,15 @@ function evolve(
   if (document === null) return null;
   switch (event.type) {
     case 'PaymentCallbackHeld':
-      return { ...document, held: event.data.reason, unmatched_since: document.received_at };
+      return document;
     case 'PaymentCallbackResolved':
       return {
         ...document,
-        unmatched_since: null,
         decision: decisionOf(event, { ...event.data, payment_id: paymentIdOf(event) }),
         applied_to: event.data.order_id,
       };
     case 'PaymentCallbackSettled':
-      return { ...document, ...event.data, held: null, unmatched_since: null };
+      return { ...document, ...event.data };
     case 'PaymentCallbackRecorded': {
       const { note, note_of } = event.data;
       return { ...document, recorded: { note, note_of, by: event.metadata.actor, at: event.time } };
@@ -87,9 +79,9 @@ function paymentIdOf({ stream }: { readonly stream: string }): string {
 
 export const paymentCallbacksProjection: Projection<PaymentCallbackDocument, PaymentCallbackEvent> = {
   name: 'payment_callbacks',
-  version: 4,
+  version: 5,
   category: paymentCallbackCategory,
   codec: paymentCallbackCodec,
-  indexes: ['unmatched_since', 'applied_to', 'transaction_id'],
+  indexes: ['applied_to', 'transaction_id'],
   evolve,
 };

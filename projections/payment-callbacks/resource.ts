@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
-import { holdReason } from '../../src/domain/payment-callback/hold-reason.js';
-import { disposition } from '../../src/domain/payment-callback/status.js';
-import { paymentFact, paymentId, paymentProvider } from '../../src/domain/payment.js';
+import {
+  disposition,
+  holdReason,
+  paymentFact,
+  paymentId,
+  paymentProvider,
+} from '../../src/domain/payment.js';
 import { paymentDecision, paymentRecorded } from '../payment-decisions/resource.js';
 
 const notifications = z.array(
@@ -14,7 +18,7 @@ const notifications = z.array(
   }),
 );
 
-/** A callback that waits for its order, for the payment that it names, or for an operator. */
+/** The oldest report of a transaction that waits for its order, for the payment that it names, or for an operator. */
 export const unmatchedResource = z
   .strictObject({
     id: paymentId,
@@ -34,7 +38,9 @@ export const paymentCallbackResource = z
     provider: paymentProvider,
     is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
     notifications,
-    held: holdReason.nullable().meta({ description: 'Why it waits, or waited until it was decided on.' }),
+    held: holdReason
+      .nullable()
+      .meta({ description: 'Why it waits; null once it has an order or a decision.' }),
     disposition: disposition.nullable().meta({ description: 'What it was settled as.' }),
     order_id: entityId.nullable().meta({ description: 'The order that it was settled with.' }),
     conflicts: z.int().meta({ description: 'How often other content came under its name.' }),

@@ -15,6 +15,12 @@ interface ResolveOptions {
   readonly note: string;
 }
 
+interface PeriodOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly after?: string;
+}
+
 interface RecordOptions {
   readonly amount?: number;
   readonly currency?: string;
@@ -97,6 +103,17 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .requiredOption('--note <text>', 'why; kept sealed')
     .action((id: string, { action, order, note }: ResolveOptions) =>
       operate('payments resolve', { id, action, order_id: order ?? null, note }),
+    );
+  payments
+    .command('reconcile <provider>')
+    .description(
+      'ask the platform for the state of the orders of a period that have no payment here, a hundred orders at a time',
+    )
+    .requiredOption('--from <time>', 'orders placed since then, for example 2026-01-02T00:00:00Z')
+    .option('--to <time>', 'orders placed before; now when left out')
+    .option('--after <next>', '`next` of the call before')
+    .action((provider: string, { from, to, after }: PeriodOptions) =>
+      operate('payments reconcile', { provider, from, to: to ?? null, after: after ?? null }),
     );
   addRecord(payments, parseInteger);
 }

@@ -24,34 +24,48 @@ export const transactionId = z.string().min(1).max(256);
 const money = { amount: minorAmount, currency: currencyCode };
 
 /** A fact that a platform reports, in the form that events store. */
-export const paymentFact = z.discriminatedUnion('kind', [
-  /** `nothing`: a genuine report that does not concern the service. */
-  z.strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'nothing']) }),
-  /**
-   * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make
-   * it another amount.
-   */
-  z.strictObject({ kind: z.literal('paid'), ...money, charged: minorAmount.exactOptional() }),
-  /** The total that was refunded of the transaction so far. */
-  z.strictObject({ kind: z.literal('refunded-in-total'), ...money }),
-  /** One refund with its id. */
-  z.strictObject({
-    kind: z.literal('refund'),
-    refund_id: z.string().min(1).max(256),
-    status: z.enum(['pending', 'succeeded', 'failed']),
-    ...money,
-  }),
-  z.strictObject({
-    kind: z.literal('dispute'),
-    dispute_id: z.string().min(1).max(256),
-    status: z.enum(['open', 'won', 'lost']),
-    /** The disputed money; left out where the platform names none, and then the dispute is about the whole payment. */
-    amount: minorAmount.exactOptional(),
-    currency: currencyCode.exactOptional(),
-  }),
-  /** A genuine report of a relevant kind whose field `field` is missing or invalid. An operator reviews it. */
-  z.strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) }),
-]);
+export const paymentFact = z
+  .discriminatedUnion('kind', [
+    /** `nothing`: a genuine report that does not concern the service. */
+    z
+      .strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'nothing']) })
+      .meta({ id: 'PaymentFactOther' }),
+    /**
+     * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make
+     * it another amount.
+     */
+    z
+      .strictObject({ kind: z.literal('paid'), ...money, charged: minorAmount.exactOptional() })
+      .meta({ id: 'PaymentFactPaid' }),
+    /** The total that was refunded of the transaction so far. */
+    z
+      .strictObject({ kind: z.literal('refunded-in-total'), ...money })
+      .meta({ id: 'PaymentFactRefundedInTotal' }),
+    /** One refund with its id. */
+    z
+      .strictObject({
+        kind: z.literal('refund'),
+        refund_id: z.string().min(1).max(256),
+        status: z.enum(['pending', 'succeeded', 'failed']),
+        ...money,
+      })
+      .meta({ id: 'PaymentFactRefund' }),
+    z
+      .strictObject({
+        kind: z.literal('dispute'),
+        dispute_id: z.string().min(1).max(256),
+        status: z.enum(['open', 'won', 'lost']),
+        /** The disputed money; left out where the platform names none, and then the dispute is about the whole payment. */
+        amount: minorAmount.exactOptional(),
+        currency: currencyCode.exactOptional(),
+      })
+      .meta({ id: 'PaymentFactDispute' }),
+    /** A genuine report of a relevant kind whose field `field` is missing or invalid. An operator reviews it. */
+    z
+      .strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) })
+      .meta({ id: 'PaymentFactUnreadable' }),
+  ])
+  .meta({ id: 'PaymentFact' });
 export type PaymentFact = z.infer<typeof paymentFact>;
 
 /** Returns the money of a fact, or nulls if the fact names none. */
@@ -79,11 +93,34 @@ export const paymentNotification = z.strictObject({
 });
 export type PaymentNotification = z.infer<typeof paymentNotification>;
 
-/** Names a payment that waits for an operator: a callback, or with `.<index>` one of its facts. */
+/**
+ * Names a payment that waits for an operator: a report by its transaction and `@<revision>`, or a callback, or with
+ * `.<index>` one of its facts.
+ */
 export const paymentId = z
   .string()
-  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:\.(?:0|[1-9][0-9]?))?$/)
-  .meta({ description: '`id` of what is listed under `/admin/payments`.' });
+  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:@(?:0|[1-9][0-9]{0,8}))?(?:\.(?:0|[1-9][0-9]?))?$/)
+  .meta({
+    description: '`id` of what is listed under `/admin/payments`.',
+    examples: [`stripe-${'0'.repeat(64)}`],
+  });
+
+/** The outcome of a report. */
+export const disposition = z.enum(['applied', 'already_applied', 'mismatch', 'ignored']);
+export type Disposition = z.infer<typeof disposition>;
+
+/** Why a report waits. */
+export const holdReason = z.enum([
+  'unknown_order',
+  'unlinked_transaction',
+  'unreadable',
+  'order_full',
+  'transaction_full',
+]);
+export type HoldReason = z.infer<typeof holdReason>;
+
+/** Bounds the conflicts that a stream records: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
+export const conflictsMax = 10;
 
 /** An operator's decision on a payment. */
 export const paymentAction = z.enum(['apply', 'dismiss']);

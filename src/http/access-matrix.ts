@@ -180,6 +180,7 @@ const matrix = {
   dismissUnmatchedPayments: operatorWithFactor,
   findPayments: operatorAccess,
   recordPayment: operatorWithFactor,
+  refundOrder: operatorWithFactor,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 

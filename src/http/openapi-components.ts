@@ -18,11 +18,6 @@ export const components = {
     agentSecret: { type: 'apiKey', in: 'header', name: 'X-Agent-Secret' },
   },
   headers: {
-    'X-Request-Id': {
-      required: true,
-      description: "Names the request: the caller's own name for it where that was acceptable.",
-      schema: { type: 'string', minLength: 1, maxLength: 64 },
-    },
     ETag: { required: true, schema: { type: 'string', pattern: '^(W/)?".+"$' } },
     Location: { required: true, schema: { type: 'string', pattern: '^/' } },
     'Retry-After': {
@@ -32,13 +27,6 @@ export const components = {
     },
   },
   parameters: {
-    'X-Request-Id': {
-      name: 'X-Request-Id',
-      in: 'header',
-      required: false,
-      description: 'A name for the request: up to 64 letters, digits and ._:-; any other is replaced.',
-      schema: { type: 'string' },
-    },
     'Idempotency-Key': {
       name: 'Idempotency-Key',
       in: 'header',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { disposition } from '../domain/payment-callback/status.js';
+import { disposition } from '../domain/payment.js';
 import { orderForOperator, reviewReason } from '../../projections/orders/resource.js';
 import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
 import { orderStatusSchema } from '../domain/order/status.js';
@@ -13,8 +13,8 @@ export const plan = z
     name: z.string(),
     prices: z.record(currencyCode, z.int()).meta({ description: 'Minor units by currency.' }),
     grants: z.union([
-      z.strictObject({ capacity_bytes: z.int() }),
-      z.strictObject({ entitlement: z.enum(['allow_s3']) }),
+      z.strictObject({ capacity_bytes: z.int() }).meta({ id: 'CapacityGrant' }),
+      z.strictObject({ entitlement: z.enum(['allow_s3']) }).meta({ id: 'EntitlementGrant' }),
     ]),
   })
   .meta({ id: 'Plan' });
@@ -60,6 +60,18 @@ export const orderPaymentWay = z
     expires_at: instant.meta({ description: 'Until then, every call returns this payment.' }),
   })
   .meta({ id: 'OrderPayment' });
+
+/** A refund that the platform took on. */
+export const orderRefund = z
+  .strictObject({
+    id: entityId,
+    order_id: entityId,
+    transaction_id: z.string(),
+    refund_id: z.string().meta({ description: 'The platform’s id, which its callback names.' }),
+    amount: z.int().meta({ description: 'Minor units.' }),
+    currency: currencyCode,
+  })
+  .meta({ id: 'OrderRefund' });
 
 /** The outcome of a payment that an operator decided on. */
 export const paymentResolution = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sessionResource } from '../../projections/sessions/resource.js';
+import { userResource } from '../../projections/users/resource.js';
 import { instant } from '../domain/fields.js';
 
 /** `tokens` (docs/design.md#accounts); times in seconds. */
@@ -12,6 +13,9 @@ export const tokens = z
     refresh_expires_in: z.int().positive(),
   })
   .meta({ id: 'Tokens' });
+
+/** `data` of a sign-in (docs/design.md#accounts). */
+export const signedIn = z.strictObject({ user: userResource, tokens }).meta({ id: 'SignedIn' });
 
 const { id, ...ofSession } = sessionResource.shape;
 

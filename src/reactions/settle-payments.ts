@@ -1,26 +1,50 @@
+import type { PassOnCallback } from '../commands/orders/pass-on-callback.js';
 import type { SettlePayment } from '../commands/orders/settle-payment.js';
 import {
   paymentCallbackCodec,
   type PaymentCallbackEvent,
   paymentCallbackCategory,
 } from '../domain/payment-callback/events.js';
+import {
+  transactionCodec,
+  type TransactionEvent,
+  transactionCategory,
+} from '../domain/transaction/events.js';
 import type { Reaction } from '../event-sourcing/reacting/reaction.js';
 import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 
-type Owing = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' | 'PaymentCallbackResolved' }>;
+type Owing = Extract<TransactionEvent, { type: 'PaymentReported' | 'PaymentReportResolved' }>;
+type Received = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' }>;
 
-/** Settles every received or resolved callback that its request did not settle. */
+/** Tells orders what their requests did not tell them: of every report, and of the reports that an event releases. */
 export function makeSettlePayments({
   settlePayment,
 }: {
   readonly settlePayment: SettlePayment;
 }): Reaction<Owing> {
   return {
-    name: 'settle-payments',
+    name: 'tell-payment-reports',
+    category: transactionCategory,
+    codec: transactionCodec,
+    types: ['PaymentReported', 'PaymentReportResolved'],
+    asks: async (event) =>
+      (await settlePayment.isOwed(streamIdOf(event), Number(event.revision))) ? 'yes' : 'no',
+    conclude: (event, context) => settlePayment.tell(streamIdOf(event), Number(event.revision), context),
+  };
+}
+
+/** Passes on what the request of a callback did not pass on, and what an earlier release did not settle. */
+export function makePassOnCallbacks({
+  passOnCallback,
+}: {
+  readonly passOnCallback: PassOnCallback;
+}): Reaction<Received> {
+  return {
+    name: 'pass-on-payment-callbacks',
     category: paymentCallbackCategory,
     codec: paymentCallbackCodec,
-    types: ['PaymentCallbackReceived', 'PaymentCallbackResolved'],
-    asks: async (event) => ((await settlePayment.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => settlePayment.settle(streamIdOf(event), context, 'written'),
+    types: ['PaymentCallbackReceived'],
+    asks: async (event) => ((await passOnCallback.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
+    conclude: (event, context) => passOnCallback.passOn(streamIdOf(event), context),
   };
 }

@@ -3,7 +3,7 @@ import { bytesOfAsset } from '../../src/domain/asset/status.js';
 import { assetCodec } from '../../src/domain/asset/events.js';
 import { emailCodec } from '../../src/domain/email/events.js';
 import { orderCodec } from '../../src/domain/order/events.js';
-import { paymentCallbackCodec } from '../../src/domain/payment-callback/events.js';
+import { transactionCodec } from '../../src/domain/transaction/events.js';
 import { projectCodec } from '../../src/domain/project/events.js';
 import { sessionCodec } from '../../src/domain/session/events.js';
 import { shareAccessCodec } from '../../src/domain/share-access/events.js';
@@ -179,23 +179,16 @@ function* storyOf(random: Random, now: () => number): Generator<Step> {
       fact: { kind: 'paid', ...money },
       at: time,
     } as const;
-    yield on(`payment-${callback}`, paymentCallbackCodec, {
-      type: 'PaymentCallbackReceived',
+    yield on(`transaction-${callback}`, transactionCodec, {
+      type: 'PaymentReported',
       data: {
-        provider: 'stripe',
-        fields_digest: digest(),
-        is_ours: true,
-        notifications: [paid],
-        received_at: time,
+        ...{ key: callback, digest: digest(), is_ours: true, told: [paid] },
+        ...{ order_id: orderId, received_at: time },
       },
     });
     yield on(order, orderCodec, {
       type: 'PaymentCaptured',
-      data: { callback: `${callback}.0`, transaction_id: 'pi_1', ...money, at: time },
-    });
-    yield on(`payment-${callback}`, paymentCallbackCodec, {
-      type: 'PaymentCallbackSettled',
-      data: { disposition: 'applied', order_id: orderId },
+      data: { callback: `${callback}@0.0`, transaction_id: 'pi_1', ...money, at: time },
     });
     yield on(order, orderCodec, { type: 'OrderFulfilled', data: {} });
   }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { orderAggregate, type OrderCommand } from '../../src/domain/order/order.js';
+import { orderAggregate, type OrderCommand, type ReportedFact } from '../../src/domain/order/order.js';
 import { holds, projectAggregate } from '../../src/domain/project/project.js';
 import {
   makeCheckEntitlementGrants,
@@ -37,15 +37,16 @@ async function givenPaidOrder() {
   const other = stores.anotherProcess().handler;
   const tell = (command: OrderCommand) =>
     other.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
-  const report = (
-    callback: string,
-    fact: Extract<OrderCommand, { type: 'Report' }>['report']['fact'],
-    minute = 0,
-  ) => {
+  const report = (callback: string, fact: ReportedFact['fact'], minute = 0) => {
     const told = new Date(at.getTime() + minute * 60_000);
     return tell({
       type: 'Report',
-      report: { callback: `standard-${callback}`, transactionId: 't1', fact, at: told },
+      reports: [
+        {
+          ...{ callback: `standard-${callback}`, provider: 'standard', transactionId: 't1', mismatch: null },
+          ...{ fact, at: told },
+        },
+      ],
     });
   };
   await tell({

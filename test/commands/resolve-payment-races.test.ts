@@ -1,11 +1,9 @@
 import test from 'ava';
-import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { problemsOfLog } from '../support/simulation/reactions/payment-invariants.js';
 import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
 
-const idOf = (key: string): string => callbackIdOf('standard', key);
 const apply = { action: 'apply', orderId: orderIds[0] } as const;
 const dismiss = { action: 'dismiss' } as const;
 const unknown = { number: 'NOT-OURS' };
@@ -44,7 +42,7 @@ test('A decision that is cut off at any append takes effect completely, or was n
     for (const isWritten of [false, true]) {
       for (let step = 1, wasCut = true; wasCut; step += 1) {
         let left = Infinity;
-        const { send, another, callback, order, events } = await givenPayments({
+        const { send, idOf, another, callback, order, events } = await givenPayments({
           wrap: (store) => ({
             ...store,
             append: async (...args) => {
@@ -58,14 +56,14 @@ test('A decision that is cut off at any append takes effect completely, or was n
         await send({ key: 'm1', told: [told(paid(), unknown)] });
         await send({ key: 'm2', told: [told(refunded(300))] });
         left = step;
-        wasCut = (await outcomeOf(another().resolve({ id: idOf('m1'), ...input }))) !== 'passed';
+        wasCut = (await outcomeOf(another().resolve({ id: await idOf('m1'), ...input }))) !== 'passed';
         left = Infinity;
         const isDecided = (await callback('m1')).action !== null;
         await another().react();
         const { held, disposition } = await callback('m1');
         if (!isDecided) t.deepEqual([held, disposition], ['unknown_order', null]);
         // The operator repeats the command.
-        await another().resolve({ id: idOf('m1'), ...input });
+        await another().resolve({ id: await idOf('m1'), ...input });
         t.deepEqual(problemsOfLog(await events()), []);
         const [first, second] = [await callback('m1'), await callback('m2')];
         if (isDecided) t.is(disposition, first.disposition, `cut off at append ${step}`);
@@ -80,7 +78,7 @@ test('A decision on a review that is cut off at any append can be repeated', asy
   const ends = new Set<string>();
   for (let step = 1, wasCut = true; wasCut; step += 1) {
     let left = Infinity;
-    const { send, another, callback, order, events } = await givenPayments({
+    const { send, idOf, another, callback, order, events } = await givenPayments({
       wrap: (store) => ({
         ...store,
         append: async (...args) => {
@@ -93,7 +91,7 @@ test('A decision on a review that is cut off at any append can be repeated', asy
     await send({ key: 'm1', isOurs: false, told: [told(paid(), { number: numbers[0] })] });
     await send({ key: 'm2', isOurs: false, told: [told(refunded(300))] });
     left = step;
-    const id = `${idOf('m1')}.0`;
+    const id = `${await idOf('m1')}.0`;
     wasCut = (await outcomeOf(another().resolve({ id, action: 'apply' }))) !== 'passed';
     left = Infinity;
     await another().react();
@@ -107,10 +105,10 @@ test('A decision on a review that is cut off at any append can be repeated', asy
 
 test('One of several concurrent operators decides, and another with the same decision gets the same answer', async (t) => {
   for (const where of ['held', 'review'] as const) {
-    const { send, another, order, events } = await givenPayments();
+    const { send, idOf, another, order, events } = await givenPayments();
     const isHeld = where === 'held';
     await send({ key: 'm1', told: [told(paid(998), isHeld ? unknown : { number: numbers[0] })] });
-    const id = isHeld ? idOf('m1') : `${idOf('m1')}.0`;
+    const id = isHeld ? await idOf('m1') : `${await idOf('m1')}.0`;
     const inputs = [apply, dismiss, apply, { ...apply, note: 'another reason' }, dismiss] as const;
     const outcomes = await Promise.all(inputs.map((input) => outcomeOf(another().resolve({ id, ...input }))));
     const refusal = isHeld ? 'payment_callback_resolved' : 'review_resolved';
@@ -127,67 +125,48 @@ test('One of several concurrent operators decides, and another with the same dec
   }
 });
 
-test('An earlier link stands, and the decision returns the resulting state', async (t) => {
+test('A link that comes before the decision stands, and the decision is refused', async (t) => {
   for (const input of [apply, dismiss]) {
     const hooks = makeHooks();
-    const { send, another, callback, order } = await givenPayments({ wrap: hooks.wrap });
+    const { send, idOf, another, callback, order, events } = await givenPayments({ wrap: hooks.wrap });
     await send({ key: 'm1', told: [told(refunded(300))] });
-    // Right before the decision takes the callback off its transaction, the transaction pays the other order.
-    hooks.before('append', 'payment', () => {
-      hooks.before('append', 'transaction', async () => {
-        await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
-      });
+    const id = await idOf('m1');
+    // Right before the decision is appended, the transaction pays the other order.
+    hooks.before('append', 'transaction', async () => {
+      await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
     });
-    t.like(await another().resolve({ id: idOf('m1'), ...input }), {
-      ...{ orderId: orderIds[1], disposition: 'applied' },
-    });
+    t.is(await outcomeOf(another().resolve({ id, ...input })), 'payment_callback_not_held');
     t.is(hooks.left(), 0);
     t.deepEqual(await order(1), { status: 'partially_refunded', refunded: 300, due: true });
     t.deepEqual(await order(0), { status: 'created', refunded: 0, due: false });
-    t.like(await callback('m1'), { disposition: 'applied', orderId: orderIds[1] });
-  }
-});
-
-test('A process that read a callback before its decision follows the decision, not a later link', async (t) => {
-  for (const input of [apply, dismiss]) {
-    const hooks = makeHooks();
-    const { send, another, callback, order, events } = await givenPayments({ wrap: hooks.wrap });
-    await send({ key: 'm1', told: [told(refunded(300))] });
-    const slow = another();
-    hooks.before('read', 'transaction', async () => {
-      await another().resolve({ id: idOf('m1'), ...input });
-      await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
-    });
-    await slow.settle('m1');
-    t.is(hooks.left(), 0);
-    t.like(await order(0), { refunded: 0, due: false });
-    const ignored = input === dismiss;
-    t.like(await callback('m1'), { held: null, disposition: ignored ? 'ignored' : 'applied' });
-    // The decision linked the transaction, or left it free for another payment.
-    t.deepEqual(await order(1), {
-      status: ignored ? 'paid' : 'review',
-      refunded: 0,
-      due: ignored,
-    });
+    t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
     t.deepEqual(problemsOfLog(await events()), []);
   }
 });
 
-test("A callback that is settled during an operator's decision is not decided on", async (t) => {
-  const hooks = makeHooks();
-  const { send, another, callback } = await givenPayments({ wrap: hooks.wrap });
-  await send({ key: 'm1', told: [told(refunded(300))] });
-  hooks.before('append', 'payment', async () => {
+test('A payment that is accepted during a decision follows the decision', async (t) => {
+  for (const input of [apply, dismiss]) {
+    const hooks = makeHooks();
+    const { send, idOf, another, callback, order, events } = await givenPayments({ wrap: hooks.wrap });
+    await send({ key: 'm1', told: [told(refunded(300))] });
+    const id = await idOf('m1');
+    // Right before the payment is appended, the operator decides.
+    hooks.before('append', 'transaction', async () => {
+      await another().resolve({ id, ...input });
+    });
     await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
-  });
-  t.is(await outcomeOf(another().resolve({ id: idOf('m1'), ...dismiss })), 'payment_callback_not_held');
-  t.is(hooks.left(), 0);
-  t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
+    t.is(hooks.left(), 0);
+    const ignored = input === dismiss;
+    t.like(await callback('m1'), { held: null, disposition: ignored ? 'ignored' : 'applied' });
+    // The decision linked the transaction, or left it free for another payment.
+    t.deepEqual(await order(1), { status: ignored ? 'paid' : 'review', refunded: 0, due: ignored });
+    t.deepEqual(problemsOfLog(await events()), []);
+  }
 });
 
-test('A held callback that a rule can settle by now is settled and not decided on', async (t) => {
+test('A report whose link came is not decided on, and the reaction tells it', async (t) => {
   let left = Infinity;
-  const { send, another, callback } = await givenPayments({
+  const { send, idOf, another, callback } = await givenPayments({
     wrap: (store) => ({
       ...store,
       append: async (...args) => {
@@ -199,13 +178,15 @@ test('A held callback that a rule can settle by now is settled and not decided o
     }),
   });
   await send({ key: 'm1', told: [told(refunded(300))] });
+  const id = await idOf('m1');
   // The transaction is linked, and the linking process stopped after that.
-  left = 2;
+  left = 1;
   await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
   left = Infinity;
-  t.like(await callback('m1'), { held: 'unlinked_transaction' });
+  t.like(await callback('m1'), { held: null, disposition: null });
   for (const input of [apply, dismiss]) {
-    t.is(await outcomeOf(another().resolve({ id: idOf('m1'), ...input })), 'payment_callback_not_held');
+    t.is(await outcomeOf(another().resolve({ id, ...input })), 'payment_callback_not_held');
   }
+  await another().react();
   t.like(await callback('m1'), { action: null, disposition: 'applied', orderId: orderIds[1] });
 });

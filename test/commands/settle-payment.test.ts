@@ -1,281 +1,250 @@
 import test from 'ava';
-import { callbackIdOf, transactionStreamId } from '../../src/commands/orders/payment-ids.js';
-import { orderNumber } from '../../src/domain/order/number.js';
+import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
+import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import { callbackIdOf, ownStreamId, reportName, transactionStreamId } from '../../src/domain/payment-ids.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
-import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import type { TransactionEvent } from '../../src/domain/transaction/events.js';
-import { isUnparked, parkedMax, transactionAggregate } from '../../src/domain/transaction/transaction.js';
+import { transactionAggregate, transactionReportsMax } from '../../src/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { type AnyReaction, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
-import { makeSettlePayments } from '../../src/reactions/settle-payments.js';
+import { digest } from '../support/examples/ids.js';
 import { appendEvents } from '../support/given/append-events.js';
-import { orderId, otherTestId, userId } from '../support/examples/ids.js';
-import { given as givenAggregate } from '../support/given/given.js';
-import { givenCommands } from '../support/given/given-commands.js';
-import { givenContext, givenStores } from '../support/given/given-stores.js';
-import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
+import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
-const number = orderNumber(orderId);
-const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
+const [number] = numbers;
+const [orderId] = orderIds;
 const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'open' } as const;
-const refund = (refund_id: string) =>
-  ({ kind: 'refund', refund_id, status: 'succeeded', amount: 1, currency: 'USD' }) as const;
 
-interface Place {
-  readonly stream: string;
-  readonly type: string;
-}
-
-/**
- * Given an order, and a platform that sends reports on it to two processes. `failAt` makes appends of a type to a
- * stream fail. `beforeAppend` runs a function before the first append of a type to a stream.
- */
+/** Given two orders, and a store whose appends to streams of a category fail while `fail` names it. */
 async function given() {
-  let failing: Place | null = null;
-  let before: { readonly place: Place; readonly happens: () => Promise<unknown> } | null = null;
-  const isAt = (place: Place | undefined | null, stream: string, type: string | undefined): boolean =>
-    place?.stream === stream && place.type === type;
-  const stores = await givenStores({
+  let failing: string | null = null;
+  const world = await givenPayments({
     wrap: (store) => ({
       ...store,
-      append: async (stream, expected, events, options) => {
-        const type = events[0]?.type;
-        if (isAt(failing, stream, type)) throw new StoreUnavailable('away');
-        if (isAt(before?.place, stream, type)) {
-          const happens = before?.happens;
-          before = null;
-          await happens?.();
-        }
-        return store.append(stream, expected, events, options);
+      append: async (stream, ...rest) => {
+        if (failing !== null && stream.startsWith(failing)) throw new StoreUnavailable('away');
+        return store.append(stream, ...rest);
       },
     }),
   });
-  const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
-  const world = givenCommands(stores, { paymentProviders });
-  const otherWorld = givenCommands(stores.anotherProcess(), { paymentProviders });
-  const { handler, eventStore } = stores;
-  let commands = 0;
-  const context = () => givenContext((commands += 1), at);
-  await handler.handle(
-    { aggregate: orderAggregate, id: orderId },
-    {
-      ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'standard' } as const),
-      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expiresAt: at },
-    },
-    context(),
-  );
-  const idOf = (key: string): string => callbackIdOf('standard', key);
-  return {
-    handler,
-    failAt: (next: Place | null) => {
-      failing = next;
-    },
-    beforeAppend: (place: Place, happens: () => Promise<unknown>) => {
-      before = { place, happens };
-    },
-    idOf,
-    tell: (key: string, told: TestMessage['told'], to: 'one' | 'other' = 'one') => {
-      const callback = { method: 'POST', query: '', receivedAt: at, ...signed({ key, told }) } as const;
-      const { receivePaymentCallback } = to === 'one' ? world : otherWorld;
-      return receivePaymentCallback({ name: 'standard', callback }, context());
-    },
-    dismiss: (key: string) =>
-      world.resolvePayment({ id: idOf(key), action: 'dismiss', orderId: null, note: 'why' }, context()),
-    apply: (key: string) =>
-      world.resolvePayment({ id: idOf(key), action: 'apply', orderId, note: 'why' }, context()),
-    end: async (key: string) => {
-      const { state } = await handler.load(paymentCallbackAggregate, idOf(key));
-      return state.status === 'received' ? (state.disposition ?? state.held ?? 'owed') : state.status;
-    },
-    react: async (from = 0) => {
-      const { events } = await eventStore.readAll({ after: null, limit: 1_000 });
-      const reaction: AnyReaction = makeSettlePayments(world);
-      for (const stored of events.slice(from)) {
-        const event = eventFor(reaction, stored);
-        if (event === null) continue;
-        if ((await reaction.asks(event)) === 'yes') await reaction.conclude(event, context(), undefined);
-      }
-    },
-    ids: async () => (await eventStore.readAll({ after: null, limit: 1_000 })).events.map(({ id }) => id),
-  };
+  const written = async (from = 0) =>
+    (await world.events()).slice(from).map(({ stream, type }) => `${stream.split('-')[0]}: ${type}`);
+  return { ...world, written, fail: (category: string | null) => void (failing = category) };
 }
 
-test('A callback that waits for several payments is settled by the last of them, also when one callback names all', async (t) => {
-  const { tell, end, ids } = await given();
-  // Given a callback that reports on three payments by their transactions only
-  await tell('waiting', [
-    { transaction: 't1', fact: dispute },
-    { number: 'NOT-OURS', transaction: 't2', fact: refund('r1') },
-    { transaction: 't3', fact: refund('r2') },
-  ]);
-  t.is(await end('waiting'), 'unlinked_transaction');
-  // When another callback links two of them, one after the other
-  await tell('first', [
-    { number, transaction: 't1', fact: paid },
-    { number, transaction: 't2', fact: paid },
-  ]);
-  // Then the first still waits for the third transaction, with the same reason and in another event
-  t.is(await end('first'), 'applied');
-  t.is(await end('waiting'), 'unlinked_transaction');
-  // When that payment comes too
-  await tell('second', [{ number, transaction: 't3', fact: paid }]);
-  t.is(await end('waiting'), 'applied');
-  const all = await ids();
-  t.is(new Set(all).size, all.length);
+test('A paid callback makes two appends, and its repetition none', async (t) => {
+  const { send, written, callback } = await given();
+  const before = (await written()).length;
+  const message = { key: 'm1', told: [told(paid(), { number })] };
+  await send(message);
+  t.deepEqual(await written(before), ['transaction: PaymentReported', 'order: PaymentCaptured']);
+  await send(message);
+  t.is((await written()).length, before + 2);
+  t.like(await callback('m1'), { held: null, disposition: 'applied', orderId });
+  // Other content under the key is a conflict, which changes no order.
+  await send({ key: 'm1', told: [told(paid(1), { number })] });
+  t.deepEqual(await written(before + 2), ['transaction: PaymentConflicted']);
 });
 
-test('A callback stays owed while a callback that its link frees is not settled, independent of the process that settles it', async (t) => {
-  const { failAt, idOf, tell, end, react } = await given();
-  // Given a callback that waits for a link
-  await tell('waiting', [{ transaction: 't1', fact: dispute }]);
-  // and a callback that has made the link after waiting for itself, but did nothing more
-  failAt({ type: 'PaymentCaptured', stream: `order-${orderId}` });
-  await tell('linking', [
-    { transaction: 't1', fact: refund('r1') },
-    { number, transaction: 't1', fact: paid },
+test('A report that came before its link reaches the order in one append with the report that links', async (t) => {
+  const { send, written, callback, order, events } = await given();
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  t.like(await callback('m1'), { held: 'unlinked_transaction', disposition: null });
+  const before = (await written()).length;
+  await send({ key: 'm2', told: [told(paid(), { number })] });
+  t.deepEqual(await written(before), [
+    ...['transaction: PaymentReported', 'order: RefundReported', 'order: PaymentCaptured'],
   ]);
-  t.is(await end('linking'), 'owed');
-  // When the first is repeated, and its process stops right before settling it
-  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
-  await t.throwsAsync(tell('waiting', [{ transaction: 't1', fact: dispute }]), {
-    instanceOf: StoreUnavailable,
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
+  const names = (await events()).slice(-2).map(({ data }) => data['callback']);
+  const transaction = transactionStreamId('standard', 't1');
+  t.deepEqual(names, [`${reportName(transaction, 0)}.0`, `${reportName(transaction, 1)}.0`]);
+});
+
+test('A report without a transaction goes to its order alone', async (t) => {
+  const { send, written, order } = await given();
+  const before = (await written()).length;
+  const pending = { key: 'm1', told: [told({ kind: 'pending' }, { number, transaction: null })] };
+  await send(pending);
+  await send(pending);
+  t.deepEqual(await written(before), ['order: PaymentPending']);
+  t.like(await order(), { status: 'pending' });
+});
+
+test('An inbox keeps what has no order, what is not readable, and what names several transactions', async (t) => {
+  const { send, written } = await given();
+  const unknown = { number: 'NOT-OURS', transaction: null };
+  const cases = [
+    [[told({ kind: 'failed' }, unknown)], ['transaction: PaymentReported']],
+    [[told({ kind: 'unreadable', field: 'amount' }, { number })], ['transaction: PaymentReported']],
+    [[told({ kind: 'nothing' })], []],
+    [
+      [told(paid(), { number, transaction: 't8' }), told(refunded(1), { number, transaction: 't9' })],
+      [
+        'transaction: PaymentReported',
+        'order: PaymentCaptured',
+        'transaction: PaymentReported',
+        'order: RefundReported',
+      ],
+    ],
+  ] as const;
+  for (const [index, [notifications, expected]] of cases.entries()) {
+    const before = (await written()).length;
+    await send({ key: `m${index}`, told: notifications });
+    t.deepEqual(await written(before), ['payment: PaymentCallbackReceived', ...expected]);
+  }
+});
+
+test('The reaction tells the order what a request did not tell, and what its link releases', async (t) => {
+  const { send, fail, another, order, written } = await given();
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  // Given a payment that was accepted, and a process that stopped before it told the order
+  fail('order');
+  t.is(await send({ key: 'm2', told: [told(paid(), { number })] }), 'acknowledged');
+  fail(null);
+  t.like(await order(), { status: 'created' });
+  // When the reaction handles only the events from the link on
+  await another().react((await written()).length - 1);
+  // Then the order knows the payment and the refund, and the reaction is done
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
+  const { length } = await written();
+  await another().react();
+  t.is((await written()).length, length);
+});
+
+test('A repetition of a report that the order does not know is not acknowledged before the order knows it', async (t) => {
+  const { send, fail, order } = await given();
+  const message = { key: 'm1', told: [told(paid(), { number })] };
+  fail('order');
+  await send(message);
+  await t.throwsAsync(send(message), { instanceOf: StoreUnavailable });
+  fail(null);
+  t.is(await send(message), 'acknowledged');
+  t.like(await order(), { status: 'paid' });
+});
+
+test('The reaction passes on what the inbox of a callback holds', async (t) => {
+  const { send, fail, another, order } = await given();
+  fail('transaction');
+  await send({
+    ...{ key: 'm1', told: [told(paid(), { number }), told(refunded(300), { number, transaction: 't2' })] },
   });
-  t.is(await end('waiting'), 'unlinked_transaction');
-  // Then the reaction, which does not read held callbacks, settles both
-  failAt(null);
-  await react();
-  t.is(await end('linking'), 'applied');
-  t.is(await end('waiting'), 'applied');
+  fail(null);
+  t.like(await order(), { status: 'created' });
+  await another().react();
+  t.like(await order(), { status: 'paid', due: true });
 });
 
-test('A callback stays owed while the callbacks that it frees are not settled', async (t) => {
-  const { failAt, idOf, tell, end, react } = await given();
-  await tell('waiting', [{ transaction: 't1', fact: dispute }]);
-  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('waiting')}` });
-  await tell('linking', [{ number, transaction: 't1', fact: paid }]);
-  t.is(await end('linking'), 'owed');
-  failAt(null);
-  await react();
-  t.is(await end('linking'), 'applied');
-  t.is(await end('waiting'), 'applied');
+test('The reaction tells a decision that was cut off', async (t) => {
+  const { send, idOf, fail, resolve, another, order, written } = await given();
+  await send({ key: 'm1', told: [told(paid(), { number: 'NOT-OURS' })] });
+  const id = await idOf('m1');
+  fail('order');
+  await t.throwsAsync(resolve({ id, action: 'apply', orderId }), { instanceOf: StoreUnavailable });
+  fail(null);
+  await another().react((await written()).length - 1);
+  t.like(await order(), { status: 'paid' });
 });
 
-test('A callback that is held while another process makes its link is settled by that process', async (t) => {
-  const { beforeAppend, idOf, tell, end } = await given();
-  // Given a callback that waits for a link
-  await tell('waiting', [{ transaction: 't1', fact: dispute }]);
-  // When another process makes the link, right before a second callback is recorded as held for it
-  beforeAppend({ stream: `payment-${idOf('late')}`, type: 'PaymentCallbackHeld' }, () =>
-    tell('linking', [{ number, transaction: 't1', fact: paid }], 'other'),
-  );
-  await tell('late', [{ transaction: 't1', fact: refund('r1') }]);
-  // Then all are settled
-  for (const key of ['waiting', 'late', 'linking']) t.is(await end(key), 'applied', key);
-});
-
-test('A callback with several notifications gets the most important disposition of them', async (t) => {
-  const { tell, end } = await given();
-  const [nothing, known] = [
-    { fact: { kind: 'nothing' } } as const,
-    { number, transaction: 't1', fact: paid },
+test('A callback that an earlier release held is passed on, and its decision stands', async (t) => {
+  const { stores, react, order, callback, send } = await given();
+  const received = (transaction_id: string): PaymentCallbackEvent => ({
+    type: 'PaymentCallbackReceived',
+    data: {
+      ...{ provider: 'standard', fields_digest: digest, is_ours: true, received_at: at.toISOString() },
+      notifications: [{ order_number: null, transaction_id, fact: paid(), at: null }],
+    },
+  });
+  const held: PaymentCallbackEvent = {
+    type: 'PaymentCallbackHeld',
+    data: { reason: 'unlinked_transaction' },
+  };
+  const note = { note: await sealedNote(), note_of: null, note_digest: digest };
+  const histories: readonly (readonly [string, readonly PaymentCallbackEvent[]])[] = [
+    ['waiting', [received('t1'), held]],
+    [
+      'dismissed',
+      [
+        received('t2'),
+        held,
+        { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } },
+      ],
+    ],
+    [
+      'applied',
+      [
+        received('t3'),
+        held,
+        { type: 'PaymentCallbackResolved', data: { action: 'apply', order_id: orderIds[1], ...note } },
+      ],
+    ],
   ];
-  await tell('first', [nothing, known]);
-  t.is(await end('first'), 'applied');
-  await tell('again', [nothing, known]);
-  t.is(await end('again'), 'already_applied');
-  await tell('more', [nothing, known, { number, transaction: 't2', fact: { ...paid, amount: 1 } }]);
-  t.is(await end('more'), 'mismatch');
-  await tell('none', [nothing]);
-  t.is(await end('none'), 'ignored');
+  for (const [key, events] of histories) {
+    const target = { aggregate: paymentCallbackAggregate, id: callbackIdOf('standard', key) };
+    await appendEvents(stores.handler, target, events, at);
+  }
+  const parked: TransactionEvent = {
+    type: 'CallbackParked',
+    data: { callback: callbackIdOf('standard', 'waiting') },
+  };
+  const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
+  await appendEvents(stores.handler, transaction, [parked], at);
+  await react();
+  t.like(await callback('waiting.0'), { held: 'unlinked_transaction' });
+  t.like(await callback('applied.0'), { disposition: 'applied', orderId: orderIds[1] });
+  await t.throwsAsync(callback('dismissed.0'), { message: 'there is no report dismissed.0' });
+  t.like(await order(1), { status: 'paid' });
+  // The link of a later report releases it, under the name that the earlier release would have used.
+  await send({ key: 'link', told: [told({ kind: 'pending' }, { number })] });
+  t.like(await order(), { status: 'paid' });
+
+  async function sealedNote() {
+    return stores.sealer.seal({ kind: 'payment-note', paymentId: 'p' }, 'note', 'why');
+  }
 });
 
-test('A callback for a full order is held with its reason', async (t) => {
-  const { handler, tell, end, dismiss } = await given();
+test('A report for a full order waits with its reason, and is only dismissed', async (t) => {
+  const { stores, send, idOf, callback, resolve } = await given();
   // Given an order with as many reports as it keeps
   const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
     const data = { ...{ callback: `standard-c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
     const refund = { refund_id: `r${n}`, status: 'pending' as const };
     return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
   });
-  await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
-  // When more reports come, then the first is a mismatch, and the next is held while the mismatch is open
-  await tell('first', [{ number, transaction: 't1', fact: paid }]);
-  t.is(await end('first'), 'mismatch');
-  await tell('second', [{ number, transaction: 't2', fact: paid }]);
-  t.is(await end('second'), 'order_full');
+  await appendEvents(stores.handler, { aggregate: orderAggregate, id: orderId }, events, at);
+  // When more reports come, then the first is a mismatch, and the next waits while the mismatch is open
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  t.like(await callback('first'), { held: null, disposition: 'mismatch' });
+  await send({ key: 'second', told: [told(paid(), { number, transaction: 't2' })] });
+  t.like(await callback('second'), { held: 'order_full', disposition: null });
   // and an operator can dismiss it
-  await dismiss('second');
-  t.is(await end('second'), 'ignored');
+  const id = await idOf('second');
+  t.is(await outcomeOf(resolve({ id, action: 'apply', orderId })), 'payment_callback_full');
+  t.like(await resolve({ id, action: 'dismiss' }), { disposition: 'ignored' });
+  // and what moves no money is kept in the inbox
+  const failed = told({ kind: 'failed' }, { number, transaction: null });
+  t.is(await send({ key: 'third', told: [failed] }), 'acknowledged');
+  t.like(await callback('third.0'), { held: 'order_full' });
 });
 
-test('A transaction parks a limited number of callbacks, and a callback beyond them is held and settled when it is repeated', async (t) => {
-  const { handler, tell, end, apply } = await given();
-  // Given a transaction with as many parked callbacks as it keeps
-  const parked = Array.from({ length: parkedMax }, (_, n) => {
-    return { type: 'CallbackParked', data: { callback: callbackIdOf('standard', `p${n}`) } } as const;
+test('A transaction keeps a limited number of reports, and a further one waits for itself', async (t) => {
+  const { stores, send, resolve, events } = await given();
+  const kept = Array.from({ length: transactionReportsMax }, (_, n): TransactionEvent => {
+    const told = [{ order_number: null, transaction_id: 't1', fact: dispute, at: null }];
+    const data = { key: `c${n}`, digest, is_ours: true, told, order_id: null, received_at: at.toISOString() };
+    return { type: 'PaymentReported', data };
   });
-  const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
-  await appendEvents(handler, transaction, parked, at);
-  // When more callbacks come, then they are held and not parked
-  await tell('late', [{ transaction: 't1', fact: dispute }]);
-  t.is(await end('late'), 'transaction_full');
-  await tell('later', [{ number: orderNumber(otherTestId), transaction: 't1', fact: paid }]);
-  t.is(await end('later'), 'transaction_full');
-  t.is((await handler.load(transactionAggregate, transaction.id)).state.parked.size, parkedMax);
-  // and an operator can apply one to an order, which links the transaction
-  await apply('later');
-  t.is(await end('later'), 'applied');
-  // and an earlier one is settled when it is repeated
-  await tell('late', [{ transaction: 't1', fact: dispute }]);
-  t.is(await end('late'), 'applied');
-});
-
-test('The reaction completes a decision that was cut off, from the decision alone', async (t) => {
-  const { failAt, idOf, tell, end, dismiss, react, ids } = await given();
-  // Given a held callback that the reaction has passed, and a decision on it that was cut off
-  await tell('held', [{ transaction: 't1', fact: dispute }]);
-  const before = (await ids()).length;
-  failAt({ type: 'PaymentCallbackSettled', stream: `payment-${idOf('held')}` });
-  await t.throwsAsync(dismiss('held'), { instanceOf: StoreUnavailable });
-  failAt(null);
-  t.not(await end('held'), 'ignored');
-  // When the reaction handles the later events
-  await react(before);
-  // Then the callback is settled
-  t.is(await end('held'), 'ignored');
-});
-
-test('A decision makes no room on its transaction, and is possible for any number of parked callbacks', (t) => {
-  const callbackOf = (n: number): string => callbackIdOf('standard', `p${n}`);
-  const parked = Array.from({ length: parkedMax }, (_, n) => {
-    return { type: 'CallbackParked', data: { callback: callbackOf(n) } } as const;
-  });
-  // Given a full transaction, and decisions on some of its parked callbacks and on some that were not parked
-  const decided = [0, 1, parkedMax, parkedMax + 1].map((n) => {
-    return { type: 'CallbackUnparked', data: { callback: callbackOf(n) } } as const;
-  });
-  const transaction = givenAggregate(transactionAggregate, ...parked, ...decided);
-  t.is(transaction.state.parked.size, parkedMax - 2);
-  // Then no other callback is parked, and the decided ones are known
-  transaction.when({ type: 'Park', callback: 'new' }).thenRejected(t, 'transaction_full');
-  for (const { data } of decided) {
-    t.true(isUnparked(transaction.state, data.callback));
-    transaction.when({ type: 'Park', callback: data.callback }).thenNothing(t);
-  }
-  t.false(isUnparked(transaction.state, callbackOf(2)));
-  // and more callbacks can be decided on
-  for (const callback of [callbackOf(2), 'new']) {
-    transaction.when({ type: 'Unpark', callback }).then(t, { type: 'CallbackUnparked', data: { callback } });
-  }
-});
-
-test('A callback is neither parked on nor taken off a linked transaction', (t) => {
-  const linked: TransactionEvent = { type: 'TransactionLinked', data: { order_id: orderId } };
-  for (const type of ['Park', 'Unpark'] as const) {
-    givenAggregate(transactionAggregate, linked)
-      .when({ type, callback: 'c1' })
-      .thenRejected(t, 'transaction_linked');
-  }
+  const transaction = transactionStreamId('standard', 't1');
+  await appendEvents(stores.handler, { aggregate: transactionAggregate, id: transaction }, kept, at);
+  const { length } = await events();
+  await send({ key: 'late', told: [told(paid(), { number })] });
+  const own = ownStreamId('standard', `${callbackIdOf('standard', 'late')}.0`);
+  t.deepEqual(
+    (await events()).slice(length).map(({ stream }) => stream),
+    [`payment-${callbackIdOf('standard', 'late')}`, `transaction-${own}`],
+  );
+  t.is(await outcomeOf(resolve({ id: `${own}@0`, action: 'apply', orderId })), 'payment_callback_full');
+  t.like(await resolve({ id: `${own}@0`, action: 'dismiss' }), { disposition: 'ignored' });
 });

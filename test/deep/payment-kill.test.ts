@@ -81,7 +81,9 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
     random,
   });
   const fates = new Map(
-    orders.flatMap(({ story }) => story.messages.map(({ message, fate }) => [message, fate])),
+    orders.flatMap(({ story }) =>
+      story.messages.map(({ message, fate, isSilent }) => [message, { fate, isSilent }] as const),
+    ),
   );
   const byName = new Map<string, Platform>(Object.entries(platforms.all));
 
@@ -117,10 +119,10 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   const { events, problems } = await inspectDisk(directory.path);
   t.deepEqual(problems, []);
   const sent = [
-    ...[...fates].map(([message, fate]) => {
-      return { message, fate, acknowledgedAtMs: delivery.firstAt.get(message) ?? null };
+    ...[...fates].map(([message, end]) => {
+      return { message, ...end, acknowledgedAtMs: delivery.firstAt.get(message) ?? null };
     }),
-    ...last.map((message) => ({ message, fate: 'applied', acknowledgedAtMs: null }) as const),
+    ...last.map((message) => ({ message, fate: 'applied', isSilent: true, acknowledgedAtMs: null }) as const),
   ];
   t.deepEqual(findCallbackProblems(events, sent), []);
   t.deepEqual(findRepetitions(events), []);
@@ -204,9 +206,9 @@ async function killAt(
 async function findOpenReactions(metricsPort: number): Promise<readonly string[]> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const open = metrics.match(
-    /^stowage_reaction_open_events\{reaction="(?:settle-payments|fulfil-orders|fulfil-paid-orders)"\} \d+$/gm,
+    /^stowage_reaction_open_events\{reaction="(?:pass-on-payment-callbacks|tell-payment-reports|fulfil-orders|fulfil-paid-orders)"\} \d+$/gm,
   );
-  if (open?.length !== 3) throw new Error('the metrics lack a reaction');
+  if (open?.length !== 4) throw new Error('the metrics lack a reaction');
   return open.filter((line) => !line.endsWith(' 0'));
 }
 

@@ -9,56 +9,96 @@ export interface Sent {
   readonly fate: Fate;
   /** When it was first acknowledged, in epoch milliseconds. Null: never acknowledged, but it may be on record. */
   readonly acknowledgedAtMs: number | null;
+  /** It moves no money, so its order alone has it, and nothing if the order knew it. */
+  readonly isSilent: boolean;
 }
 
 /**
- * Returns the acknowledged messages that are missing, late or duplicate, and the recorded ones with a wrong end, as
- * sentences. A callback must be on record before its acknowledgement. Otherwise a repetition could hide the loss of an
- * earlier one.
+ * Returns the acknowledged messages that are missing or late, and the recorded ones with a wrong end, as sentences. A
+ * callback must be on record before its acknowledgement. Otherwise a repetition could hide the loss of an earlier one.
  */
 export function findCallbackProblems(events: readonly LogEvent[], sent: readonly Sent[]): readonly string[] {
-  const callbacks = groupBy(
-    events.filter(({ stream }) => stream.startsWith('payment-')),
-    ({ stream }) => stream,
-  );
+  const records = recordsOf(events);
   const problems = sent.flatMap((one) => {
     const { provider, key } = one.message;
-    const stream = `payment-${provider}-${createHash('sha256').update(key).digest('hex')}`;
-    const own = callbacks.get(stream) ?? [];
-    callbacks.delete(stream);
+    const id = `${provider}-${createHash('sha256').update(key).digest('hex')}`;
+    const own = records.get(id) ?? [];
+    records.delete(id);
     return problemsOfCallback(own, one).map((problem) => `${provider} ${key} ${problem}`);
   });
-  return [...problems, ...[...callbacks.keys()].map((stream) => `${stream} was never sent`)];
+  return [...problems, ...[...records.keys()].map((id) => `${id} was never sent`)];
 }
 
-function problemsOfCallback(own: readonly LogEvent[], { fate, acknowledgedAtMs }: Sent): readonly string[] {
-  const [received, ...rest] = own;
-  if (received === undefined && acknowledgedAtMs === null) return [];
-  if (received?.type !== 'PaymentCallbackReceived') return ['was acknowledged and is not on record'];
-  if (received.recordedAt.getTime() > (acknowledgedAtMs ?? Infinity)) {
+/** An event that shows a callback, and what it says of it. `accepted`: it has an order, or needs none. */
+interface CallbackRecord {
+  readonly event: LogEvent;
+  readonly shows: 'accepted' | 'held' | 'applied' | 'mismatch';
+}
+
+/** Returns the records of each callback by its id. A fact is named by its report, or by its callback. */
+function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
+  const linked = new Set(
+    events
+      .filter(({ stream, data }) => stream.startsWith('transaction-') && typeof data['order_id'] === 'string')
+      .map(({ stream }) => stream),
+  );
+  const keys = new Map<string, string>();
+  const records = new Map<string, CallbackRecord[]>();
+  const add = (id: string, record: CallbackRecord): void => {
+    const own = records.get(id) ?? [];
+    records.set(id, [...own, record]);
+  };
+  for (const event of events) {
+    const { stream, type, data, revision } = event;
+    if (type === 'PaymentCallbackReceived')
+      add(stream.slice('payment-'.length), { event, shows: 'accepted' });
+    if (type === 'PaymentReported') {
+      const [id = ''] = String(data['key']).split('.');
+      keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);
+      const waits = !linked.has(stream) || JSON.stringify(data['told']).includes('"unreadable"');
+      add(id, { event, shows: waits ? 'held' : 'accepted' });
+    }
+    const [name] = stream.startsWith('order-') ? String(data['callback'] ?? '').split('.') : [];
+    if (name === undefined || name === '') continue;
+    add(keys.get(name) ?? name, { event, shows: type === 'PaymentMismatchFound' ? 'mismatch' : 'applied' });
+  }
+  return records;
+}
+
+function problemsOfCallback(
+  own: readonly CallbackRecord[],
+  { fate, acknowledgedAtMs, isSilent }: Sent,
+): readonly string[] {
+  const [first] = own;
+  if (first === undefined) {
+    return acknowledgedAtMs === null || isSilent ? [] : ['was acknowledged and is not on record'];
+  }
+  if (first.event.recordedAt.getTime() > (acknowledgedAtMs ?? Infinity)) {
     return ['was acknowledged before it was on record'];
   }
-  return hasBecome(rest, fate) ? [] : [`has not become ${fate}: ${JSON.stringify(rest.map(toWords))}`];
+  const shown = own.map(({ shows }) => shows);
+  return hasBecome(shown, fate) ? [] : [`has not become ${fate}: ${JSON.stringify(shown)}`];
 }
 
-/** Returns whether the callback has exactly one end. Being held is an end while it lasts. */
-function hasBecome(rest: readonly LogEvent[], fate: Fate): boolean {
-  const [disposition, ...more] = rest.map(toWords).filter((words) => words !== 'PaymentCallbackHeld');
-  if (fate === 'held') return disposition === undefined && rest.length > 0;
-  return (
-    more.length === 0 && (disposition === fate || (fate === 'applied' && disposition === 'already_applied'))
-  );
-}
-
-function toWords({ type, data }: LogEvent): unknown {
-  return type === 'PaymentCallbackSettled' ? data['disposition'] : type;
+function hasBecome(shown: readonly CallbackRecord['shows'][], fate: Fate): boolean {
+  switch (fate) {
+    case 'held':
+      return shown.includes('held') && !shown.includes('applied') && !shown.includes('mismatch');
+    case 'mismatch':
+      return shown.includes('mismatch');
+    case 'ignored':
+      return shown.every((one) => one === 'accepted');
+    case 'applied':
+      // A fact that another message told already appends nothing.
+      return !shown.includes('held') && !shown.includes('mismatch');
+  }
 }
 
 /** Returns events that happened more than once although they may happen only once, as sentences. */
 export function findRepetitions(events: readonly LogEvent[]): readonly string[] {
   const named = events.flatMap(({ stream, type, data }) => [
     ...(type === 'PaymentCaptured' ? [`${stream} captures ${text(data['transaction_id'])}`] : []),
-    ...(type === 'TransactionLinked' ? [`${stream} is linked`] : []),
+    ...(type === 'PaymentReported' ? [`${stream} has report ${text(data['key'])}`] : []),
     ...('callback' in data ? [`${stream} has ${type} of ${text(data['callback'])}`] : []),
   ]);
   return [...groupBy(named, (name) => name)]

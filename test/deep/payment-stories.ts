@@ -16,7 +16,12 @@ export type Fate = 'applied' | 'mismatch' | 'ignored' | 'held';
 
 /** The history of an order's payments at the platform, all messages about it, and the expected end of the order. */
 export interface Story {
-  readonly messages: readonly { readonly message: PlatformMessage; readonly fate: Fate }[];
+  readonly messages: readonly {
+    readonly message: PlatformMessage;
+    readonly fate: Fate;
+    /** It moves no money, so its order alone keeps it. */
+    readonly isSilent: boolean;
+  }[];
   /** Messages without which the order ends in the same state. */
   readonly dispensable: readonly PlatformMessage[];
   readonly end: {
@@ -35,6 +40,8 @@ interface Standing {
   readonly dispute: 'none' | 'open' | 'won' | 'lost';
 }
 
+const movesNoMoney: readonly Step['kind'][] = ['pending', 'failed', 'expired', 'canceled'];
+
 const begins = Date.parse('2026-01-02T00:00:00.000Z');
 /** Some platforms send whole seconds. */
 const stepMs = 60_000;
@@ -51,13 +58,14 @@ export function drawStory(
     random,
   }: { readonly platform: Platform; readonly other: Platform; readonly random: Random },
 ): Story {
-  const messages: { message: PlatformMessage; fate: Fate }[] = [];
+  const messages: { message: PlatformMessage; fate: Fate; isSilent: boolean }[] = [];
   let minutes = 0;
   const tell = (payment: Payment, step: Step, options: { by?: Platform; fate?: Fate } = {}): void => {
     const { by = platform, fate = step.kind === 'noise' ? 'ignored' : 'applied' } = options;
     minutes += 1;
     const at = new Date(begins + minutes * stepMs);
-    for (const message of by.tell(payment, step, at)) messages.push({ message, fate });
+    for (const message of by.tell(payment, step, at))
+      messages.push({ message, fate, isSilent: movesNoMoney.includes(step.kind) });
   };
   const { number: orderNumber, amount, currency } = order;
   const payment = (name: string): Payment => ({

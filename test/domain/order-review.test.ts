@@ -33,18 +33,18 @@ type Route = 'ours' | 'merchant' | 'transaction_of_another_order';
 /** Returns a report by `standard`, which the order names, or another platform, on the payment that both call `t1`. */
 function report(fact: PaymentFact, name: string, route: Route = 'ours', minute = 0): OrderCommand {
   if (route === 'merchant') return elsewhere(fact, name, { minute });
-  const told = { callback: `standard-${name}`, transactionId: 't1', fact, at: at(minute) };
-  return route === 'ours'
-    ? { type: 'Report', report: told }
-    : { type: 'ReportMismatch', report: told, provider: 'standard', reason: route };
+  const of = { provider: 'standard', mismatch: route === 'ours' ? null : route } as const;
+  const told = { ...of, callback: `standard-${name}`, transactionId: 't1', fact, at: at(minute) };
+  return { type: 'Report', reports: [told] };
 }
 function elsewhere(
   fact: PaymentFact,
   name: string,
   { provider = 'alipay', minute = 0 }: { provider?: PaymentProviderName; minute?: number } = {},
 ): OrderCommand {
-  const told = { callback: `${provider}-${name}`, transactionId: 't1', fact, at: at(minute) };
-  return { type: 'ReportMismatch', report: told, provider, reason: 'merchant' };
+  const of = { provider, mismatch: 'merchant' } as const;
+  const told = { ...of, callback: `${provider}-${name}`, transactionId: 't1', fact, at: at(minute) };
+  return { type: 'Report', reports: [told] };
 }
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
 const resolve = (

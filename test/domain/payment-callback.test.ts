@@ -1,29 +1,51 @@
 import test from 'ava';
 import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
-import {
-  conflictsMax,
-  paymentCallbackAggregate,
-} from '../../src/domain/payment-callback/payment-callback.js';
-import { transactionAggregate } from '../../src/domain/transaction/transaction.js';
-import { digest, orderId, otherDigest, testId } from '../support/examples/ids.js';
+import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import { conflictsMax, type HoldReason } from '../../src/domain/payment.js';
+import type { TransactionEvent } from '../../src/domain/transaction/events.js';
+import { dueAt, whyWaiting } from '../../src/domain/transaction/status.js';
+import { transactionAggregate, transactionReportsMax } from '../../src/domain/transaction/transaction.js';
+import { digest, orderId, otherDigest, otherTestId, testId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { given } from '../support/given/given.js';
 
+const at = '2026-01-02T03:04:05.000Z';
 const callback = {
-  provider: 'stripe' as const,
-  fields_digest: digest,
-  is_ours: true,
-  notifications: [],
-  received_at: '2026-01-02T03:04:05.000Z',
+  ...{
+    provider: 'stripe' as const,
+    fields_digest: digest,
+    is_ours: true,
+    notifications: [],
+    received_at: at,
+  },
 };
 const receive = { type: 'Receive', callback } as const;
 const received: PaymentCallbackEvent = { type: 'PaymentCallbackReceived', data: callback };
 const note = { note: sealedExample('why'), note_of: null, note_digest: digest };
-const settle = { type: 'Settle', disposition: 'applied', orderId } as const;
-const settled: PaymentCallbackEvent = {
-  type: 'PaymentCallbackSettled',
-  data: { disposition: 'applied', order_id: orderId },
-};
+
+type Reported = Extract<TransactionEvent, { type: 'PaymentReported' }>;
+const reported = (key: string, order_id: string | null, more: Partial<Reported['data']> = {}): Reported => ({
+  type: 'PaymentReported',
+  data: {
+    ...{ key, digest, is_ours: true, order_id, received_at: at },
+    told: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
+    ...more,
+  },
+});
+const report = (...args: Parameters<typeof reported>) =>
+  ({ type: 'Report', report: reported(...args).data }) as const;
+const unreadable = [
+  { order_number: null, transaction_id: 't1', fact: { kind: 'unreadable', field: 'amount' }, at: null },
+] as const;
+const resolve = (order_id: string | null, revision = 0) =>
+  ({
+    ...({ type: 'Resolve', report: revision, note } as const),
+    decision: { action: order_id === null ? 'dismiss' : 'apply', order_id },
+  }) as const;
+const resolved = (order_id: string | null, revision = 0): TransactionEvent => ({
+  type: 'PaymentReportResolved',
+  data: { report: revision, action: order_id === null ? 'dismiss' : 'apply', order_id, ...note },
+});
 
 test('A callback is accepted once, and a repetition is a duplicate', (t) => {
   given(paymentCallbackAggregate).when(receive).then(t, received);
@@ -34,11 +56,19 @@ test('Other content under the same key is recorded once and never applied', (t) 
   given(paymentCallbackAggregate, received)
     .when(other)
     .then(t, { type: 'PaymentCallbackConflicted', data: { fields_digest: otherDigest } });
+  const conflicted: TransactionEvent = {
+    type: 'PaymentConflicted',
+    data: { key: 'c1', digest: otherDigest },
+  };
+  given(transactionAggregate, reported('c1', orderId))
+    .when(report('c1', orderId, { digest: otherDigest }))
+    .then(t, conflicted);
 });
 
-test('A callback records at most 10 conflicts, because many contents can match one CRC-32', (t) => {
-  const conflicts = Array.from({ length: conflictsMax }, (_, n): PaymentCallbackEvent => {
-    return { type: 'PaymentCallbackConflicted', data: { fields_digest: String(n).padStart(64, '0') } };
+test('A stream records at most 10 conflicts, because many contents can match one CRC-32', (t) => {
+  const digests = Array.from({ length: conflictsMax }, (_, n) => String(n).padStart(64, '0'));
+  const conflicts = digests.map((fields_digest): PaymentCallbackEvent => {
+    return { type: 'PaymentCallbackConflicted', data: { fields_digest } };
   });
   const another = { type: 'Receive', callback: { ...callback, fields_digest: otherDigest } } as const;
   given(paymentCallbackAggregate, received, ...conflicts.slice(1))
@@ -47,83 +77,109 @@ test('A callback records at most 10 conflicts, because many contents can match o
   given(paymentCallbackAggregate, received, ...conflicts)
     .when(another)
     .thenNothing(t);
+  const refused = digests.map((one): TransactionEvent => {
+    return { type: 'PaymentConflicted', data: { key: 'c1', digest: one } };
+  });
+  given(transactionAggregate, reported('c1', orderId), ...refused)
+    .when(report('c1', orderId, { digest: otherDigest }))
+    .thenNothing(t);
 });
 
-test('A callback is held with its reason until it is settled, with exactly one disposition', (t) => {
-  const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
-  given(paymentCallbackAggregate, received).when({ type: 'Hold', reason: 'unknown_order' }).then(t, held);
-  given(paymentCallbackAggregate, received, held).when(settle).then(t, settled);
-  const done = given(paymentCallbackAggregate, received, held, settled);
-  done.when({ type: 'Settle', disposition: 'mismatch', orderId: null }).thenNothing(t);
-  done.when({ type: 'Hold', reason: 'unknown_order' }).thenNothing(t);
-});
-
-test('A held callback is decided on once and settled as decided', (t) => {
-  const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
-  const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
-  const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
-  const applied: PaymentCallbackEvent = {
-    type: 'PaymentCallbackResolved',
-    data: { action: 'apply', order_id: orderId, ...note },
+test('A callback of an earlier release is done once it was settled or dismissed', (t) => {
+  const settled: PaymentCallbackEvent = {
+    type: 'PaymentCallbackSettled',
+    data: { disposition: 'applied', order_id: orderId },
   };
-  given(paymentCallbackAggregate, received, held).when(apply).then(t, applied);
-  for (const history of [[received, held, applied] as const, [received, held, applied, settled] as const]) {
-    const decided = given(paymentCallbackAggregate, ...history);
-    decided.when(apply).thenNothing(t);
-    decided.when(dismiss).thenRejected(t, 'payment_callback_resolved');
-    decided
-      .when({ ...apply, note: { ...note, note_digest: otherDigest } })
-      .thenRejected(t, 'payment_callback_resolved');
-    decided.when({ type: 'Hold', reason: 'unlinked_transaction' }).thenNothing(t);
+  const decided = (action: 'apply' | 'dismiss', order_id: string | null): PaymentCallbackEvent => {
+    return { type: 'PaymentCallbackResolved', data: { action, order_id, ...note } };
+  };
+  const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
+  t.like(given(paymentCallbackAggregate, received, held).state, { isDone: false });
+  t.like(given(paymentCallbackAggregate, received, held, settled).state, { isDone: true });
+  t.like(given(paymentCallbackAggregate, received, held, decided('dismiss', null)).state, { isDone: true });
+  t.like(given(paymentCallbackAggregate, received, held, decided('apply', orderId)).state, {
+    ...{ isDone: false, appliedTo: orderId },
+  });
+});
+
+test('The first report that names an order links its transaction, and later reports have that order', (t) => {
+  given(transactionAggregate).when(report('c1', null)).then(t, reported('c1', null));
+  given(transactionAggregate, reported('c1', null))
+    .when(report('c2', orderId))
+    .then(t, reported('c2', orderId));
+  const linked = given(transactionAggregate, reported('c1', null), reported('c2', orderId));
+  linked.when(report('c3', null)).then(t, reported('c3', orderId));
+  linked.when(report('c1', null)).thenNothing(t);
+  // The link makes the report due that waited; every other report is due by itself.
+  t.like(dueAt(linked.state, 1), { orderId, isOther: false, reports: [{ key: 'c1' }, { key: 'c2' }] });
+  t.like(dueAt(linked.state, 0), { orderId, isOther: false, reports: [{ key: 'c1' }] });
+  // A later report of another order is a mismatch there.
+  const other = given(transactionAggregate, reported('c1', orderId), reported('c2', otherTestId));
+  t.like(dueAt(other.state, 1), { orderId: otherTestId, isOther: true, reports: [{ key: 'c2' }] });
+});
+
+test('A report that waits is decided on once, and a decision to apply it is the link', (t) => {
+  const waiting = given(transactionAggregate, reported('c1', null), reported('c2', null));
+  t.is(dueAt(waiting.state, 0), null);
+  waiting.when(resolve(orderId, 1)).then(t, resolved(orderId, 1));
+  waiting.when(resolve(null)).then(t, resolved(null));
+  const applied = given(
+    transactionAggregate,
+    reported('c1', null),
+    reported('c2', null),
+    resolved(orderId, 1),
+  );
+  t.like(dueAt(applied.state, 2), { orderId, reports: [{ key: 'c1' }, { key: 'c2' }] });
+  applied.when(resolve(null, 1)).thenRejected(t, 'payment_callback_resolved');
+  applied.when(resolve(orderId, 0)).thenRejected(t, 'payment_callback_not_held');
+  const dismissed = given(
+    transactionAggregate,
+    reported('c1', null),
+    resolved(null),
+    reported('c2', orderId),
+  );
+  t.like(dueAt(dismissed.state, 2), { reports: [{ key: 'c2' }] });
+  t.is(dueAt(dismissed.state, 0), null);
+  given(transactionAggregate).when(resolve(null)).thenRejected(t, 'payment_callback_not_found');
+});
+
+test('A report that is unreadable, or that is not kept, can only be dismissed', (t) => {
+  const held: TransactionEvent = { type: 'PaymentReportHeld', data: { report: 0 } };
+  const histories: readonly (readonly [readonly TransactionEvent[], HoldReason, string])[] = [
+    [[reported('c1', null, { told: [...unreadable] })], 'unreadable', 'payment_callback_unreadable'],
+    [[reported('c1', null, { is_excess: true })], 'transaction_full', 'payment_callback_full'],
+    [[reported('c1', orderId), held], 'order_full', 'payment_callback_full'],
+  ];
+  for (const [history, reason, code] of histories) {
+    const { state, when } = given(transactionAggregate, ...history);
+    const [only] = state.reports;
+    t.is(only === undefined ? null : whyWaiting(state, only), reason);
+    when(resolve(orderId)).thenRejected(t, code);
+    when(resolve(null)).then(t, resolved(null));
   }
-  given(paymentCallbackAggregate, received, held, applied).when(settle).then(t, settled);
 });
 
-test('A callback that is not held or not readable is not applied', (t) => {
-  const unreadable: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unreadable' } };
-  const apply = { type: 'Resolve', decision: { action: 'apply', orderId }, note } as const;
-  const dismiss = { type: 'Resolve', decision: { action: 'dismiss', orderId: null }, note } as const;
-  given(paymentCallbackAggregate).when(dismiss).thenRejected(t, 'payment_callback_not_found');
-  for (const history of [[received] as const, [received, settled] as const]) {
-    given(paymentCallbackAggregate, ...history)
-      .when(dismiss)
-      .thenRejected(t, 'payment_callback_not_held');
-  }
-  given(paymentCallbackAggregate, received, unreadable)
-    .when(apply)
-    .thenRejected(t, 'payment_callback_unreadable');
-  given(paymentCallbackAggregate, received, unreadable)
-    .when(dismiss)
-    .then(t, { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } });
+test('An unreadable report makes no link', (t) => {
+  const told = [...unreadable];
+  given(transactionAggregate)
+    .when(report('c1', orderId, { told }))
+    .then(t, reported('c1', null, { told }));
 });
 
-test('A callback that was not received cannot be settled', (t) => {
-  given(paymentCallbackAggregate).when(settle).thenRejected(t, 'payment_callback_not_found');
+test('A transaction keeps a limited number of reports, and known ones stay known', (t) => {
+  const reports = Array.from({ length: transactionReportsMax }, (_, n) => reported(`c${n}`, null));
+  const full = given(transactionAggregate, ...reports);
+  full.when(report('new', null)).thenRejected(t, 'transaction_full');
+  full.when(report('c7', null)).thenNothing(t);
 });
 
-test('A transaction pays one order, and callbacks are parked on it only until then', (t) => {
-  const linked = { type: 'TransactionLinked', data: { order_id: orderId } } as const;
-  const parked = { type: 'CallbackParked', data: { callback: 'c1' } } as const;
-  given(transactionAggregate).when({ type: 'Link', orderId }).then(t, linked);
-  given(transactionAggregate).when({ type: 'Park', callback: 'c1' }).then(t, parked);
-  given(transactionAggregate, parked).when({ type: 'Link', orderId }).then(t, linked);
+test('A transaction that an earlier release linked keeps its order', (t) => {
+  const linked: TransactionEvent = { type: 'TransactionLinked', data: { order_id: orderId } };
+  const parked: TransactionEvent = { type: 'CallbackParked', data: { callback: 'c1' } };
+  const unparked: TransactionEvent = { type: 'CallbackUnparked', data: { callback: 'c1' } };
+  given(transactionAggregate, parked, unparked).when({ type: 'Link', orderId }).then(t, linked);
+  given(transactionAggregate, parked, linked).when(report('c1', null)).then(t, reported('c1', orderId));
   given(transactionAggregate, linked)
     .when({ type: 'Link', orderId: testId })
     .thenRejected(t, 'transaction_of_another_order');
-  given(transactionAggregate, linked)
-    .when({ type: 'Park', callback: 'c1' })
-    .thenRejected(t, 'transaction_linked');
-});
-
-test('The first of a link and a decision stands, and a decided callback is no longer parked', (t) => {
-  const linked = { type: 'TransactionLinked', data: { order_id: orderId } } as const;
-  const parked = { type: 'CallbackParked', data: { callback: 'c1' } } as const;
-  const unparked = { type: 'CallbackUnparked', data: { callback: 'c1' } } as const;
-  const unpark = { type: 'Unpark', callback: 'c1' } as const;
-  given(transactionAggregate, parked).when(unpark).then(t, unparked);
-  given(transactionAggregate, parked, linked).when(unpark).thenRejected(t, 'transaction_linked');
-  const decided = given(transactionAggregate, parked, unparked, linked);
-  decided.when(unpark).thenNothing(t);
-  decided.when({ type: 'Park', callback: 'c1' }).thenNothing(t);
-  t.deepEqual([...decided.state.parked], []);
 });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { givenContext } from '../support/given/given-stores.js';
 import { textOf } from '../support/clients/service-client.js';
 import { givenPayingService, planBytes } from '../support/platforms/paying-service.js';
 import { givenStripe, stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
@@ -47,6 +48,46 @@ test('A buyer pays an order at Stripe with the call of the service, and gets wha
   // and the log of the service has no secret and no address of a payment
   const said = service.lines.join('');
   for (const secret of [stripeKey, stripeSecret, 'checkout.stripe.com']) t.false(said.includes(secret));
+});
+
+test('An operator gives back a part of a payment and then the rest, and the grant ends with the rest', async (t) => {
+  // Given a paid order
+  const stripe = await givenStripe(t);
+  const service = await givenPayingService(t, {
+    ...{ provider: 'stripe', url: stripe.url, environment },
+    timeMs: 5_000,
+  });
+  const granted = await service.capacity();
+  const order = await service.place();
+  t.is((await service.pay(order.path)).status, 200);
+  const [session] = stripe.sessions;
+  if (session === undefined) throw new Error('no session');
+  t.is(await service.deliver(stripe.pay(session)), 200);
+  await service.becomes(order.path, 'fulfilled');
+  const askedAt = new Date();
+  const refund = (n: number, amount?: number) =>
+    service.services.commands.refundOrder(
+      { orderId: order.id, amount, note: 'the buyer asked' },
+      givenContext(n, askedAt, 'operator'),
+    );
+
+  // When a part goes back, then Stripe's callback confirms it
+  stripe.will('is silent', 'fails');
+  await t.throwsAsync(refund(1, 400), { code: 'platform_unavailable' });
+  const { refund_id } = await refund(1, 400);
+  t.is(session.refunded, 400);
+  t.like(await service.read(order.path), { status: 'fulfilled', refunded_amount: 0 });
+  for (const callback of stripe.refunds()) t.is(await service.deliver(callback), 200);
+  t.like(await service.becomes(order.path, 'partially_refunded'), { refunded_amount: 400 });
+  t.regex(refund_id, /^re_/);
+
+  // When the rest goes back, then the grant ends
+  await t.throwsAsync(refund(2, 600), { code: 'refund_not_possible' });
+  t.like(await refund(3), { amount: 599, currency: 'USD', transaction_id: session.intent });
+  for (const callback of stripe.refunds()) t.is(await service.deliver(callback), 200);
+  t.like(await service.becomes(order.path, 'refunded'), { refunded_amount: 999 });
+  await service.holds(granted);
+  t.false(service.lines.join('').includes('the buyer asked'));
 });
 
 test('A payment that the bank refuses, and a session that expires, grant nothing', async (t) => {

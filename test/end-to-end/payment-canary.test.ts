@@ -157,7 +157,7 @@ test('Secrets of payment platforms, signatures and payers stand nowhere in clear
 
   // Then accepted facts are stored, and nothing else
   const { events } = await service.services.eventStore.readAll({ after: null, limit: 500 });
-  t.true(events.filter(({ type }) => type === 'PaymentCallbackReceived').length >= 6);
+  t.true(events.filter(({ type }) => type === 'PaymentReported').length >= 6);
   const seen = await sightings(
     canariesOf({
       ...secrets,

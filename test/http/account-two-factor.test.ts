@@ -76,7 +76,9 @@ test('A session that was never strengthened reaches only the routes that signing
   for (const [template, operations] of Object.entries(document.paths)) {
     for (const [verb, operation] of Object.entries(operations)) {
       const method = verb.toUpperCase();
-      const takesSessions = JSON.stringify(operation['security'] ?? []).includes('"session"');
+      const takesSessions = JSON.stringify(operation['security'] ?? document['security']).includes(
+        '"session"',
+      );
       if (!takesSessions || open.has(`${method} ${template}`)) continue;
       const path = template
         .replace('{paymentId}', `standard-${'0'.repeat(64)}`)

@@ -175,6 +175,7 @@ test('The document describes every route and has no dangling reference', async (
     '/api/v1/orders/{orderId}',
     '/api/v1/orders/{orderId}/cancel',
     '/api/v1/orders/{orderId}/pay',
+    '/api/v1/orders/{orderId}/refund',
     '/api/v1/payment/webhooks/{provider}',
     '/api/v1/plans',
     '/api/v1/projects',
@@ -244,10 +245,8 @@ test('The document describes every route and has no dangling reference', async (
     t.truthy(found, ref);
   }
   const create = document.paths['/api/v1/projects/{projectId}/storages']?.['post'];
-  t.deepEqual(Object.keys(create?.responses ?? {}), [
-    ...['201', '400', '401', '403', '408', '409', '413', '414', '415', '429', '431', '500', '503'],
-  ]);
-  t.deepEqual(create?.['security'], [{ session: [] }]);
+  t.deepEqual(Object.keys(create?.responses ?? {}), ['201', '403', '409', 'default']);
+  t.deepEqual(create?.['security'] ?? document['security'], [{ session: [] }]);
 });
 
 test('The document describes a route the same with and without other routes', async (t) => {
@@ -263,10 +262,18 @@ test('The document describes a route the same with and without other routes', as
         t.deepEqual(paths[path]?.[method], operation);
     }
     for (const [id, schema] of Object.entries(alone.components.schemas)) {
-      t.deepEqual(components.schemas[id], schema, id);
+      t.deepEqual(withoutExamples(components.schemas[id]), withoutExamples(schema), id);
+    }
+    for (const [id, response] of Object.entries(alone.components.responses)) {
+      t.deepEqual(components.responses[id], response, id);
     }
   }
 });
+
+/** Only schemas of bodies have examples, and a schema may be the body of one route and a part of another one's. */
+function withoutExamples(schema: unknown): object {
+  return { ...asObject(schema), examples: [] };
+}
 
 test('The document says who may call a route and where the second factor must be fresh', async (t) => {
   const { ask } = await startTestService(t);
@@ -278,17 +285,17 @@ test('The document says who may call a route and where the second factor must be
     'Access: signed-in users. Open before two-factor authentication is passed.',
   );
   t.is(said('/api/v1/auth/me', 'patch'), 'Access: signed-in users.');
-  t.regex(
+  t.is(
     said('/api/v1/auth/password', 'post'),
-    /^Access: signed-in users\. .* within the last 15 minutes\.$/,
+    'Access: signed-in users. Needs a fresh second factor. Needs a fresh sign-in.',
   );
   const project = '/api/v1/projects/{projectId}';
-  t.is(
-    said(project, 'get'),
-    'Access: members of the project from the role `viewer` on, and platform auditors; API keys are refused.',
+  t.is(said(project, 'get'), 'Access: role `viewer` or above, platform auditors. API keys are refused.');
+  t.is(said(project, 'patch'), 'Access: owners of the project. API keys are refused.');
+  t.regex(
+    said(`${project}/storages`, 'post'),
+    /entitlement `allow_s3`\. Needs a fresh second factor\.( Needs a fresh sign-in\.)?$/,
   );
-  t.is(said(project, 'patch'), 'Access: owners of the project; API keys are refused.');
-  t.regex(said(`${project}/storages`, 'post'), /entitlement `allow_s3`\. .* within the last 15 minutes\.$/);
 });
 
 test('The check against the document finds violations', async (t) => {

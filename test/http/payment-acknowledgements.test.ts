@@ -223,7 +223,7 @@ for (const name of paymentProvider.options) {
     ends.add(1_500);
     const hangsLater: Partial<EventStore> = {
       append: (stream, expected, events, options) =>
-        events[0]?.type === 'PaymentCallbackReceived'
+        ['PaymentReported', 'PaymentCallbackReceived'].includes(events[0]?.type ?? '')
           ? log.append(stream, expected, events, options)
           : hangs(),
     };

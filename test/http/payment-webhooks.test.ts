@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
-import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
+import { callbackIdOf } from '../../src/domain/payment-ids.js';
 import { makeStripe } from '../../src/integrations/payments/stripe.js';
+import { acceptedReports } from '../support/given/accepted-reports.js';
 import { startTestService } from '../support/servers/http-service.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../support/fakes/test-payment-provider.js';
 import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
@@ -38,13 +38,15 @@ async function start(t: ExecutionContext, overrides: Parameters<typeof startTest
     const read = async () => (await service.get(`/api/v1/orders/${id}`, buyer)).json as { status: string };
     return { id, number, read };
   };
-  const stateOf = async (key: string, provider: 'standard' | 'epay' | 'alipay' = 'standard') =>
-    (await service.stores.handler.load(paymentCallbackAggregate, callbackIdOf(provider, key))).state;
-  return { ...service, send, placeOrder, stateOf };
+  const reportOf = async (key: string, provider: 'standard' | 'epay' | 'alipay' = 'standard') => {
+    const [id] = await acceptedReports(service.stores.eventStore, callbackIdOf(provider, key));
+    return id === undefined ? null : service.commands.paymentCallbacks.find(id);
+  };
+  return { ...service, send, placeOrder, reportOf };
 }
 
 test("A callback pays its order and gets the platform's acknowledgement, even when repeated", async (t) => {
-  const { send, placeOrder, stateOf, stores } = await start(t);
+  const { send, placeOrder, reportOf, stores } = await start(t);
   const order = await placeOrder();
   const message = { key: 'm1', told: [{ number: order.number, transaction: 't1', fact: paid }] };
   for (const type of ['application/json', 'text/plain', 'x/y; z']) {
@@ -57,11 +59,11 @@ test("A callback pays its order and gets the platform's acknowledgement, even wh
     status: 'paid',
     payments: [{ provider: 'standard', transaction_id: 't1', kind: 'paid', amount: 999, currency: 'USD' }],
   });
-  t.like(await stateOf('m1'), { disposition: 'applied', held: null });
+  t.like(await reportOf('m1'), { disposition: 'applied', held: null });
   const { events } = await stores.eventStore.readAll({ after: null, limit: 1_000 });
   t.deepEqual(
     events.map(({ type }) => type).filter((type) => /Payment|Transaction/.test(type)),
-    ['PaymentCallbackReceived', 'TransactionLinked', 'PaymentCaptured', 'PaymentCallbackSettled'],
+    ['PaymentReported', 'PaymentCaptured'],
   );
 });
 
@@ -107,7 +109,7 @@ test('Callbacks are served before the service is ready', async (t) => {
 });
 
 test('GET settles, shows or does nothing by the platform, and HEAD does nothing', async (t) => {
-  const { ask, get, placeOrder, stateOf } = await start(t);
+  const { ask, get, placeOrder, reportOf } = await start(t);
   const order = await placeOrder();
   const { body, headers } = signed({
     key: 'm1',
@@ -124,10 +126,10 @@ test('GET settles, shows or does nothing by the platform, and HEAD does nothing'
   t.is((await get(`${path}/epay${query}`)).status, 401);
   t.is((await ask(`${path}/epay${query}`, { method: 'HEAD', headers })).status, 200);
   t.is((await get(`${path}/alipay${query}`, headers)).text, '{"code":"ok","message":"ok"}');
-  t.is((await stateOf('m1', 'alipay')).status, 'absent');
-  t.is((await stateOf('m1', 'epay')).status, 'absent');
+  t.is(await reportOf('m1', 'alipay'), null);
+  t.is(await reportOf('m1', 'epay'), null);
   t.is((await get(`${path}/epay${query}`, headers)).text, 'noted');
-  t.like(await stateOf('m1', 'epay'), { status: 'received', disposition: 'mismatch' });
+  t.like(await reportOf('m1', 'epay'), { disposition: 'mismatch', order_id: order.id });
 });
 
 test('A callback is 503 after one attempt while the log is unavailable', async (t) => {
@@ -148,10 +150,10 @@ test('A callback is 503 after one attempt while the log is unavailable', async (
 });
 
 test('A callback of an unknown order is held and acknowledged, and other content under its key is reported', async (t) => {
-  const { send, stateOf, commands } = await start(t);
+  const { send, reportOf, commands } = await start(t);
   const told = [{ number: 'not-ours', transaction: 't9', fact: paid }];
   t.is((await send({ key: 'm1', told })).status, 200);
-  t.like(await stateOf('m1'), { held: 'unknown_order', disposition: null });
+  t.like(await reportOf('m1'), { held: 'unknown_order', disposition: null });
   t.is((await send({ key: 'm1', told: [...told, ...told] })).status, 200);
   t.deepEqual(commands.notices, [`conflict ${callbackIdOf('standard', 'm1')}`]);
   const { items } = { items: await commands.paymentCallbacks.unmatched({ limit: 5 }) };

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import { makeDismissUnmatched } from '../../src/commands/orders/dismiss-unmatched.js';
-import { callbackIdOf } from '../../src/commands/orders/payment-ids.js';
+import { callbackIdOf } from '../../src/domain/payment-ids.js';
 import { registerPaymentMetrics } from '../../src/observing/metrics.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';

@@ -5,6 +5,7 @@ import {
   type PaymentCallbackDocument,
   paymentCallbacksProjection,
 } from '../../projections/payment-callbacks/projection.js';
+import { transactionsProjection } from '../../projections/transactions/projection.js';
 import type { DecisionEntry } from '../../projections/payment-decisions/entry.js';
 import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
 import type { OrderEvent } from '../../src/domain/order/events.js';
@@ -15,6 +16,7 @@ import {
   refundedAmount,
   unusedPayments,
 } from '../../src/domain/order/order.js';
+import type { TransactionEvent } from '../../src/domain/transaction/events.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { foldEvents } from '../../src/event-sourcing/views/fold-documents.js';
@@ -46,7 +48,12 @@ const resolve = (callback: string, action: 'apply' | 'dismiss'): OrderCommand =>
 });
 const report = (fact: PaymentFact, callback: string, minute = 0, transactionId = 't1') => ({
   type: 'Report' as const,
-  report: { callback, transactionId, fact, at: new Date(Date.UTC(2026, 0, 2, 4, minute)) },
+  reports: [
+    {
+      ...{ callback, transactionId, provider: 'standard' as const, mismatch: null, fact },
+      at: new Date(Date.UTC(2026, 0, 2, 4, minute)),
+    },
+  ],
 });
 
 const fresh: OrderDocument = {
@@ -57,6 +64,7 @@ const fresh: OrderDocument = {
   refunded_amount: 0,
   paid_at: null,
   payments: [],
+  seen: [],
   mismatches: [],
   decided: [],
   captures: [],
@@ -98,6 +106,7 @@ test('A payment in review shows its mismatch, and an applied one is paid', (t) =
     mismatches: [
       { id: 'standard-c1', provider: 'standard', reason: 'amount', transaction_id: 't1', fact: paidLess, at },
     ],
+    seen: ['PaymentMismatchFound/standard-c1'],
     open_for: null,
     in_review: 'yes',
     updated_at: '2026-01-02T03:04:06.000Z',
@@ -130,6 +139,7 @@ test('A payment in review shows its mismatch, and an applied one is paid', (t) =
     ],
     decided: [{ transaction: 'standard/t1', payments: [{ amount: 5, currency: 'USD' }] }],
     decisions: [decided({ payment_id: 'standard-c1', order_id: 'example' }, '2026-01-02T03:04:07.000Z')],
+    seen: ['PaymentMismatchFound/standard-c1', 'ReviewResolved/standard-c1'],
     in_review: null,
     updated_at: '2026-01-02T03:04:07.000Z',
   });
@@ -193,9 +203,11 @@ const commands: fc.Arbitrary<readonly OrderCommand[]> = fc
       if (typeof item === 'string') return { type: item };
       if (item.length === 2) return resolve(nameAt(item[0]), item[1]);
       const told = report(item[0], nameAt(n), item[1], item[2]);
-      return isElsewhere(n)
-        ? { ...told, type: 'ReportMismatch', reason: 'merchant', provider: 'alipay' }
-        : told;
+      if (!isElsewhere(n)) return told;
+      const reports = told.reports.map(
+        (one) => ({ ...one, provider: 'alipay', mismatch: 'merchant' }) as const,
+      );
+      return { ...told, reports };
     }),
   );
 
@@ -226,7 +238,7 @@ test('The view of an order agrees with its aggregate after all reports', (t) => 
   t.true(decisions > 20, `${decisions}`);
 });
 
-test('The view shows a callback as waiting while it is held, and no longer once it is settled', (t) => {
+test('The view shows what an earlier release settled a callback as, and the decision on it', (t) => {
   const received: PaymentCallbackEvent = {
     type: 'PaymentCallbackReceived',
     data: {
@@ -246,8 +258,6 @@ test('The view shows a callback as waiting while it is held, and no longer once 
     provider: 'standard',
     is_ours: true,
     notifications: [],
-    held: null,
-    unmatched_since: null,
     disposition: null,
     order_id: null,
     decision: null,
@@ -259,18 +269,13 @@ test('The view shows a callback as waiting while it is held, and no longer once 
   };
   const projection = paymentCallbacksProjection;
   givenProjection(projection, received).then(t, document);
-  givenProjection(projection, received, held).then(t, {
-    ...document,
-    held: 'unknown_order',
-    unmatched_since: at,
-  });
+  givenProjection(projection, received, held).then(t, document);
   const resolved = {
     type: 'PaymentCallbackResolved',
     data: { action: 'apply', order_id: orderId, ...note },
   } as const;
   givenProjection(projection, received, held, resolved).then(t, {
     ...document,
-    held: 'unknown_order',
     decision: decided({ payment_id: 'example', order_id: orderId }, '2026-01-02T03:04:07.000Z'),
     applied_to: orderId,
   });
@@ -281,4 +286,33 @@ test('The view shows a callback as waiting while it is held, and no longer once 
   });
   const conflicted = { type: 'PaymentCallbackConflicted', data: { fields_digest: digest } } as const;
   givenProjection(projection, received, conflicted).then(t, { ...document, conflicts: 1 });
+});
+
+test('The view of a transaction shows since when a report waits, until it has an order or a decision', (t) => {
+  const [first, second] = ['2026-01-02T03:04:05.000Z', '2026-01-02T03:04:06.000Z'];
+  const reported = (key: string, received_at: string, order_id: string | null): TransactionEvent => ({
+    type: 'PaymentReported',
+    data: {
+      ...{ key, digest, is_ours: true, order_id, received_at },
+      told: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
+    },
+  });
+  const dismissed: TransactionEvent = {
+    type: 'PaymentReportResolved',
+    data: { report: 0, action: 'dismiss', order_id: null, ...note },
+  };
+  const documentOf = (...events: readonly TransactionEvent[]) => {
+    const folded = foldEvents(
+      transactionsProjection,
+      null,
+      recordEvents(transactionsProjection, 'x', events),
+    );
+    return folded === 'gap' ? null : folded?.body;
+  };
+  const waiting = [reported('c1', first, null), reported('c2', second, null)] as const;
+  t.like(documentOf(...waiting), { unmatched_since: first, transaction_id: 't1' });
+  t.like(documentOf(...waiting, dismissed), { unmatched_since: second, applied_to: null });
+  const entry = { payment_id: 'x@0', action: 'dismiss', order_id: null };
+  t.like(documentOf(...waiting, dismissed), { decisions: [entry] });
+  t.like(documentOf(...waiting, reported('c3', second, orderId)), { unmatched_since: null });
 });

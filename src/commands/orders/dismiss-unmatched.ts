@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.js';
 import { unmatchedPlace } from '../../../projections/payment-callbacks/reader.js';
-import type { HoldReason } from '../../domain/payment-callback/hold-reason.js';
+import type { HoldReason } from '../../domain/payment.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { checkText } from '../../domain/text.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';

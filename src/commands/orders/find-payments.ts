@@ -5,7 +5,7 @@ import { parseOrderNumber } from '../../domain/order/number.js';
 import { paymentProvider } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { Deps } from '../deps.js';
-import { transactionStreamId } from './payment-ids.js';
+import { transactionStreamId } from '../../domain/payment-ids.js';
 
 /** What is known of a transaction. */
 export interface FoundPayments {
@@ -46,6 +46,6 @@ export function makeFindPayments({
         handler.load(transactionAggregate, transactionStreamId(provider, transactionId)),
       ),
     );
-    return found.flatMap(({ state }) => (state.orderId === null ? [] : [state.orderId]));
+    return found.flatMap(({ state }) => (state.link === null ? [] : [state.link.order_id]));
   }
 }

@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { holdReason } from '../../domain/payment-callback/hold-reason.js';
+import { holdReason } from '../../domain/payment.js';
 import { paymentProvider } from '../../domain/payment.js';
 import type { DismissUnmatchedInput } from './dismiss-unmatched.js';
 
-/** The time and the id of a callback: see `unmatchedPlace`. */
+/** The time and the id of a report: see `unmatchedPlace`. */
 export const unmatchedCursor = z
   .string()
-  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}$/);
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}@[0-9]{1,9}$/);
 /** The id of an order and the name of a mismatch: see `reviewPlace`. */
-export const reviewCursor = z.string().regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}\.[0-9]{1,2}$/);
+export const reviewCursor = z
+  .string()
+  .regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}(?:@[0-9]{1,9})?\.[0-9]{1,2}$/);
 
 export const dismissalRequest = z
   .strictObject({

@@ -14,14 +14,20 @@ import {
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
 import type { ReviewReason } from '../../../projections/orders/resource.js';
-import type { Disposition } from '../../domain/payment-callback/status.js';
+import type { Disposition } from '../../domain/payment.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
-import { rejectTransaction } from '../../domain/transaction/rejections.js';
+import { rejectPayment } from '../../domain/transaction/rejections.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { checkText } from '../../domain/text.js';
-import { callbackIdOf, transactionStreamId } from './payment-ids.js';
+import {
+  callbackIdOf,
+  notificationName,
+  ownStreamId,
+  transactionStreamId,
+} from '../../domain/payment-ids.js';
 import { sealPaymentNote } from './payment-notes.js';
 import { factOfRecord, type RecordRequest } from './record-request.js';
+import type { PassOnCallback } from './pass-on-callback.js';
 import type { SettlePayment } from './settle-payment.js';
 
 /** The outcome of a payment that an operator recorded. */
@@ -51,9 +57,12 @@ export type RecordPayment = (request: RecordRequest, context: CommandContext) =>
 const clockSkewMs = 300_000;
 
 export function makeRecordPayment(
-  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
+  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
+    readonly settlePayment: SettlePayment;
+    readonly passOnCallback: PassOnCallback;
+  },
 ): RecordPayment {
-  const { handler, settlePayment } = deps;
+  const { handler, settlePayment, passOnCallback } = deps;
 
   return async (request, context) => {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
@@ -94,12 +103,17 @@ export function makeRecordPayment(
     };
     const target = { aggregate: paymentCallbackAggregate, id };
     const { events } = await handler.handle(target, { type: 'Record', callback, note }, context);
-    await settlePayment.settle(id, stepContext(context, 'settle'), 'written');
-    return outcomeOf(id, orderId, events.length > 0);
+    await passOnCallback.passOn(id, stepContext(context, 'settle'));
+    const own = ownStreamId(provider, notificationName(id, 0));
+    const streams = [transaction_id === null ? own : transactionStreamId(provider, transaction_id), own];
+    return outcomeOf({ id, streams }, orderId, events.length > 0);
   };
 
-  async function outcomeOf(id: string, orderId: string, isNew: boolean): Promise<PaymentRecord> {
-    const { state } = await handler.load(paymentCallbackAggregate, id);
+  async function outcomeOf(
+    { id, streams }: { readonly id: string; readonly streams: readonly string[] },
+    orderId: string,
+    isNew: boolean,
+  ): Promise<PaymentRecord> {
     const order = await requireOrder(orderId);
     const waiting = [...order.mismatches, ...unusedPayments(order)].map(({ reason }) => reason);
     return {
@@ -107,10 +121,20 @@ export function makeRecordPayment(
       order_id: orderId,
       order_number: orderNumber(orderId),
       outcome: isNew ? 'recorded' : 'known',
-      disposition: state.status === 'absent' ? null : state.disposition,
+      disposition: await dispositionOf(notificationName(id, 0), streams),
       order_status: orderStatus(order),
       in_review: [...new Set(waiting)],
     };
+  }
+
+  /** Returns the disposition of the report with this key, in the first of the streams that has it. */
+  async function dispositionOf(key: string, streams: readonly string[]): Promise<Disposition | null> {
+    for (const stream of streams) {
+      const { reports } = (await handler.load(transactionAggregate, stream)).state;
+      const report = reports.find((one) => one.key === key);
+      if (report !== undefined) return (await settlePayment.outcomeOf(stream, report.revision)).disposition;
+    }
+    return null;
   }
 
   async function refuseOtherOrder(
@@ -120,8 +144,8 @@ export function makeRecordPayment(
   ): Promise<void> {
     if (transactionId === null) return;
     const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transactionId));
-    if (state.orderId !== null && state.orderId !== orderId) {
-      rejectTransaction('transaction_of_another_order', 'the transaction has paid another order');
+    if (state.link !== null && state.link.order_id !== orderId) {
+      rejectPayment('transaction_of_another_order', 'the transaction has paid another order');
     }
   }
 

@@ -1,16 +1,16 @@
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { AssetRejection } from '../../domain/asset/rejections.js';
+import type { CheckoutRejection } from '../../domain/checkout/rejections.js';
 import type { EmailRejection } from '../../domain/email/rejections.js';
 import type { InvalidRequest } from '../../domain/invalid-request.js';
 import type { LoginCodeRejection } from '../../domain/login-code/rejections.js';
 import type { NodeRejection } from '../../domain/node/rejections.js';
 import type { OrderRejection } from '../../domain/order/rejections.js';
-import type { PaymentCallbackRejection } from '../../domain/payment-callback/rejections.js';
+import type { PaymentRejection } from '../../domain/transaction/rejections.js';
 import type { ProjectRejection } from '../../domain/project/rejections.js';
 import type { SessionRejection } from '../../domain/session/rejections.js';
 import type { ShareRejection } from '../../domain/share/rejections.js';
 import type { StorageRejection } from '../../domain/storage/rejections.js';
-import type { TransactionRejection } from '../../domain/transaction/rejections.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 
 export type UseCaseRejection =
@@ -42,16 +42,16 @@ export type Rejection =
   | UseCaseRejection
   | InvalidRequest
   | AssetRejection
+  | CheckoutRejection
   | EmailRejection
   | LoginCodeRejection
   | NodeRejection
   | OrderRejection
-  | PaymentCallbackRejection
+  | PaymentRejection
   | ProjectRejection
   | SessionRejection
   | ShareRejection
   | StorageRejection
-  | TransactionRejection
   | UserRejection;
 
 export function rejectUseCase(code: UseCaseRejection, message: string): never {

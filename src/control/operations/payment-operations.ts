@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { DismissUnmatched } from '../../commands/orders/dismiss-unmatched.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
-import { rejectPaymentCallback } from '../../domain/payment-callback/rejections.js';
-import { paymentAction, paymentId, transactionId } from '../../domain/payment.js';
+import { rejectPayment } from '../../domain/transaction/rejections.js';
+import { paymentAction, paymentId, paymentProvider, transactionId } from '../../domain/payment.js';
 import type { ResolvePayment } from '../../commands/orders/resolve-payment.js';
 import type { FindPayments } from '../../commands/orders/find-payments.js';
 import type { RecordPayment } from '../../commands/orders/record-payment.js';
+import type { ReconcilePayments } from '../../commands/orders/reconcile-payments.js';
 import { recordRequest } from '../../commands/orders/record-request.js';
 import { defineOperation, type Operation } from '../operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
@@ -28,10 +29,17 @@ const resolution = z.strictObject({
   note: z.string(),
 });
 
+const period = z.strictObject({
+  provider: paymentProvider,
+  from: z.iso.datetime(),
+  to: z.iso.datetime().nullable(),
+  after: z.uuid().toLowerCase().nullable(),
+});
+
 /** Makes the operations of payment review (docs/design.md#payment-review). */
 export function makePaymentOperations(
   {
-    commands: { resolvePayment, dismissUnmatched, recordPayment, findPayments },
+    commands: { resolvePayment, dismissUnmatched, recordPayment, findPayments, reconcilePayments },
     readers: { paymentCallbacks, orders },
   }: {
     readonly commands: {
@@ -39,6 +47,7 @@ export function makePaymentOperations(
       readonly dismissUnmatched: DismissUnmatched;
       readonly recordPayment: RecordPayment;
       readonly findPayments: FindPayments;
+      readonly reconcilePayments: ReconcilePayments;
     };
     readonly readers: Pick<Readers, 'paymentCallbacks' | 'orders'>;
   },
@@ -63,6 +72,12 @@ export function makePaymentOperations(
       const { in_review, ...record } = await recordPayment(request, context());
       return { ...record, in_review: [...in_review] };
     }),
+    defineOperation('payments reconcile', period, async ({ provider, from, to, after }) => ({
+      ...(await reconcilePayments(
+        { provider, from: new Date(from), to: to === null ? context().time : new Date(to), after },
+        context(),
+      )),
+    })),
     defineOperation('payments resolve', resolution, async ({ order_id: orderId, ...decision }) => {
       const { orderId: settledWith, ...resolved } = await resolvePayment({ ...decision, orderId }, context());
       return { ...resolved, order_id: settledWith };
@@ -80,7 +95,7 @@ export function makePaymentOperations(
     if (order !== null) return order;
     const { items, orders: paid } = await findPayments(id);
     if (items.length === 0 && paid.length === 0) {
-      rejectPaymentCallback('payment_callback_not_found', 'no payment, order or transaction has this id');
+      rejectPayment('payment_callback_not_found', 'no payment, order or transaction has this id');
     }
     return { items: [...items], orders: [...paid] };
   }

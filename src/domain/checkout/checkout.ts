@@ -1,30 +1,96 @@
 import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import { checkoutCategory, checkoutCodec, type CheckoutEvent } from './events.js';
+import { rejectCheckout } from './rejections.js';
+
+type DataOf<Type extends CheckoutEvent['type']> = Extract<CheckoutEvent, { type: Type }>['data'];
 
 /** A payment that the platform made. */
-export type MadePaymentData = Extract<CheckoutEvent, { type: 'PaymentMade' }>['data'];
+export type MadePaymentData = DataOf<'PaymentMade'>;
+
+/** A refund that an operator asked for. `outcome`: null while the platform has not answered. */
+export type AskedRefund = Pick<DataOf<'RefundAsked'>, 'refund' | 'provider' | 'transaction_id' | 'amount'> & {
+  readonly currency: string;
+  readonly outcome: 'refused' | { readonly refundId: string } | null;
+};
 
 /** What the service asked the platform of one order to do. */
 export interface CheckoutState {
   /** The latest payment; null while none was made. */
   readonly payment: MadePaymentData | null;
+  readonly refunds: readonly AskedRefund[];
 }
 
-export type CheckoutCommand = {
-  readonly type: 'RecordPayment';
-  readonly payment: MadePaymentData;
-  readonly now: Date;
-};
+export type CheckoutCommand =
+  | { readonly type: 'RecordPayment'; readonly payment: MadePaymentData; readonly now: Date }
+  | {
+      readonly type: 'AskRefund';
+      readonly refund: DataOf<'RefundAsked'>;
+      /** Returns what can go back of the transaction besides these refunds, in minor units. */
+      readonly remaining: (refunds: readonly AskedRefund[]) => number;
+    }
+  | { readonly type: 'AcceptRefund'; readonly refund: string; readonly refundId: string }
+  | { readonly type: 'RefuseRefund'; readonly refund: string; readonly code: string | null };
 
-const initialState: CheckoutState = { payment: null };
+/** Bounds the stream: an order whose refunds need more is refunded at the platform. */
+export const refundsMax = 100;
 
-function evolve(_state: CheckoutState, event: CheckoutEvent): CheckoutState {
-  return { payment: event.data };
+const initialState: CheckoutState = { payment: null, refunds: [] };
+
+function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
+  switch (event.type) {
+    case 'PaymentMade':
+      return { ...state, payment: event.data };
+    case 'RefundAsked': {
+      const { refund, provider, transaction_id, amount, currency } = event.data;
+      const asked = { refund, provider, transaction_id, amount, currency, outcome: null };
+      return { ...state, refunds: [...state.refunds, asked] };
+    }
+    case 'RefundAccepted':
+      return withOutcome(state, event.data.refund, { refundId: event.data.refund_id });
+    case 'RefundRefused':
+      return withOutcome(state, event.data.refund, 'refused');
+  }
+}
+
+function withOutcome(state: CheckoutState, refund: string, outcome: AskedRefund['outcome']): CheckoutState {
+  const refunds = state.refunds.map((one) => (one.refund === refund ? { ...one, outcome } : one));
+  return { ...state, refunds };
 }
 
 /** A payment that the buyer can still pay stays the order's one: another that was made beside it is shown to no one. */
-function decide({ payment, now }: CheckoutCommand, state: CheckoutState): readonly CheckoutEvent[] {
-  return payablePayment(state, now) === null ? [{ type: 'PaymentMade', data: payment }] : [];
+function decide(command: CheckoutCommand, state: CheckoutState): readonly CheckoutEvent[] {
+  switch (command.type) {
+    case 'RecordPayment':
+      if (payablePayment(state, command.now) !== null) return [];
+      return [{ type: 'PaymentMade', data: command.payment }];
+    case 'AskRefund':
+      return askRefund(command, state);
+    case 'AcceptRefund':
+      if (!isOpen(state, command.refund)) return [];
+      return [{ type: 'RefundAccepted', data: { refund: command.refund, refund_id: command.refundId } }];
+    case 'RefuseRefund':
+      if (!isOpen(state, command.refund)) return [];
+      return [{ type: 'RefundRefused', data: { refund: command.refund, code: command.code } }];
+  }
+}
+
+function askRefund(
+  { refund, remaining }: Extract<CheckoutCommand, { type: 'AskRefund' }>,
+  { refunds }: CheckoutState,
+): readonly CheckoutEvent[] {
+  // The id derives from the request, so an earlier attempt asked.
+  if (refunds.some((one) => one.refund === refund.refund)) return [];
+  if (refunds.length >= refundsMax) {
+    rejectCheckout('refund_not_possible', `the service has asked for ${refundsMax} refunds of this order`);
+  }
+  if (refund.amount > remaining(refunds)) {
+    rejectCheckout('refund_not_possible', 'amount: it is more than what remains of the payment');
+  }
+  return [{ type: 'RefundAsked', data: refund }];
+}
+
+function isOpen({ refunds }: CheckoutState, refund: string): boolean {
+  return refunds.some((one) => one.refund === refund && one.outcome === null);
 }
 
 /** Returns the payment that the buyer can pay now, or null. */

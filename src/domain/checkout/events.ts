@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { sealedSchema } from '../../event-sourcing/ports/sealed.js';
 import { entityId, instant } from '../fields.js';
-import { paymentProvider } from '../payment.js';
+import { currencyCode, minorAmount, paymentProvider, resolutionNote, transactionId } from '../payment.js';
 
 /** Streams `checkout-<order id>`: what the service asked the order's platform to do. The order has what it reported. */
 export const checkoutCategory = 'checkout';
@@ -21,6 +21,21 @@ const schemas = {
     way: sealedSchema,
     way_of: entityId,
   }),
+  /** An operator decided that money goes back. The platform is asked afterwards. */
+  RefundAsked: z.strictObject({
+    project_id: entityId.nullable(),
+    /** Names the refund here; the platform gets it as the idempotency key. */
+    refund: entityId,
+    provider: paymentProvider,
+    transaction_id: transactionId,
+    amount: minorAmount,
+    currency: currencyCode,
+    ...resolutionNote,
+  }),
+  /** The platform took the refund on. Its callback confirms it. */
+  RefundAccepted: z.strictObject({ refund: entityId, refund_id: z.string().min(1).max(256) }),
+  /** The platform refused the refund. `code`: the platform's. */
+  RefundRefused: z.strictObject({ refund: entityId, code: z.string().min(1).max(64).nullable() }),
 };
 
 export type CheckoutEvent = EventOf<typeof schemas>;

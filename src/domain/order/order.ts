@@ -3,7 +3,7 @@ import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
 import type { PaymentProviderName, PaymentFact, ResolutionNote, PaymentAction } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
-import { isApplicable, isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
+import { isApplicable, isCharged, isCovered, knownAs, type Mismatch, transactionKey } from './review.js';
 import { evolve, type OrderState, type PlacedOrder } from './state.js';
 import { isDue, isOpen, isUnpaid, orderStatus } from './status.js';
 import { type GoneReason, unusedPayments } from './unused.js';
@@ -12,10 +12,14 @@ export type { OrderState, PlacedOrder } from './state.js';
 export { type GoneReason, unusedPayments } from './unused.js';
 export { isDue, isOpen, isUnpaid, orderStatus, refundedAmount, type OrderStatus } from './status.js';
 
-/** A fact of a callback. */
+/** A fact of a report. */
 export interface ReportedFact {
-  /** The name of the report: the callback and the index of the fact. A report counts once. */
+  /** The name: the report and the index of the fact. A name counts once. */
   readonly callback: string;
+  /** The platform of the report. */
+  readonly provider: PaymentProviderName;
+  /** Why it is a mismatch in any case; null where the order decides. */
+  readonly mismatch: 'merchant' | 'transaction_of_another_order' | null;
   readonly transactionId: string | null;
   readonly fact: PaymentFact;
   readonly at: Date;
@@ -34,15 +38,8 @@ export type OrderCommand =
       readonly currency: string;
       readonly expiresAt: Date;
     }
-  | { readonly type: 'Report'; readonly report: ReportedFact }
-  /** A genuine report of another merchant's account, or of a transaction that has paid another order. */
-  | {
-      readonly type: 'ReportMismatch';
-      readonly report: ReportedFact;
-      /** The platform of the callback. */
-      readonly provider: PaymentProviderName;
-      readonly reason: 'merchant' | 'transaction_of_another_order';
-    }
+  /** The facts of reports. The order drops those that it knows, and those for which it has no room: see `outcomeIn`. */
+  | { readonly type: 'Report'; readonly reports: readonly ReportedFact[] }
   | {
       readonly type: 'ResolveReview';
       /** The name of the mismatch. */
@@ -72,15 +69,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
   const order = placed(state);
   switch (command.type) {
     case 'Report':
-      return unlessFull(order, command.report, {
-        provider: order.provider,
-        events: unlessKnown(order, unlessSeen(order, report(command.report, order.provider, order))),
-      });
-    case 'ReportMismatch':
-      return unlessFull(order, command.report, {
-        provider: command.provider,
-        events: unlessKnown(order, unlessSeen(order, reportMismatch(command, order))),
-      });
+      return tell(command.reports, order);
     case 'ResolveReview':
       return resolve(command, order);
     case 'Cancel':
@@ -116,6 +105,40 @@ function place(command: Extract<OrderCommand, { type: 'Place' }>, state: OrderSt
       },
     },
   ];
+}
+
+/** What an order makes of a fact. `owed`: it has not learned the fact. `full`: it has no room for the fact. */
+export type FactOutcome = 'owed' | 'full' | 'mismatch' | 'applied' | 'already_applied';
+
+/** Derives the outcome of a fact from what the order knows (docs/design.md#settling). */
+export function outcomeIn(order: PlacedOrder, reported: ReportedFact): FactOutcome {
+  const known = knownAs(order.seen, reported.callback);
+  if (known !== null) return known;
+  const effect = effectOf(order, reported);
+  if (effect === 'full') return 'full';
+  return effect.length > 0 ? 'owed' : 'already_applied';
+}
+
+function tell(reports: readonly ReportedFact[], order: PlacedOrder): readonly OrderEvent[] {
+  let after: OrderState = order;
+  const events: OrderEvent[] = [];
+  for (const reported of reports) {
+    const effect = effectOf(placed(after), reported);
+    if (effect === 'full') continue;
+    events.push(...effect);
+    after = effect.reduce<OrderState>(evolve, after);
+  }
+  return events;
+}
+
+function effectOf(order: PlacedOrder, reported: ReportedFact): readonly OrderEvent[] | 'full' {
+  const { provider } = reported;
+  const reason = reported.mismatch ?? (provider === order.provider ? null : 'merchant');
+  const events =
+    reason === null
+      ? report(reported, provider, order)
+      : reportMismatch({ report: reported, provider, reason }, order);
+  return unlessFull(order, reported, unlessKnown(order, unlessSeen(order, events)));
 }
 
 function report(
@@ -182,7 +205,7 @@ function capture(
 }
 
 function reportMismatch(
-  { report: reported, ...why }: Extract<OrderCommand, { type: 'ReportMismatch' }>,
+  { report: reported, ...why }: Pick<Mismatch, 'reason' | 'provider'> & { readonly report: ReportedFact },
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const { kind } = reported.fact;
@@ -235,18 +258,20 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
   return isNews ? events : [];
 }
 
-/** Beyond `reportsMax`: the first further report becomes a mismatch for review; while one waits, others are refused. */
+/**
+ * Beyond `reportsMax`: the first further report becomes a mismatch for review. While one waits, there is no room for
+ * others. There is never room for a report without a transaction, which moves no money.
+ */
 function unlessFull(
   order: PlacedOrder,
   reported: ReportedFact,
-  { provider, events }: Pick<Mismatch, 'provider'> & { readonly events: readonly OrderEvent[] },
-): readonly OrderEvent[] {
+  events: readonly OrderEvent[],
+): readonly OrderEvent[] | 'full' {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
+  const { provider } = reported;
   const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
-  if (excess.length > 0 && order.mismatches.length > 0) {
-    rejectOrder('order_full', 'too much was reported of this order');
-  }
-  return excess;
+  if (excess.length === 0) return [];
+  return order.mismatches.length > 0 || reported.transactionId === null ? 'full' : excess;
 }
 
 /** A repeated decision appends nothing. A different later one is rejected. */

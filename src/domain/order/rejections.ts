@@ -7,8 +7,6 @@ export type OrderRejection =
   | 'order_limit_reached'
   /** The plan does not exist, or has no price in this currency. */
   | 'plan_not_available'
-  /** The order has `reportsMax` reports, and a mismatch waits for review. */
-  | 'order_full'
   /** No mismatch of this name waits for a decision. */
   | 'review_not_open'
   /** An operator has made another decision. */

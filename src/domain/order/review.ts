@@ -79,6 +79,13 @@ export function disputedMoney({ amount, currency }: Partial<Money>): Money | nul
   return amount === undefined || currency === undefined ? null : { amount, currency };
 }
 
+/** Returns what an order knows a fact as. @param seen `<event type>/<name>` of its events */
+export function knownAs(seen: Iterable<string>, name: string): 'mismatch' | 'applied' | null {
+  const found = [...seen].filter((entry) => entry.endsWith(`/${name}`));
+  if (found.includes(`PaymentMismatchFound/${name}`)) return 'mismatch';
+  return found.length > 0 ? 'applied' : null;
+}
+
 /** Returns whether the mismatch is a payment that can be applied. A transaction never pays two orders. */
 export function isApplicable({ reason, fact }: Mismatch): boolean {
   return fact.kind === 'paid' && reason !== 'transaction_of_another_order';

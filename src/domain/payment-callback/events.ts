@@ -2,11 +2,16 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../event-sourcing/ports/event-codec.js';
 import { entityId, hexDigest, instant } from '../fields.js';
-import { holdReason } from './hold-reason.js';
-import { disposition } from './status.js';
-import { paymentAction, paymentNotification, paymentProvider, resolutionNote } from '../payment.js';
+import {
+  disposition,
+  holdReason,
+  paymentAction,
+  paymentNotification,
+  paymentProvider,
+  resolutionNote,
+} from '../payment.js';
 
-/** Streams `payment-<provider>-<SHA-256 of the callback's key>`. */
+/** Streams `payment-<provider>-<SHA-256 of the callback's key>`: the inbox (docs/design.md#settling). */
 export const paymentCallbackCategory = 'payment';
 
 const schemas = {
@@ -20,21 +25,15 @@ const schemas = {
     notifications: z.array(paymentNotification).max(100),
     received_at: instant,
   }),
-  /** It cannot be settled yet, or needs an operator's decision. */
-  PaymentCallbackHeld: z.strictObject({
-    reason: holdReason,
-  }),
-  /** An operator's decision on a held callback, which is settled accordingly. */
+  /** Held, resolved and settled are events of earlier releases. */
+  PaymentCallbackHeld: z.strictObject({ reason: holdReason }),
   PaymentCallbackResolved: z.strictObject({
     action: paymentAction,
     /** The order that it is applied to; null if it is dismissed. */
     order_id: entityId.nullable(),
     ...resolutionNote,
   }),
-  PaymentCallbackSettled: z.strictObject({
-    disposition,
-    order_id: entityId.nullable(),
-  }),
+  PaymentCallbackSettled: z.strictObject({ disposition, order_id: entityId.nullable() }),
   /** An operator recorded the report. The sealed note is JSON: `{reason, evidence}`. */
   PaymentCallbackRecorded: z.strictObject({ ...resolutionNote }),
   /** The same callback key with other content, which is never applied. */

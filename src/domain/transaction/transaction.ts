@@ -1,90 +1,109 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
-import { transactionCodec, type TransactionEvent, transactionCategory } from './events.js';
-import { rejectTransaction } from './rejections.js';
-
-/** The link of a platform's transaction to at most one order (docs/design.md#settling). */
-export interface TransactionState {
-  /** Null until it is linked. */
-  readonly orderId: string | null;
-  /** Callbacks that wait for the link. */
-  readonly parked: ReadonlySet<string>;
-  /** Callbacks that an operator decided on before the link. They are settled by that decision, not by the link. */
-  readonly unparked: Unparked | null;
-}
-
-/** A linked list: it has no bound, and an addition costs the same at every length. */
-interface Unparked {
-  readonly callback: string;
-  readonly count: number;
-  readonly before: Unparked | null;
-}
+import { conflictsMax, type PaymentAction, type ResolutionNote } from '../payment.js';
+import {
+  type PaymentReport,
+  transactionCodec,
+  type TransactionEvent,
+  transactionCategory,
+} from './events.js';
+import { rejectPayment } from './rejections.js';
+import {
+  evolveTransaction,
+  isUnreadable,
+  noReports,
+  type TransactionReport,
+  type TransactionState,
+  whyWaiting,
+} from './status.js';
 
 export type TransactionCommand =
-  | { readonly type: 'Link'; readonly orderId: string }
-  | { readonly type: 'Park' | 'Unpark'; readonly callback: string };
-
-/**
- * The maximum of parked and unparked callbacks together. Beyond it, only decisions of operators make the stream grow
- * (docs/decisions/0023-what-waits-for-ever.md#decision).
- */
-export const parkedMax = 500;
-
-const initialState: TransactionState = { orderId: null, parked: new Set(), unparked: null };
-
-function evolve(state: TransactionState, event: TransactionEvent): TransactionState {
-  switch (event.type) {
-    case 'TransactionLinked':
-      return { ...state, orderId: event.data.order_id };
-    case 'CallbackParked':
-      return { ...state, parked: new Set(state.parked).add(event.data.callback) };
-    case 'CallbackUnparked': {
-      const { callback } = event.data;
-      const unparked = { callback, count: countOf(state.unparked) + 1, before: state.unparked };
-      if (!state.parked.has(callback)) return { ...state, unparked };
-      const parked = new Set(state.parked);
-      parked.delete(callback);
-      return { ...state, parked, unparked };
+  | { readonly type: 'Report'; readonly report: PaymentReport }
+  | { readonly type: 'Hold'; readonly report: number }
+  | {
+      readonly type: 'Resolve';
+      readonly report: number;
+      readonly decision: { readonly action: PaymentAction; readonly order_id: string | null };
+      readonly note: ResolutionNote;
     }
-  }
-}
+  | { readonly type: 'Link'; readonly orderId: string };
 
-/** Returns whether an operator decided on the callback before the link. */
-export function isUnparked({ unparked }: TransactionState, callback: string): boolean {
-  for (let each = unparked; each !== null; each = each.before) {
-    if (each.callback === callback) return true;
-  }
-  return false;
-}
-
-function countOf(unparked: Unparked | null): number {
-  return unparked?.count ?? 0;
-}
+/** Bounds the stream: docs/decisions/0069-what-waits-in-the-stream-of-a-transaction.md#decision. */
+export const transactionReportsMax = 500;
 
 function decide(command: TransactionCommand, state: TransactionState): readonly TransactionEvent[] {
-  const { orderId, parked, unparked } = state;
   switch (command.type) {
+    case 'Report':
+      return accept(command.report, state);
+    case 'Hold': {
+      const report = reportAt(state, command.report);
+      if (report.held !== null || report.decision !== null) return [];
+      return [{ type: 'PaymentReportHeld', data: { report: command.report } }];
+    }
+    case 'Resolve':
+      return resolve(command, state);
     case 'Link':
-      if (orderId === command.orderId) return [];
-      if (orderId !== null) {
-        rejectTransaction('transaction_of_another_order', 'the transaction has paid another order');
-      }
+      if (state.link?.order_id === command.orderId) return [];
+      if (state.link !== null)
+        rejectPayment('transaction_of_another_order', 'the transaction has paid another order');
       return [{ type: 'TransactionLinked', data: { order_id: command.orderId } }];
-    case 'Park':
-      if (parked.has(command.callback) || isUnparked(state, command.callback)) return [];
-      if (orderId !== null) rejectTransaction('transaction_linked', 'the transaction belongs to an order');
-      if (parked.size + countOf(unparked) >= parkedMax) {
-        rejectTransaction('transaction_full', 'too much waits, or has waited, for this transaction already');
-      }
-      return [{ type: 'CallbackParked', data: { callback: command.callback } }];
-    case 'Unpark':
-      if (isUnparked(state, command.callback)) return [];
-      if (orderId !== null) rejectTransaction('transaction_linked', 'the transaction belongs to an order');
-      return [{ type: 'CallbackUnparked', data: { callback: command.callback } }];
   }
+}
+
+/** A duplicate appends nothing. Other content under a known key is recorded once, for the first `conflictsMax`. */
+function accept(
+  report: PaymentReport,
+  { link, reports, conflicts }: TransactionState,
+): readonly TransactionEvent[] {
+  const { key, digest } = report;
+  const known = reports.find((one) => one.key === key);
+  if (known === undefined) {
+    if (reports.length >= transactionReportsMax) {
+      rejectPayment('transaction_full', 'too much was reported of this transaction already');
+    }
+    const isApart = isUnreadable(report) || report.is_excess === true;
+    const order_id = isApart ? null : (report.order_id ?? link?.order_id ?? null);
+    return [{ type: 'PaymentReported', data: { ...report, order_id } }];
+  }
+  const isKnown = known.digest === digest || conflicts.some((one) => isDeepStrictEqual(one, { key, digest }));
+  if (isKnown || conflicts.length >= conflictsMax) return [];
+  return [{ type: 'PaymentConflicted', data: { key, digest } }];
+}
+
+/** A repeated decision appends nothing. A different later one is rejected. */
+function resolve(
+  { report: revision, decision, note }: Extract<TransactionCommand, { type: 'Resolve' }>,
+  state: TransactionState,
+): readonly TransactionEvent[] {
+  const report = reportAt(state, revision);
+  if (report.decision !== null) {
+    if (isDeepStrictEqual(report.decision, { ...decision, note_digest: note.note_digest })) return [];
+    rejectPayment('payment_callback_resolved', 'somebody has decided otherwise on this payment');
+  }
+  const reason = whyWaiting(state, report);
+  if (reason === null) {
+    rejectPayment('payment_callback_not_held', 'nothing of this payment waits for a decision');
+  }
+  if (decision.action === 'apply' && reason === 'unreadable') {
+    rejectPayment('payment_callback_unreadable', 'what the platform says cannot be read; dismiss it');
+  }
+  if (decision.action === 'apply' && report.held !== null) {
+    rejectPayment(
+      'payment_callback_full',
+      'no more reports are kept of it; dismiss it, or record the payment',
+    );
+  }
+  return [{ type: 'PaymentReportResolved', data: { report: revision, ...decision, ...note } }];
+}
+
+/** @throws CommandRejected payment_callback_not_found */
+export function reportAt({ reports }: TransactionState, revision: number): TransactionReport {
+  const found = reports.find((one) => one.revision === revision);
+  return found ?? rejectPayment('payment_callback_not_found', 'there is no such payment');
 }
 
 export const transactionAggregate: Aggregate<TransactionState, TransactionCommand, TransactionEvent> = {
   category: transactionCategory,
   codec: transactionCodec,
-  decider: { initialState, decide, evolve },
+  decider: { initialState: noReports, decide, evolve: evolveTransaction },
 };

@@ -1,8 +1,7 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
-import { userResource } from '../../../projections/users/resource.js';
-import { tokens, wrap, wrapped } from '../resources.js';
+import { signedIn, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { emailField } from './auth-fields.js';
@@ -68,7 +67,7 @@ export function makeEmailCodeRoutes({
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
-          schema: wrapped(z.strictObject({ user: userResource, tokens })),
+          schema: wrapped(signedIn),
         },
       },
       errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],

@@ -1,8 +1,7 @@
 import type { Commands } from '../../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../reply.js';
-import { userResource } from '../../../projections/users/resource.js';
-import { tokens, wrap, wrapped } from '../resources.js';
+import { signedIn, tokens, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { emailField, knownPassword } from './auth-fields.js';
@@ -36,7 +35,7 @@ export function makeLoginRoutes({
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
-          schema: wrapped(z.strictObject({ user: userResource, tokens })),
+          schema: wrapped(signedIn),
         },
       },
       errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],

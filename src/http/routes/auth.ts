@@ -2,9 +2,9 @@ import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { meOf } from '../../../projections/users/reader.js';
-import { meResource, userResource } from '../../../projections/users/resource.js';
+import { meResource } from '../../../projections/users/resource.js';
 import { optionalNamePattern } from '../../domain/text.js';
-import { tokens, wrap, wrapped } from '../resources.js';
+import { signedIn, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { emailField, newPassword } from './auth-fields.js';
@@ -42,7 +42,7 @@ export function makeAuthRoutes({
       replies: {
         201: {
           description: 'The user, and tokens of a first session.',
-          schema: wrapped(z.strictObject({ user: userResource, tokens })),
+          schema: wrapped(signedIn),
         },
       },
       errors: ['email_taken', 'conflict'],

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
-import { orderPaymentWay } from '../order-resources.js';
+import { minorAmount, transactionId } from '../../domain/payment.js';
+import { textPattern } from '../../domain/text.js';
+import { orderPaymentWay, orderRefund } from '../order-resources.js';
 import { noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
@@ -20,11 +22,25 @@ const payRequest = z
   })
   .meta({ id: 'OrderPaymentRequest' });
 
+const refundRequest = z
+  .strictObject({
+    amount: minorAmount
+      .positive()
+      .optional()
+      .meta({ description: 'Minor units; all that remains when it is left out.' }),
+    transaction_id: transactionId
+      .optional()
+      .meta({ description: 'The payment to refund, where the order has several.' }),
+    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+  })
+  .meta({ id: 'OrderRefundRequest' });
+
 /** Makes the routes that ask payment platforms (docs/design.md#paying). */
 export function makeOrderPaymentRoutes({
   checkReturnUrl,
   payOrder,
-}: Pick<Commands, 'checkReturnUrl' | 'payOrder'>): readonly Route[] {
+  refundOrder,
+}: Pick<Commands, 'checkReturnUrl' | 'payOrder' | 'refundOrder'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -54,6 +70,25 @@ export function makeOrderPaymentRoutes({
           command,
         );
         return { status: 200, body: payment };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/orders/:orderId/refund',
+      name: 'refundOrder',
+      tag: 'Payments',
+      summary: 'Give the money of an order back, or a part of it',
+      description:
+        'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
+        '`Idempotency-Key`: the platform then makes one refund. A call with another key is another refund.',
+      request: { params: orderParams, query: noQuery, body: refundRequest },
+      replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
+      errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
+      idempotent: true,
+      handler: async ({ params: { orderId }, body, command }) => {
+        const { amount, transaction_id, note } = body;
+        const input = { orderId, amount, transactionId: transaction_id, note };
+        return { status: 201, body: { ...(await refundOrder(input, command)) } };
       },
     }),
   ];

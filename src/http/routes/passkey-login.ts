@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
-import { userResource } from '../../../projections/users/resource.js';
-import { tokens, wrap, wrapped } from '../resources.js';
+import { signedIn, wrap, wrapped } from '../resources.js';
 import { noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
@@ -49,7 +48,7 @@ export function makePasskeyLoginRoutes({
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
-          schema: wrapped(z.strictObject({ user: userResource, tokens })),
+          schema: wrapped(signedIn),
         },
       },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'account_banned'],

@@ -91,7 +91,10 @@ export function makePaymentRoutes({
       replies: {
         200: {
           description: 'How many were dismissed.',
-          schema: z.strictObject({ dismissed: z.int(), next: unmatchedCursor.nullable() }),
+          schema: z.strictObject({
+            dismissed: z.int(),
+            next: unmatchedCursor.nullable().meta({ examples: [null] }),
+          }),
         },
       },
       handler: async ({ body, command }) => ({

@@ -51,7 +51,6 @@ const deliveryChange = z
         ...tokenSettings,
         valid_seconds: tokenSettings.valid_seconds.default(0),
         keys: z.record(z.string().max(32), z.string().max(8_192)).meta({
-          writeOnly: true,
           description: '`key`; for CloudFront `key_pair_id` and `private_key` (PEM).',
         }),
       })

@@ -11,62 +11,73 @@ import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
 const text = z.string().max(2048);
-const credential = z.string().max(1024).meta({ minLength: 1, pattern: trimmedPattern, writeOnly: true });
+const credential = z
+  .string()
+  .max(1024)
+  .meta({ id: 'Credential', minLength: 1, pattern: trimmedPattern, format: 'password' });
 
 /** Credentials with each provider's names (docs/api.md#22-storage-creation-request). */
-const keyPair = z.strictObject({ access_key: credential, secret_key: credential });
+const keyPair = z
+  .strictObject({ access_key: credential, secret_key: credential })
+  .meta({ id: 'StorageKeyPair', description: 'The credentials of oss and s3.' });
 export const storageCredentials = {
   oss: keyPair,
   s3: keyPair,
-  cos: z.strictObject({ secret_id: credential, secret_key: credential }),
+  cos: z
+    .strictObject({ secret_id: credential, secret_key: credential })
+    .meta({ id: 'StorageKeyPairCos', description: 'The credentials of cos.' }),
 };
 
 /** The fields of all providers. The domain checks the rules beyond their shape. */
 export const storageFields = {
-  name: text.meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] }),
-  bucket: text.meta({ minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
+  name: text.meta({
+    id: 'StorageName',
+    ...{ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] },
+  }),
+  bucket: text.meta({ id: 'StorageBucket', minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
   endpoint: text
     .meta({
+      id: 'StorageEndpoint',
       description:
         'An origin, such as https://s3.eu-west-1.amazonaws.com. For oss and cos, it may be the domain that is bound to the bucket. For s3, a host that begins with the bucket has it in the host, and any other host in the path.',
     })
     .optional(),
   public_endpoint: text
     .meta({
+      id: 'StoragePublicEndpoint',
       description:
         'The origin that browsers use in place of endpoint, in upload and media URLs, where they cannot reach the endpoint.',
     })
     .optional(),
   region: text
     .meta({
+      id: 'StorageRegion',
       description:
         'For cos, a region or a full endpoint is needed. For oss, an endpoint that does not name the region needs it.',
     })
     .optional(),
   base_path: text
-    .meta({ pattern: folderPattern, description: 'The folder that all keys begin with.' })
+    .meta({
+      id: 'StorageBasePath',
+      pattern: folderPattern,
+      description: 'The folder that all keys begin with.',
+    })
     .optional(),
-  cdn_domain: text.meta({ description: 'A host.' }).optional(),
+  cdn_domain: text.meta({ id: 'StorageCdnDomain', description: 'A host.' }).optional(),
 };
 
 /** The storage creation request (docs/api.md#22-storage-creation-request). */
 const storageCreation = z
   .discriminatedUnion('provider', [
-    z.strictObject({
-      provider: z.literal('oss'),
-      ...storageFields,
-      credentials: storageCredentials.oss,
-    }),
-    z.strictObject({
-      provider: z.literal('cos'),
-      ...storageFields,
-      credentials: storageCredentials.cos,
-    }),
-    z.strictObject({
-      provider: z.literal('s3'),
-      ...storageFields,
-      credentials: storageCredentials.s3,
-    }),
+    z
+      .strictObject({ provider: z.literal('oss'), ...storageFields, credentials: storageCredentials.oss })
+      .meta({ id: 'StorageCreationOss' }),
+    z
+      .strictObject({ provider: z.literal('cos'), ...storageFields, credentials: storageCredentials.cos })
+      .meta({ id: 'StorageCreationCos' }),
+    z
+      .strictObject({ provider: z.literal('s3'), ...storageFields, credentials: storageCredentials.s3 })
+      .meta({ id: 'StorageCreationS3' }),
   ])
   .meta({ id: 'StorageCreation' });
 

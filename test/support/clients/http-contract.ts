@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { Json, OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
+import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
+import type { Json } from '../../../src/http/openapi-json.js';
+import { mapSchema } from '../../../src/http/openapi-schemas.js';
 
 /** A reply that a test received. */
 export interface ReceivedReply {
@@ -25,10 +27,14 @@ export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply
   ];
   const operation = operationFor(document, reply);
   if (operation === null) return [...breaches, ...breachesOfUnrouted(reply)];
-  const response = operation.responses[String(reply.status)];
-  if (response === undefined) return [...breaches, `status ${reply.status} is not documented`];
+  const documented = operation.responses[String(reply.status)] ?? operation.responses['default'];
+  if (documented === undefined) return [...breaches, `status ${reply.status} is not documented`];
+  const response = resolve(document, documented);
+  if (codesOf(response, reply.status) === null)
+    return [...breaches, `status ${reply.status} is not documented`];
   return [
     ...breaches,
+    ...breachesOfCode(response, reply),
     ...breachesOfHeaders(document, response, reply),
     ...(reply.method === 'HEAD' ? [] : breachesOfBody(document, response, reply)),
   ];
@@ -83,6 +89,20 @@ function operationFor(document: OpenApiDocument, { method, path }: ReceivedReply
   return null;
 }
 
+/** Checks that the code of an error is among those of the response. */
+function breachesOfCode(response: Json, { method, status, text }: ReceivedReply): string[] {
+  if (status < 400 || method === 'HEAD') return [];
+  const { data: error } = errorBody.safeParse(asJson(text));
+  const isKnown = error === undefined || codesOf(response, status)?.includes(error.code) === true;
+  return isKnown ? [] : [`the code ${error.code} is not documented`];
+}
+
+/** Returns the codes of a response; null where the shared response does not have the status, and none for a success. */
+function codesOf({ 'x-codes': codes = [] }: Json, status: number): readonly string[] | null {
+  if (Array.isArray(codes)) return codes as string[];
+  return (codes as Record<string, readonly string[]>)[status] ?? null;
+}
+
 function breachesOfHeaders(document: OpenApiDocument, response: Json, { headers }: ReceivedReply): string[] {
   return Object.entries((response['headers'] ?? {}) as Json).flatMap(([name, ref]) => {
     const header = resolve(document, ref as Json);
@@ -120,10 +140,19 @@ function madeOnce(schema: Json, make: (schema: Json) => z.ZodType): z.ZodType {
  * point into `$defs`.
  */
 function makeJsonSchema(document: OpenApiDocument, schema: Json): z.ZodType {
-  const whole = { ...schema, $defs: document.components.schemas };
+  const schemas = Object.entries(document.components.schemas as Record<string, Json>);
+  const defs = Object.fromEntries(schemas.map(([id, found]) => [id, mapSchema(found, closed)]));
+  const whole = { ...mapSchema(schema, closed), $defs: defs };
   return z.fromJSONSchema(
     JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')) as Json,
   );
+}
+
+/** Refuses fields that the document does not name. Clients accept them, because later releases may add fields. */
+function closed(schema: Json): Json {
+  return 'properties' in schema && !('additionalProperties' in schema)
+    ? { ...schema, additionalProperties: false }
+    : schema;
 }
 
 function resolve(document: OpenApiDocument, value: Json): Json {

@@ -296,6 +296,12 @@ const checkout: Examples<CheckoutEvent> = {
     ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
     ...{ way: secret, way_of: userId },
   },
+  RefundAsked: {
+    ...{ project_id: projectId, refund: changeId, provider: 'stripe', transaction_id: 'tx-1' },
+    ...{ ...money, ...note },
+  },
+  RefundAccepted: { refund: changeId, refund_id: 're-1' },
+  RefundRefused: { refund: changeId, code: 'charge_disputed' },
 };
 
 const email_: Examples<EmailEvent> = {
@@ -311,6 +317,13 @@ const shareAccess: Examples<ShareAccessEvent> = {
   ShareDownloaded: { share_id: shareId, asset_id: assetId },
 };
 const transaction: Examples<TransactionEvent> = {
+  PaymentReported: {
+    ...{ key: report.callback, digest, is_ours: true, order_id: orderId, received_at: at },
+    told: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
+  },
+  PaymentConflicted: { key: report.callback, digest: otherDigest },
+  PaymentReportHeld: { report: 0 },
+  PaymentReportResolved: { report: 0, action: 'dismiss', order_id: null, ...note },
   TransactionLinked: { order_id: orderId },
   CallbackParked: { callback: report.callback },
   CallbackUnparked: { callback: report.callback },

@@ -3,6 +3,7 @@ import {
   type MadePayment,
   type PaymentMaker,
   type PaymentRequest,
+  type RefundRequest,
 } from '../../../src/integrations/payments/payment-maker.js';
 
 /** A maker without a network. It makes one payment for each idempotency key. */
@@ -10,6 +11,7 @@ export interface TestPaymentMaker extends PaymentMaker {
   readonly requests: readonly PaymentRequest[];
   /** The payments that were made. */
   readonly made: readonly MadePayment[];
+  readonly refunds: readonly RefundRequest[];
   /** Lets the next call fail. */
   failNext(error: PlatformError): void;
 }
@@ -23,8 +25,17 @@ export function makeTestPaymentMaker({
 }): TestPaymentMaker {
   const requests: PaymentRequest[] = [];
   const byKey = new Map<string, MadePayment>();
+  const refunds: RefundRequest[] = [];
   const failures: PlatformError[] = [];
   return {
+    refunds,
+    refund: (request) => {
+      const failure = failures.shift();
+      if (failure !== undefined) return Promise.reject(failure);
+      const known = refunds.findIndex(({ idempotencyKey }) => idempotencyKey === request.idempotencyKey);
+      const number = known < 0 ? refunds.push(request) : known + 1;
+      return Promise.resolve({ refundId: `refund-${number}`, status: 'pending' });
+    },
     provider: 'standard',
     requests,
     get made() {

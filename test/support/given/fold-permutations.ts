@@ -26,7 +26,8 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
   if (order === undefined) throw new Error('a scene has an order');
   const reports = messages.flatMap(({ key, told }) =>
     told.map(({ transaction = null, fact, at = null }): ReportedFact => ({
-      ...{ callback: `${order.provider}-${key}`, transactionId: transaction, fact },
+      ...{ callback: `${order.provider}-${key}`, provider: order.provider, transactionId: transaction },
+      ...{ mismatch: null, fact },
       at: at === null ? receivedAt : new Date(at),
     })),
   );
@@ -57,7 +58,8 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
   function fold(state: OrderState, left: readonly ReportedFact[], path: readonly string[]): string | null {
     if (left.length === 0) return judge(state, path);
     for (const [index, report] of left.entries()) {
-      const told = after(after(state, { type: 'Report', report }), { type: 'Report', report });
+      const command = { type: 'Report', reports: [report] } as const;
+      const told = after(after(state, command), command);
       const marked = after(after(told, { type: 'MarkFulfilled' }), { type: 'MarkRevoked' });
       const problem = fold(marked, left.toSpliced(index, 1), [...path, report.callback]);
       if (problem !== null) return problem;

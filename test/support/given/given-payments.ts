@@ -1,12 +1,14 @@
-import { callbackIdOf } from '../../../src/commands/orders/payment-ids.js';
+import { callbackIdOf, notificationName, reportName } from '../../../src/domain/payment-ids.js';
+import { makeSettlePayment } from '../../../src/commands/orders/settle-payment.js';
 import type { ResolvePaymentInput } from '../../../src/commands/orders/resolve-payment.js';
 import { orderNumber } from '../../../src/domain/order/number.js';
 import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
-import { paymentCallbackAggregate } from '../../../src/domain/payment-callback/payment-callback.js';
+import { whyWaiting } from '../../../src/domain/transaction/status.js';
+import { transactionAggregate } from '../../../src/domain/transaction/transaction.js';
 import type { PaymentFact } from '../../../src/domain/payment.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/reacting/reaction.js';
-import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
+import { makePassOnCallbacks, makeSettlePayments } from '../../../src/reactions/settle-payments.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
@@ -43,7 +45,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
   const context = (actor?: string) => givenContext((commands += 1), at, actor);
   const processOf = (of: GivenStores) => {
     const world = givenCommands(of, { paymentProviders });
-    const reaction: AnyReaction = makeSettlePayments(world);
+    const reactions: readonly AnyReaction[] = [makePassOnCallbacks(world), makeSettlePayments(world)];
     return {
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
@@ -52,14 +54,15 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       },
       resolve: (input: Partial<ResolvePaymentInput> & Pick<ResolvePaymentInput, 'id' | 'action'>) =>
         world.resolvePayment({ orderId: null, note: 'asked the buyer', ...input }, context('op')),
-      settle: (key: string) => world.settlePayment.settle(callbackIdOf('standard', key), context()),
-      /** Runs the reaction on all events that it has to handle. */
-      react: async () => {
-        const { events } = await of.eventStore.readAll({ after: null, limit: 10_000 });
-        for (const stored of events) {
-          const event = eventFor(reaction, stored);
-          if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-          await reaction.conclude(event, contextFor(reaction, event), undefined);
+      /** Runs the reactions on all events from `from` on that they have to handle. */
+      react: async (from = 0) => {
+        for (const reaction of reactions) {
+          const { events } = await of.eventStore.readAll({ after: null, limit: 10_000 });
+          for (const stored of events.slice(from)) {
+            const event = eventFor(reaction, stored);
+            if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+            await reaction.conclude(event, contextFor(reaction, event), undefined);
+          }
         }
       },
     };
@@ -74,15 +77,36 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       context(),
     );
   }
+  const reportOf = async (key: string) => {
+    const { events } = await stores.eventStore.readAll({ after: null, limit: 10_000 });
+    const found = events.find(({ type, data }) => type === 'PaymentReported' && data['key'] === key);
+    if (found === undefined) throw new Error(`there is no report ${key}`);
+    return { stream: found.stream.slice('transaction-'.length), revision: Number(found.revision) };
+  };
   return {
     stores,
     ...processOf(stores),
     another: () => processOf(stores.anotherProcess()),
     callback: async (key: string, provider: 'standard' | 'alipay' = 'standard') => {
-      const { state } = await stores.handler.load(paymentCallbackAggregate, callbackIdOf(provider, key));
-      if (state.status === 'absent') throw new Error(`there is no callback ${key}`);
-      const { held, disposition, orderId, resolution } = state;
-      return { held, disposition, orderId, action: resolution?.action ?? null };
+      const [name = '', index] = key.split('.');
+      const id = callbackIdOf(provider, name);
+      const { stream, revision } = await reportOf(index === undefined ? id : `${id}.${index}`).catch(() => {
+        throw new Error(`there is no report ${key}`);
+      });
+      const { state } = await stores.handler.load(transactionAggregate, stream);
+      const report = state.reports.find((one) => one.revision === revision);
+      if (report === undefined) throw new Error(`there is no report ${key}`);
+      const outcome = await makeSettlePayment(stores).outcomeOf(stream, revision);
+      return { held: whyWaiting(state, report), ...outcome, action: report.decision?.action ?? null };
+    },
+    /** Returns the id of the report of a callback, or of one notification of a callback with several. */
+    idOf: async (
+      key: string,
+      { provider = 'standard', index }: { provider?: 'standard' | 'alipay'; index?: number } = {},
+    ) => {
+      const id = callbackIdOf(provider, key);
+      const { stream, revision } = await reportOf(index === undefined ? id : notificationName(id, index));
+      return reportName(stream, revision);
     },
     order: async (n: 0 | 1 = 0) => {
       const { state } = await stores.handler.load(orderAggregate, orderIds[n]);

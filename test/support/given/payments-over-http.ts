@@ -1,7 +1,9 @@
 import type { ExecutionContext } from 'ava';
-import { callbackIdOf } from '../../../src/commands/orders/payment-ids.js';
+import { callbackIdOf } from '../../../src/domain/payment-ids.js';
+import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
+import { acceptedReports } from './accepted-reports.js';
 import { givenContext } from './given-stores.js';
 
 interface PlacedReply {
@@ -10,13 +12,19 @@ interface PlacedReply {
 }
 
 /** Starts a service with the platforms `standard` and `stripe`, an operator with a second factor, and a buyer. */
-export async function givenPayments(t: ExecutionContext) {
+export async function givenPayments(
+  t: ExecutionContext,
+  { paymentMakers }: { readonly paymentMakers?: PaymentMakers } = {},
+) {
   const provider = makeTestPaymentProvider();
   const paymentProviders = new Map([
     ['standard', provider],
     ['stripe', provider],
   ] as const);
-  const service = await startTestService(t, { paymentProviders });
+  const service = await startTestService(t, {
+    paymentProviders,
+    ...(paymentMakers && { paymentMakers }),
+  });
   const operator = await service.signUp('operator');
   await service.verify('operator');
   await service.commands.grantPlatformRole(
@@ -35,7 +43,7 @@ export async function givenPayments(t: ExecutionContext) {
       t.is(placed.status, 201, placed.text);
       return placed.json as PlacedReply;
     },
-    /** Sends a callback of `standard`, and returns its id. */
+    /** Sends a callback of `standard`, and returns the id of its first report. */
     send: async (...told: TestMessage['told']): Promise<string> => {
       const key = `m${(sent += 1)}`;
       const { body, headers } = signed({ key, told });
@@ -45,7 +53,8 @@ export async function givenPayments(t: ExecutionContext) {
         headers,
       });
       t.is(answer.status, 200, answer.text);
-      return callbackIdOf('standard', key);
+      const [id = ''] = await acceptedReports(service.stores.eventStore, callbackIdOf('standard', key));
+      return id;
     },
   };
 }

@@ -166,6 +166,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /orders/{}': user,
   'POST /orders/{}/cancel': user,
   'POST /orders/{}/pay': user,
+  'POST /orders/{}/refund': operatorSettles,
   'GET /projects/{}/orders': { ...viewerReads, keys: 'order:read' },
   'GET /projects/{}/orders/{}': { ...viewerReads, keys: 'order:read' },
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { callbackIdOf, notificationName } from '../../../../src/commands/orders/payment-ids.js';
+import {
+  callbackIdOf,
+  notificationName,
+  reportName,
+  transactionStreamId,
+} from '../../../../src/domain/payment-ids.js';
 import { orderNumber } from '../../../../src/domain/order/number.js';
 import { orderAggregate } from '../../../../src/domain/order/order.js';
-import { paymentCallbackAggregate } from '../../../../src/domain/payment-callback/payment-callback.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { digest } from '../../examples/ids.js';
@@ -33,15 +37,15 @@ export async function makeWaitingPayments(
   const ids: string[] = [];
   for (let n = 0; n < 6; n += 1) {
     const isHeld = n % 2 === 0;
-    const id = callbackIdOf('standard', randomUUID());
-    const callback = {
-      ...{ provider: 'standard' as const, fields_digest: digest, is_ours: true },
-      notifications: [isHeld ? notification(null, 999) : notification(orderNumber(orderId), n)],
+    const told = isHeld ? notification(null, 999) : notification(orderNumber(orderId), n);
+    const transaction = transactionStreamId('standard', told.transaction_id);
+    const report = {
+      ...{ key: callbackIdOf('standard', randomUUID()), digest, is_ours: true, told: [told] },
       received_at: clock.now().toISOString(),
     };
-    const target = { aggregate: paymentCallbackAggregate, id };
-    await handler.handle(target, { type: 'Receive', callback }, context());
-    await commands.settlePayment.settle(id, context(), 'written');
+    const { revision } = await commands.settlePayment.accept(transaction, report, context());
+    await commands.settlePayment.tell(transaction, revision, context());
+    const id = reportName(transaction, revision);
     ids.push(isHeld ? id : notificationName(id, 0));
   }
   return { orderId, ids };

@@ -159,8 +159,12 @@ function decided(world: World, command: OrderCommand, mark = ''): World {
 
 function arrive(world: World, n: number, fact: PaymentFact, minute: number): World {
   const at = new Date(now.getTime() + minute * 60_000);
-  const report = { callback: `standard-r${n}.0`, transactionId: 't1', fact, at };
-  return { ...decided(world, { type: 'Report', report }, `:${n}`), arrived: [...world.arrived, n].sort() };
+  const of = { provider: 'standard', transactionId: 't1', mismatch: null } as const;
+  const report = { ...of, callback: `standard-r${n}.0`, fact, at };
+  return {
+    ...decided(world, { type: 'Report', reports: [report] }, `:${n}`),
+    arrived: [...world.arrived, n].sort(),
+  };
 }
 
 /** The operator applies a payment that differs from the order. */

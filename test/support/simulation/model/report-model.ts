@@ -79,6 +79,16 @@ function dueOf(events: readonly TransactionEvent[]): readonly Due[] {
   });
 }
 
+/** Returns what the event at this revision makes due: its own report, and where it is the link those before it too. */
+function dueAt(events: readonly TransactionEvent[], revision: number, carriesOver: boolean): readonly Due[] {
+  const linkedAt = events.findIndex(({ order }) => order !== null);
+  const isReleasing = carriesOver && revision === linkedAt;
+  const meant = events.filter(
+    ({ kind }, at) => (isReleasing ? at <= revision : at === revision) && kind === 'reported',
+  );
+  return dueOf(events).filter(({ report }) => meant.some((event) => event.report === report));
+}
+
 const nameOf = ({ order, report, kind }: Due): string => `${order}/${report}/${kind}`;
 
 /**
@@ -169,8 +179,8 @@ export function reportModel(options: ReportModelOptions): Model<World> {
     const { transaction } = world;
     const { of: report, step, events } = request;
     if (step === 'tell') {
-      // Its own report, and those that waited for it: all that these events make due.
-      const told = tell(world, dueOf(events));
+      const revision = events.findIndex((event) => event.kind === 'reported' && event.report === report);
+      const told = tell(world, dueAt(events, revision, true));
       return withProcess(withAcknowledged(told, report), at, { request: null });
     }
     const isKnown = transaction.some((event) => event.kind === 'reported' && event.report === report);
@@ -187,8 +197,7 @@ export function reportModel(options: ReportModelOptions): Model<World> {
   }
 
   function stepOfReaction(world: World, at: 0 | 1, { of: revision, events }: Work): World {
-    const own = world.transaction[revision];
-    const due = dueOf(events).filter(({ report }) => carriesOver || report === own?.report);
+    const due = dueAt(events, revision, carriesOver);
     return withProcess(tell(world, due), at, { mark: revision + 1, reaction: null });
   }
 

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { transactionStreamId } from '../../../../src/commands/orders/payment-ids.js';
+import { makeSettlePayment } from '../../../../src/commands/orders/settle-payment.js';
+import { notificationName, reportName, transactionStreamId } from '../../../../src/domain/payment-ids.js';
 import { orderAggregate, orderStatus, refundedAmount } from '../../../../src/domain/order/order.js';
-import { paymentCallbackAggregate } from '../../../../src/domain/payment-callback/payment-callback.js';
+import { whyWaiting } from '../../../../src/domain/transaction/status.js';
+import { transactionAggregate } from '../../../../src/domain/transaction/transaction.js';
 import { holds, projectAggregate } from '../../../../src/domain/project/project.js';
 import { userAggregate } from '../../../../src/domain/user/user.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
@@ -47,12 +49,16 @@ export async function readEnd(
     timePassed,
   }: { readonly store: EventStore; readonly handler: CommandHandler; readonly timePassed: boolean },
 ): Promise<PaymentEnd> {
-  const { events } = await store.readAll({ after: null, limit: 100_000 });
+  const { events: stored } = await store.readAll({ after: null, limit: 100_000 });
+  const names = namesOf(stored);
+  const events = stored.map((event) => renamed(event, names));
   const circumstances = circumstancesOf(scene, events);
   const expectation = expectedOf(scene, circumstances);
-  const ended = await Promise.all(scene.orders.map((order) => readOrder(handler, order, expectation)));
+  const ended = await Promise.all(
+    scene.orders.map((order) => readOrder(handler, order, { names, expectation })),
+  );
   const held: string[] = [];
-  const problems = [...problemsOfLog(events), ...problemsOfLinks(scene, expectation, circumstances)];
+  const problems = [...problemsOfLog(stored), ...problemsOfLinks(scene, expectation, circumstances)];
   problems.push(
     ...ended.flatMap((order) => order.problems),
     ...(await problemsOfGrants(handler, scene, expectation)),
@@ -62,10 +68,9 @@ export async function readEnd(
   }
   for (const message of scene.messages) {
     const id = callbackOf(message);
-    const { state } = await handler.load(paymentCallbackAggregate, id);
-    if (state.status === 'absent') problems.push(`${message.key} was not accepted`);
-    else if (state.held !== null) held.push(message.key);
-    problems.push(...problemsOfCallback(id, expectation.callbacks.get(id), events));
+    const ends = await endsOf(handler, id, stored);
+    if (ends.some(({ reason }) => reason !== null)) held.push(message.key);
+    problems.push(...problemsOfCallback({ id, ends }, expectation.callbacks.get(id), events));
   }
   const orders = ended.map(({ problems: _problems, ...order }) => order);
   return { problem: problems[0] ?? null, orders, held: [...new Set(held)].sort(), circumstances };
@@ -77,39 +82,101 @@ function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[
   const ends = new Map<string, ('expired' | 'canceled')[]>(orders.map(({ id }) => [id, []]));
   for (const { type, stream, data } of events) {
     const id = stream.slice(stream.indexOf('-') + 1);
-    if (type === 'TransactionLinked') links.set(id, textAt(data, 'order_id'));
+    const orderId = data['order_id'];
+    if (stream.startsWith('transaction-') && typeof orderId === 'string' && !links.has(id)) {
+      links.set(id, orderId);
+    }
     if (type === 'OrderExpired') ends.get(id)?.push('expired');
     if (type === 'OrderCanceled') ends.get(id)?.push('canceled');
-    if (type !== 'PaymentCallbackReceived') continue;
-    const message = messages.find(
-      (one) => callbackOf(one) === id && fieldsDigestOf(one) === data['fields_digest'],
-    );
-    if (message !== undefined) accepted.set(id, message);
+    const content = type === 'PaymentReported' ? data['digest'] : data['fields_digest'];
+    if (type !== 'PaymentReported' && type !== 'PaymentCallbackReceived') continue;
+    const message = messages.find((one) => fieldsDigestOf(one) === content);
+    if (message !== undefined) accepted.set(callbackOf(message), message);
+  }
+  // What moves no money is accepted by its order alone, which does not record what it knows.
+  for (const message of messages) {
+    if (!accepted.has(callbackOf(message))) accepted.set(callbackOf(message), message);
   }
   return { accepted, links, ends, decisions: decisionsOf(events) };
 }
 
 function decisionsOf(events: readonly LogEvent[]): Decisions {
-  const callbacks = new Map<string, string | null>();
-  const unparked = new Set<string>();
+  const reports = new Map<string, string | null>();
+  const keys = keysOf(events);
   const reviews = new Map<string, 'apply' | 'dismiss'>();
   const found = new Set<string>();
   for (const { type, stream, data } of events) {
     const id = stream.slice(stream.indexOf('-') + 1);
     const { order_id: orderId = null } = data;
-    if (type === 'PaymentCallbackResolved') callbacks.set(id, typeof orderId === 'string' ? orderId : null);
-    if (type === 'CallbackUnparked') unparked.add(`${id}/${textAt(data, 'callback')}`);
+    if (type === 'PaymentReportResolved') {
+      const key = keys.get(reportName(id, Number(data['report'])));
+      reports.set(key ?? '', typeof orderId === 'string' ? orderId : null);
+    }
     if (type === 'PaymentMismatchFound') found.add(textAt(data, 'callback'));
     if (type !== 'ReviewResolved') continue;
     reviews.set(textAt(data, 'callback'), data['action'] === 'apply' ? 'apply' : 'dismiss');
   }
-  return { callbacks, unparked, reviews, found };
+  return { reports, reviews, found };
+}
+
+/** Returns the key of each report by its name. */
+function keysOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
+  const reports = events.filter(({ type }) => type === 'PaymentReported');
+  return new Map(
+    reports.map(({ stream, revision, data }) => [
+      reportName(stream.slice('transaction-'.length), Number(revision)),
+      textAt(data, 'key'),
+    ]),
+  );
+}
+
+/** Returns the name of each fact by its callback in any order of arrival. */
+function namesOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const [name, key] of keysOf(events)) {
+    for (const index of [0, 1, 2]) names.set(notificationName(name, index), notificationName(key, index));
+  }
+  return names;
+}
+
+function renamed(event: LogEvent, names: ReadonlyMap<string, string>): LogEvent {
+  const name = names.get(textAt(event.data, 'callback'));
+  return name === undefined ? event : { ...event, data: { ...event.data, callback: name } };
+}
+
+/** What has become of one report. `reason`: why it waits. */
+interface ReportEnd {
+  readonly reason: string | null;
+  readonly disposition: string | null;
+  readonly orderId: string | null;
+}
+
+async function endsOf(
+  handler: CommandHandler,
+  callback: string,
+  events: readonly LogEvent[],
+): Promise<readonly ReportEnd[]> {
+  const settlePayment = makeSettlePayment({ handler });
+  const ends: ReportEnd[] = [];
+  for (const [name, key] of keysOf(events)) {
+    if (key.split('.')[0] !== callback) continue;
+    const [stream = '', revision] = name.split('@');
+    const { state } = await handler.load(transactionAggregate, stream);
+    const report = state.reports.find((one) => one.revision === Number(revision));
+    if (report === undefined) throw new Error('a report is in its stream');
+    const reason = whyWaiting(state, report);
+    ends.push({ reason, ...(await settlePayment.outcomeOf(stream, report.revision)) });
+  }
+  return ends;
 }
 
 async function readOrder(
   handler: CommandHandler,
   { id }: SceneOrder,
-  { orders }: Expectation,
+  {
+    names,
+    expectation: { orders },
+  }: { readonly names: ReadonlyMap<string, string>; readonly expectation: Expectation },
 ): Promise<OrderEnd & { readonly problems: readonly string[] }> {
   const { state } = await handler.load(orderAggregate, id);
   const expected = orders.get(id);
@@ -118,7 +185,7 @@ async function readOrder(
     status: orderStatus(state),
     refunded: refundedAmount(state),
     isGranted: state.is_granted,
-    mismatches: state.mismatches.map(({ id }) => id).sort(),
+    mismatches: state.mismatches.map(({ id: name }) => names.get(name) ?? name).sort(),
   };
   const { isDue, ...rest } = expected;
   const mustBe = { ...rest, isGranted: isDue };
@@ -170,20 +237,24 @@ function problemsOfLinks(
   });
 }
 
-/** Checks for exactly one disposition, which is the expected one, or for a hold with an expected reason. */
+const rank = ['mismatch', 'applied', 'already_applied', 'ignored'];
+
+/** Checks for the expected disposition, or for a report that waits with an expected reason. */
 function problemsOfCallback(
-  id: string,
+  { id, ends }: { readonly id: string; readonly ends: readonly ReportEnd[] },
   expected: ExpectedCallback | undefined,
   events: readonly LogEvent[],
 ): readonly string[] {
   if (expected === undefined) return [`${id} was accepted as nothing that was sent`];
-  const own = events.filter(({ stream }) => stream === `payment-${id}`);
-  const settled = own.find(({ type }) => type === 'PaymentCallbackSettled')?.data;
-  const held = own.findLast(({ type }) => type === 'PaymentCallbackHeld')?.data;
-  const is =
-    settled === undefined
-      ? `held: ${textAt(held ?? {}, 'reason')}`
-      : `${textAt(settled, 'disposition')} of ${textAt(settled, 'order_id')}`;
+  // A callback without a report changes nothing, or its order alone has it.
+  if (ends.length === 0 && (expected.kind === 'held' || expected.as === 'mismatch'))
+    return [`${id} was not accepted`];
+  if (ends.length === 0) return [];
+  const held = ends.find(({ reason }) => reason !== null);
+  const settled = [...ends].sort(
+    (one, other) => rank.indexOf(one.disposition ?? '') - rank.indexOf(other.disposition ?? ''),
+  )[0];
+  const is = held === undefined ? `${settled?.disposition} of ${settled?.orderId}` : `held: ${held.reason}`;
   const mayBe =
     expected.kind === 'held'
       ? expected.reasons.map((reason) => `held: ${reason}`)

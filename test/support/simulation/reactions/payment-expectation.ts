@@ -1,10 +1,6 @@
-import {
-  callbackIdOf,
-  notificationName,
-  transactionStreamId,
-} from '../../../../src/commands/orders/payment-ids.js';
+import { callbackIdOf, notificationName, transactionStreamId } from '../../../../src/domain/payment-ids.js';
 import type { OrderStatus } from '../../../../src/domain/order/order.js';
-import type { HoldReason } from '../../../../src/domain/payment-callback/hold-reason.js';
+import type { HoldReason } from '../../../../src/domain/payment.js';
 import { parseOrderNumber } from '../../../../src/domain/order/number.js';
 import { type LedgerEntry, ledgerOf } from './payment-ledger.js';
 import { type Mismatch, reviewOf } from './payment-review.js';
@@ -52,10 +48,8 @@ export interface Circumstances {
 
 /** The decisions of operators. */
 export interface Decisions {
-  /** By held callback: the order that it was applied to, or null if it was dismissed. */
-  readonly callbacks: ReadonlyMap<string, string | null>;
-  /** `<transaction's stream>/<callback>` for each decision that came before a link. */
-  readonly unparked: ReadonlySet<string>;
+  /** By the key of a report: the order that it was applied to, or null if it was dismissed. */
+  readonly reports: ReadonlyMap<string, string | null>;
   /** By the name of the notification: the decisions on reviews. */
   readonly reviews: ReadonlyMap<string, 'apply' | 'dismiss'>;
   /** Notifications that were mismatches before a decision held for them, or without one. */
@@ -116,13 +110,24 @@ export function expectedOf(
       return { kind: 'held', reason: number === null ? 'unlinked_transaction' : 'unknown_order' };
     }
     const reason = mismatchOf(notification, order);
-    const isLinking = named !== undefined && reason !== 'merchant';
-    if (isLinking || decisions.reviews.get(name) === 'apply') claim(stream, order);
+    if (named !== undefined || decisions.reviews.get(name) === 'apply') claim(stream, order);
     return tell(order, notification, reason);
   }
 
-  function changesNothing({ fact, callback }: Notification): boolean {
-    return fact.kind === 'nothing' || (fact.kind === 'unreadable' && decisions.callbacks.has(callback));
+  function changesNothing({
+    fact,
+    ...notification
+  }: Pick<Notification, 'fact' | 'name' | 'callback'>): boolean {
+    return fact.kind === 'nothing' || (fact.kind === 'unreadable' && decisionOn(notification) !== undefined);
+  }
+
+  /** A decision is on a report: the whole of a callback, or one notification that an inbox passed on. */
+  function decisionOn({
+    name,
+    callback,
+  }: Pick<Notification, 'name' | 'callback'>): string | null | undefined {
+    const { reports } = decisions;
+    return reports.has(name) ? reports.get(name) : reports.get(callback);
   }
 
   function tell(
@@ -144,12 +149,10 @@ export function expectedOf(
     return byId.get(number === null ? '' : (parseOrderNumber(number) ?? ''));
   }
 
-  /** Returns the order to which an operator applied it, unless its transaction was linked first. */
-  function decidedOrder({ callback, stream }: Notification): SceneOrder | 'dismissed' | undefined {
-    const decision = decisions.callbacks.get(callback);
+  /** Returns the order to which an operator applied it. A link that came first refuses the decision. */
+  function decidedOrder(notification: Notification): SceneOrder | 'dismissed' | undefined {
+    const decision = decisionOn(notification);
     if (decision === undefined) return undefined;
-    const isDecided = stream === null || decisions.unparked.has(`${stream}/${callback}`);
-    if (!isDecided) return undefined;
     return decision === null ? 'dismissed' : byId.get(decision);
   }
 
@@ -162,8 +165,8 @@ export function expectedOf(
     { isOurs, provider, stream, fact }: Notification,
     order: SceneOrder,
   ): Mismatch['reason'] | null {
-    if (!isOurs || provider !== order.provider) return 'merchant';
     if (stream !== null && links.get(stream) !== order.id) return 'transaction_of_another_order';
+    if (!isOurs || provider !== order.provider) return 'merchant';
     return isPriced(fact, order) ? null : 'price';
   }
 }

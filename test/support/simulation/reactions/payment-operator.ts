@@ -1,15 +1,17 @@
-import { notificationName } from '../../../../src/commands/orders/payment-ids.js';
+import { notificationName, reportName } from '../../../../src/domain/payment-ids.js';
 import { isRejection, type Rejection } from '../../../../src/commands/shared/rejections.js';
 import type { ResolvePaymentInput } from '../../../../src/commands/orders/resolve-payment.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
 import { callbackOf } from './payment-expectation.js';
+import { textAt } from './payment-invariants.js';
 import type { PaymentProcess, PaymentProcesses } from './payment-processes.js';
 import { pick, type Scene, type SceneMessage } from './payment-scene.js';
 
 /** The refusals that an operator may get, because the operator decides at random. */
 const refusals: readonly Rejection[] = [
   ...(['payment_callback_not_found', 'payment_callback_not_held', 'payment_callback_unreadable'] as const),
+  ...(['payment_callback_resolved'] as const),
   ...(['review_not_open', 'review_not_applicable', 'transaction_of_another_order'] as const),
 ];
 
@@ -31,24 +33,33 @@ export function makePaymentOperator({
   const decisions = new Map<string, ResolvePaymentInput>();
 
   return {
-    /** Decides on a random callback or notification. */
-    decide: () => {
-      const message = pick(random, messages);
-      return tell(decisionOn(pick(random, namesOf(message))));
+    /** Decides on a random report or notification. */
+    decide: async () => {
+      const names = await namesOf(pick(random, messages));
+      if (names.length > 0) await tell(decisionOn(pick(random, names)));
     },
     /** Decides on some undecided ones, and repeats all decisions. */
     finish: async () => {
       for (const message of messages) {
-        for (const id of namesOf(message)) if (random() < 0.4) decisionOn(id);
+        for (const id of await namesOf(message)) if (random() < 0.4) decisionOn(id);
       }
       for (const decision of decisions.values()) await tell(decision);
     },
   };
 
-  /** Returns the names of a whole callback and of each of its notifications. */
-  function namesOf(message: SceneMessage): readonly string[] {
+  /** Returns the names of the accepted reports of a message, and of each of its facts. */
+  async function namesOf(message: SceneMessage): Promise<readonly string[]> {
+    const { events } = await processes.store.readAll({ after: null, limit: 100_000 });
     const id = callbackOf(message);
-    return [id, ...message.told.map((_, index) => notificationName(id, index))];
+    const facts = message.told.map((_, index) => notificationName(id, index));
+    const reports = events.filter(
+      ({ type, data }) => type === 'PaymentReported' && [id, ...facts].includes(textAt(data, 'key')),
+    );
+    const names = reports.flatMap(({ stream, revision, data }) => {
+      const name = reportName(stream.slice('transaction-'.length), Number(revision));
+      return textAt(data, 'key') === id ? [name, ...facts.map((_, n) => notificationName(name, n))] : [name];
+    });
+    return [...names, ...facts];
   }
 
   function decisionOn(id: string): ResolvePaymentInput {

@@ -1,4 +1,5 @@
 import { makeFulfilOrder } from '../../../../src/commands/orders/fulfil-order.js';
+import { makePassOnCallback } from '../../../../src/commands/orders/pass-on-callback.js';
 import { makeReceivePaymentCallback } from '../../../../src/commands/orders/receive-payment-callback.js';
 import { makeResolvePayment } from '../../../../src/commands/orders/resolve-payment.js';
 import { makeSettlePayment } from '../../../../src/commands/orders/settle-payment.js';
@@ -15,7 +16,7 @@ import {
   makeCheckEntitlementGrants,
   makeFulfilOrders,
 } from '../../../../src/commands/orders/fulfil-order-reaction.js';
-import { makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
+import { makePassOnCallbacks, makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
@@ -161,8 +162,10 @@ export function makePaymentProcesses({
       documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
     });
     const settlePayment = makeSettlePayment({ handler });
+    const passOnCallback = makePassOnCallback({ handler, settlePayment });
     const fulfilOrder = makeFulfilOrder({ handler });
     const reactions: readonly AnyReaction[] = [
+      makePassOnCallbacks({ passOnCallback }),
       makeSettlePayments({ settlePayment }),
       makeFulfilOrders({ fulfilOrder }),
       makeCheckCapacityGrants({ fulfilOrder }),
@@ -170,7 +173,7 @@ export function makePaymentProcesses({
       makeExpireOrders({ handler, clock }),
     ];
     const receivePaymentCallback = makeReceivePaymentCallback({
-      ...{ paymentProviders: providers, handler, settlePayment, clock },
+      ...{ paymentProviders: providers, handler, settlePayment, passOnCallback, clock },
       onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
       onConflict: () => undefined,
       onFailure: (_, error) => {

@@ -66,8 +66,11 @@ export function drawScene(seed: number, { messages: asked }: { readonly messages
     left -= size;
   }
   if (asked === undefined && chance(0.15)) {
-    const { key, provider } = pick(random, messages);
-    messages.push({ ...drawMessage(key, 1), provider });
+    const original = pick(random, messages);
+    const isMoney = original.told.every(({ transaction, fact }) => transaction != null && 'amount' in fact);
+    // The other content has the same transactions, so it meets the first in the same stream.
+    if (isMoney)
+      messages.push({ ...original, told: original.told.map((one) => ({ ...one, fact: otherFact })) });
   }
   return { orders, messages };
 
@@ -97,6 +100,8 @@ export function drawScene(seed: number, { messages: asked }: { readonly messages
     return { order, told };
   }
 }
+
+const otherFact: PaymentFact = { kind: 'refunded-in-total', amount: 1, currency: 'USD' };
 
 /** Draws a fact. Payments are more frequent, because all other facts depend on them. */
 function drawFact(random: Random, price: number): PaymentFact {

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import type { PaymentProviderName } from './payment.js';
+
+/** Returns the stream id of a callback. It is a digest, because a platform's key may have any form and length. */
+export function callbackIdOf(provider: PaymentProviderName, key: string): string {
+  return `${provider}-${sha256(key)}`;
+}
+
+/** Returns the stream id of a platform's transaction. */
+export function transactionStreamId(provider: PaymentProviderName, transactionId: string): string {
+  return `${provider}-${sha256(transactionId)}`;
+}
+
+/** Returns the stream id of a report that has no transaction, or no room in it. No transaction has such an id. */
+export function ownStreamId(provider: PaymentProviderName, key: string): string {
+  return transactionStreamId(provider, `a report for itself: ${key}`);
+}
+
+/** Returns the name of a report: `<transaction>@<revision>`. */
+export function reportName(transaction: string, revision: number): string {
+  return `${transaction}@${revision}`;
+}
+
+/** Returns the name of one notification of a callback or a report. */
+export function notificationName(id: string, index: number): string {
+  return `${id}.${index}`;
+}
+
+/** A callback or a report, or one of its notifications. */
+export interface PaymentId {
+  /** Of the callback, or of the transaction. */
+  readonly stream: string;
+  /** The report's; null: a callback. */
+  readonly revision: number | null;
+  /** Null: the whole. */
+  readonly index: number | null;
+}
+
+const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})(?:@(0|[1-9][0-9]{0,8}))?(?:\.(0|[1-9][0-9]?))?$/;
+
+/** Parses the id of a payment; null where it is malformed. */
+export function parsePaymentId(id: string): PaymentId | null {
+  const [, stream, revision, index] = paymentIdPattern.exec(id) ?? [];
+  if (stream === undefined) return null;
+  return { stream, revision: toNumber(revision), index: toNumber(index) };
+}
+
+function toNumber(digits: string | undefined): number | null {
+  return digits === undefined ? null : Number(digits);
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text);
+}

@@ -1,0 +1,35 @@
+/** What the operations of each tag are about. A test checks that no tag is missing. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  Accounts: 'Registration, sign-in, sessions, the second factor, passkeys and invitations of one person.',
+  Projects: 'Projects, their settings and whose capacity they use.',
+  Members: 'Who works on a project, and in which role.',
+  'API keys': 'Keys by which programs work on one project.',
+  Storages: 'The buckets that a project brings, and how their files are delivered.',
+  Assets: 'Files in the buckets: what they are, how they are uploaded, and URLs for them.',
+  Shares: 'Links that show assets to visitors, behind a password or without one.',
+  Orders: 'Plans that can be bought, and orders for them.',
+  Payments: 'Callbacks of payment platforms, and the payments that operators decide on.',
+  Nodes: 'Edge nodes: what agents read and report, and what operators change.',
+  'Audit log': 'The log of all events, with proofs for auditors.',
+  Service: 'Health, keys and documents of the service itself.',
+};
+
+/** Returns the description of the whole API. @param passwordRules the rules for a new password, for people */
+export function describeApi(passwordRules: string): string {
+  return [
+    'Bodies are JSON. Errors are `{"code", "message"}`. Replies below `/api/v1/auth` and ' +
+      '`/api/v1/shares` are wrapped: `{"code": "ok", "message": "ok", "data": …}`. All other replies are bare. A list is ' +
+      '`{"items", "next_cursor"}`; a wrapped list has it as `data`.',
+    'HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with `Allow`, an unknown path 404 ' +
+      '`not_found`. Who has two-factor authentication on is refused with 403 `two_factor_required` until the session has ' +
+      'passed it. Before the service is ready, all but /healthz, /readyz, /openapi.json, /docs, /.well-known/jwks.json and ' +
+      'payment callbacks answer 503.',
+    'The access of an operation names the role in the project and the scopes of API keys that it admits. ' +
+      'An operation may need a fresh second factor: who has two-factor authentication on must have passed it within the last 15 ' +
+      'minutes. Or it may need a fresh sign-in: who has it off must have signed in, or called `POST /auth/reauthenticate`, ' +
+      'within the last 15 minutes. A later call is 403 `reauthentication_required`.',
+    'A caller may name a request in the header `X-Request-Id`: up to 64 letters, digits and `._:-`. The service replaces any ' +
+      'other name. Replies carry the name in the same header.',
+    `A new password: ${passwordRules}.`,
+  ].join('\n\n');
+}

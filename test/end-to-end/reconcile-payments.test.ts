@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { isRejection } from '../../src/commands/shared/rejections.js';
+import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import { browse } from '../integrations/payments/makers/given-makers.js';
+import { textOf } from '../support/clients/service-client.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
+import { givenAlipayService, givenWechatPayService } from '../support/platforms/china-services.js';
+import { planBytes } from '../support/platforms/paying-service.js';
+
+const context = (): CommandContext => {
+  const commandId = randomUUID();
+  const causes = { causationId: commandId, correlationId: commandId };
+  return { commandId, ...causes, actor: 'operator', time: new Date() };
+};
+const period = () => ({
+  from: new Date(Date.now() - 3_600_000),
+  to: new Date(Date.now() + 1_000),
+  after: null,
+});
+
+test('A payment whose callback was lost is found, and counts once', async (t) => {
+  // Given an order that is paid without a callback, one that ended, one that waits, and one without a payment
+  const { platform, service } = await givenWechatPayService(t);
+  const granted = await service.capacity();
+  const [paid, ended, waiting, fresh] = [
+    await service.place(),
+    await service.place(),
+    await service.place(),
+    await service.place(),
+  ];
+  for (const order of [paid, ended, waiting]) t.is((await service.pay(order.path)).status, 200);
+  const lost = platform.pay(paid.number);
+  platform.end(ended.number, 'CLOSED');
+
+  // When the platform is asked, then the paid order is granted and the ended one has expired
+  const { reconcilePayments } = service.services.commands;
+  const found = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
+  t.deepEqual(found, { asked: 4, reported: 2, next: null });
+  t.like(await service.becomes(paid.path, 'fulfilled'), {
+    payments: [{ provider: 'wechatpay', kind: 'paid', amount: 6_900 }],
+  });
+  await service.becomes(ended.path, 'expired');
+  await service.holds(granted + planBytes);
+
+  // When the lost callback comes after all, and the platform is asked again, then nothing changes
+  t.is(await service.deliver(lost), 200);
+  const again = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
+  t.deepEqual(again, { asked: 3, reported: 1, next: null });
+  t.is(await service.capacity(), granted + planBytes);
+  const { payments } = await service.read(paid.path);
+  t.like(payments, [{ kind: 'paid' }]);
+  t.is((payments as readonly unknown[]).length, 1);
+  for (const { path } of [waiting, fresh]) t.is((await service.read(path))['status'], 'created');
+});
+
+test('Orders of another period or platform are not asked for', async (t) => {
+  const { platform, service } = await givenWechatPayService(t);
+  const { reconcilePayments } = service.services.commands;
+  await service.place();
+  const before = {
+    from: new Date('2020-01-01T00:00:00Z'),
+    to: new Date('2020-02-01T00:00:00Z'),
+    after: null,
+  };
+  t.deepEqual(await reconcilePayments({ provider: 'wechatpay', ...before }, context()), {
+    ...{ asked: 0, reported: 0, next: null },
+  });
+  t.deepEqual(platform.requests, []);
+  const other = await t.throwsAsync(reconcilePayments({ provider: 'epay', ...period() }, context()));
+  t.true(isRejection(other, 'payment_not_offered'));
+  const reversed = { provider: 'wechatpay', from: before.to, to: before.from, after: null } as const;
+  const refused = await t.throwsAsync(reconcilePayments(reversed, context()));
+  t.true(isRejection(refused, 'invalid_request'));
+});
+
+test('Once a day one process asks by itself, and tries again after a failure', async (t) => {
+  // Given an order at Alipay that is paid without a notification, and two processes
+  const { platform, service } = await givenAlipayService(t);
+  const granted = await service.capacity();
+  const order = await service.place();
+  await browse(textOf((await service.pay(order.path)).json(), 'url'));
+  platform.pay(order.number);
+  const { commands, stores } = service.services;
+  const clock = settableClock(new Date());
+  const { reconcilePayments } = commands;
+  // Only the names of the platforms matter here.
+  const unused = () => Promise.reject(new Error('asked past the command'));
+  const paymentMakers = new Map([
+    ['alipay', { provider: 'alipay', makePayment: unused, query: unused }],
+  ] as const);
+  const makeProcess = () =>
+    makeReconcileDaily({ paymentMakers, stateStore: stores.stateStore, clock, reconcilePayments });
+  const [one, other] = [makeProcess(), makeProcess()];
+
+  // When Alipay fails, then the next tries come 15 minutes later
+  platform.will('fails', 'fails');
+  const failed = await t.throwsAsync(one(context));
+  t.true(isRejection(failed, 'platform_unavailable'));
+  t.is((await other(context)).size, 0);
+  clock.advance(900_000);
+  const asked = await Promise.all([one(context), other(context)]);
+
+  // Then one process has asked, and the order is granted
+  t.deepEqual(
+    asked.flatMap((found) => [...found]),
+    [['alipay', { asked: 1, reported: 1 }]],
+  );
+  await service.becomes(order.path, 'fulfilled');
+  await service.holds(granted + planBytes);
+
+  // and the next time is a day later
+  clock.advance(85_000_000);
+  t.is((await one(context)).size, 0);
+  clock.advance(1_000_000);
+  t.is((await one(context)).size, 1);
+});

@@ -1,0 +1,97 @@
+/* Tests examples/web, and with it the TypeScript client, in a real browser: Chromium, controlled by WebDriver. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
+import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+import { freePort, makeDataDirectory, runCli } from '../support/servers/service-process.js';
+
+const missing = missingBrowser();
+const fileBytes = 20 * 2 ** 20;
+
+/** Starts the example by its command, a bucket, and a browser on the page. */
+async function given(t: ExecutionContext) {
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const storage: FakeStorage = await givenFakeStorage(t);
+  const [port, examplePort] = [await freePort(), await freePort()];
+  const program = spawn(process.execPath, ['examples/web/serve.mjs'], {
+    env: { ...process.env, PORT: String(port), EXAMPLE_PORT: String(examplePort), DATA_DIR: directory.path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: string[] = [];
+  program.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  program.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  t.teardown(async () => {
+    const ended = once(program, 'exit');
+    program.kill('SIGTERM');
+    await ended;
+  });
+  const url = `http://127.0.0.1:${examplePort}`;
+  const outputUntil = async (pattern: RegExp): Promise<string> => {
+    for (const endMs = Date.now() + 60_000; Date.now() < endMs;) {
+      const found = pattern.exec(output.join(''))?.[1];
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the output lacks ${String(pattern)}: ${output.join('').slice(-2_000)}`);
+  };
+  await outputUntil(/(Stowage listens)/);
+  const browser: Browser = await givenBrowser(t);
+  await browser.open(url);
+  const fill = async (form: string, fields: Readonly<Record<string, string>>): Promise<void> => {
+    await browser.until(`return !document.getElementById('${form}').hidden`);
+    for (const [name, value] of Object.entries(fields)) await browser.type(`#${form} [name=${name}]`, value);
+    await browser.click(`#${form} button`);
+  };
+  return { directory: directory.path, storage, browser, fill, outputUntil };
+}
+
+if (missing !== null) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip(`The example in a browser: ${missing}`, () => undefined);
+} else {
+  test('A person signs up, binds a bucket, uploads a file with progress and shares it', async (t) => {
+    const { directory, storage, browser, fill, outputUntil } = await given(t);
+    // The page shows what is wrong
+    await fill('account', { email: 'ada@example.org', password: 'short' });
+    await browser.until(`return document.getElementById('error').textContent.includes('password')`);
+    await browser.run(`document.querySelector('#account [name=password]').value = ''`);
+    await fill('account', { password: 'Correct-Horse-9' });
+    await browser.until(`return !document.getElementById('verify').hidden`);
+    await fill('verify', { code: await outputUntil(/"to":"ada@example\.org".*?\b(\d{6})\b/) });
+    await fill('project', { name: 'Rivers' });
+    await browser.until(`return !document.getElementById('bind').hidden`);
+    const grant = String(await browser.run(`return document.getElementById('grant').textContent`));
+    const [, projectId = ''] = /grant (\S+) allow_s3/.exec(grant) ?? [];
+    t.is((await runCli(directory, ['project', 'grant', projectId, 'allow_s3'])).code, 0);
+    const keys = { bucket: 'rushes', access_key: 'a-key', secret_key: 'a-secret' };
+    await fill('bind', { endpoint: `http://127.0.0.1:${storage.port}`, ...keys });
+    await browser.until(`return !document.getElementById('upload').hidden`);
+    const path = join(directory, 'rhine.bin');
+    await writeFile(path, Buffer.alloc(fileBytes, 'Rhine'));
+    await browser.run(
+      `window.progress = [];
+       const bar = document.querySelector('progress');
+       new MutationObserver(() => window.progress.push(bar.value)).observe(bar, { attributes: true });`,
+    );
+    await fill('upload', { file: path });
+    await browser.until(`return !document.getElementById('share').hidden`);
+    const progress = (await browser.run(`return window.progress`)) as number[];
+    t.true(progress.length > 2, String(progress));
+    t.is(progress.at(-1), 1);
+    t.deepEqual(
+      [...storage.objects.values()].map(({ body }) => body.length),
+      [fileBytes],
+    );
+    await fill('share', { password: 'open sesame' });
+    await browser.until(`return document.querySelector('#link a') !== null`);
+    // When a visitor opens the link
+    await browser.open(String(await browser.run(`return document.querySelector('#link a').href`)));
+    await browser.type('#password', 'open sesame\uE007');
+    await browser.until(`return !document.getElementById('opened').hidden`);
+    t.is(await browser.run(`return document.getElementById('title').textContent`), 'rhine.bin');
+  });
+}

@@ -1,0 +1,17 @@
+import { notificationName, reportName } from '../../../src/domain/payment-ids.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+
+/** Returns the ids of the reports of a callback: one, or one for each notification that its inbox passed on. */
+export async function acceptedReports(
+  store: Pick<EventStore, 'readAll'>,
+  callbackId: string,
+): Promise<readonly string[]> {
+  const keys: readonly unknown[] = [
+    callbackId,
+    ...Array.from({ length: 50 }, (_, index) => notificationName(callbackId, index)),
+  ];
+  const { events } = await store.readAll({ after: null, limit: 100_000 });
+  return events
+    .filter(({ type, data }) => type === 'PaymentReported' && keys.includes(data['key']))
+    .map(({ stream, revision }) => reportName(stream.slice('transaction-'.length), Number(revision)));
+}
