@@ -103,7 +103,9 @@ function nameOf(status: number, codes: readonly string[]): string {
   const hasAll = base.length > 0 && base.every((code) => codes.includes(code));
   const rest = (hasAll ? codes.filter((code) => !base.includes(code)) : codes).map(pascal);
   // A code may have the name of its status, such as `conflict`.
-  return (hasAll ? [reason, ...rest] : [`Only${rest[0] ?? ''}`, ...rest.slice(1)]).join('Or');
+  const named = (hasAll ? [reason, ...rest] : [`Only${rest[0] ?? ''}`, ...rest.slice(1)]).join('Or');
+  // Generators make a type of each name, and several codes in full make it longer than a line.
+  return rest.length > 1 ? named.replaceAll(/(?:Required|NotAllowed)(?=Or|$)/g, '') : named;
 }
 
 /** `operationId` or `snake_case` as a name of a component. */

@@ -102,7 +102,7 @@ const anyBody: Json = {
 
 function requestBodyOf({ name, request: { body } }: Route, { schemas }: Published): Json {
   return {
-    required: !body.safeParse({}).success,
+    ...(body.safeParse({}).success ? {} : { required: true }),
     content: {
       'application/json': { schema: publishBody(body, 'input', { name: `${pascal(name)}Request`, schemas }) },
     },

@@ -27,6 +27,7 @@ const values: Readonly<Record<string, string>> = {
     action: 'dismiss',
   },
   ...{ note: 'a test', evidence: 'a test', 'received-before': '2026-01-02T00:00:00Z' },
+  ...{ provider: 'alipay', from: '2026-01-02T00:00:00Z' },
 };
 
 /** The further words without which a command is a wrong usage. */

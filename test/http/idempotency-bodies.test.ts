@@ -55,6 +55,7 @@ const refusedByRule: Readonly<Record<string, readonly object[]>> = {
     { plan_id: 'capacity-100g', provider: 'standard', project_id: id },
     { plan_id: 'capacity-100g', provider: 'alipay', currency: 'USD' },
   ],
+  refundOrder: [{ note: ' ' }, { note: 'x'.repeat(1_001) }],
   registerPasskey: [{ credential: passkey, name: ' ' }],
   enrolTotp: [],
   createNode: [

@@ -54,9 +54,9 @@ test('A stream as of a random place is the plain fold of its events up to there,
 test('A stream without views is found with its revision, and an unknown one is not', async (t) => {
   const { reader, events } = await givenEveryEvent(12, 1);
   const last = { index: events.length - 1 };
-  t.like(await reader.streamAsOf('transaction-0', last, events.length), { revision: 2, views: {} });
-  t.is(await reader.streamAsOf('transaction-9', last, events.length), null);
-  t.is(await reader.streamAsOf('transaction-0', { time: new Date(0) }, events.length), null);
+  t.like(await reader.streamAsOf('checkout-0', last, events.length), { revision: 3, views: {} });
+  t.is(await reader.streamAsOf('checkout-9', last, events.length), null);
+  t.is(await reader.streamAsOf('checkout-0', { time: new Date(0) }, events.length), null);
 });
 
 test('Sealed values of a stream as of a moment are the sealed values of its events', async (t) => {

@@ -423,6 +423,7 @@ test('Every view has a unique name in the registry', (t) => {
     'assets',
     'orders',
     'payment_callbacks',
+    'payment_transactions',
     'peer_nodes',
     'projects',
     'sessions',

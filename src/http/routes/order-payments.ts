@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
 import { minorAmount, transactionId } from '../../domain/payment.js';
-import { textPattern } from '../../domain/text.js';
+import { checkText, textPattern } from '../../domain/text.js';
 import { orderPaymentWay, orderRefund } from '../order-resources.js';
 import { noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -85,6 +85,9 @@ export function makeOrderPaymentRoutes({
       replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
       idempotent: true,
+      check: ({ body: { note } }) => {
+        checkText(note, 'note', 1_000);
+      },
       handler: async ({ params: { orderId }, body, command }) => {
         const { amount, transaction_id, note } = body;
         const input = { orderId, amount, transactionId: transaction_id, note };

@@ -64,7 +64,7 @@ test('A refund in two parts is made once under each key, and is confirmed', asyn
   t.is(await failureOf(more), 'refused ACQ.REFUND_AMT_NOT_EQUAL_TOTAL');
 });
 
-test('A query reports what became of an order', async (t) => {
+test('A query at Alipay reports what became of an order', async (t) => {
   const { platform, maker } = await givenAlipay(t);
   const query = async () => {
     const queried = await maker.query(order);

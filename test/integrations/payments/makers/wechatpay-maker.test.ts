@@ -109,7 +109,7 @@ test('The platform refuses another price of the same order, and a wrong signatur
   t.is(await failureOf(maker.makePayment({ ...paymentRequest, price: dollars })), 'refused currency');
 });
 
-test('A query reports what became of an order', async (t) => {
+test('A query at WeChat Pay reports what became of an order', async (t) => {
   const { platform, maker } = await givenWechatPay(t);
   const query = async () => {
     const queried = await maker.query(order);
