@@ -17,10 +17,7 @@ export const probeMs = 3_000;
  * It follows no redirect, reads no body, and checks no certificate: nodes have addresses and no names, and the probe sends
  * no secret and believes nothing but the status (docs/design.md#prober).
  */
-export function makeProbe(
-  target: NodeProbe,
-  { timeMs = probeMs }: { readonly timeMs?: number } = {},
-): Probe {
+export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly timeMs?: number } = {}): Probe {
   return (address, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) {

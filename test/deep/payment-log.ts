@@ -50,19 +50,25 @@ function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
   };
   for (const event of events) {
     const { stream, type, data, revision } = event;
-    if (type === 'PaymentCallbackReceived')
+    if (type === 'PaymentCallbackReceived') {
       add(stream.slice('payment-'.length), { event, shows: 'accepted' });
+    }
     if (type === 'PaymentReported') {
-      const [id = ''] = String(data['key']).split('.');
+      const id = callbackIn(data['key']);
       keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);
       const waits = !linked.has(stream) || JSON.stringify(data['told']).includes('"unreadable"');
       add(id, { event, shows: waits ? 'held' : 'accepted' });
     }
-    const [name] = stream.startsWith('order-') ? String(data['callback'] ?? '').split('.') : [];
-    if (name === undefined || name === '') continue;
+    const name = stream.startsWith('order-') ? callbackIn(data['callback']) : '';
+    if (name === '') continue;
     add(keys.get(name) ?? name, { event, shows: type === 'PaymentMismatchFound' ? 'mismatch' : 'applied' });
   }
   return records;
+}
+
+/** Returns the part of a name before its index; the empty text where there is no name. */
+function callbackIn(name: unknown): string {
+  return typeof name === 'string' ? (name.split('.')[0] ?? '') : '';
 }
 
 function problemsOfCallback(

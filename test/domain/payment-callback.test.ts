@@ -151,11 +151,11 @@ test('A report that is unreadable, or that is not kept, can only be dismissed', 
     [[reported('c1', orderId), held], 'order_full', 'payment_callback_full'],
   ];
   for (const [history, reason, code] of histories) {
-    const { state, when } = given(transactionAggregate, ...history);
-    const [only] = state.reports;
-    t.is(only === undefined ? null : whyWaiting(state, only), reason);
-    when(resolve(orderId)).thenRejected(t, code);
-    when(resolve(null)).then(t, resolved(null));
+    const scene = given(transactionAggregate, ...history);
+    const [only] = scene.state.reports;
+    t.is(only === undefined ? null : whyWaiting(scene.state, only), reason);
+    scene.when(resolve(orderId)).thenRejected(t, code);
+    scene.when(resolve(null)).then(t, resolved(null));
   }
 });
 

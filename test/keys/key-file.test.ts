@@ -111,7 +111,8 @@ test('A key file that is missing beside data is never replaced by a new one', (t
   const path = join(directory, 'keys.json');
   const refused = {
     instanceOf: KeyProblem,
-    message: /keys\.json is missing.*restore it from a backup, or set the keys .*: JWT_KEYS, .*INDEX_KEY\. .*stowage keys init/,
+    message:
+      /keys\.json is missing.*restore it from a backup, or set the keys .*: JWT_KEYS, .*INDEX_KEY\. .*stowage keys init/,
   };
   t.throws(() => {
     ensureKeyFile({ path, settings: {}, hasData: true, randomBytes });

@@ -78,14 +78,9 @@ export async function readEnd(
 
 function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[]): Circumstances {
   const accepted = new Map<string, SceneMessage>();
-  const links = new Map<string, string>();
   const ends = new Map<string, ('expired' | 'canceled')[]>(orders.map(({ id }) => [id, []]));
   for (const { type, stream, data } of events) {
     const id = stream.slice(stream.indexOf('-') + 1);
-    const orderId = data['order_id'];
-    if (stream.startsWith('transaction-') && typeof orderId === 'string' && !links.has(id)) {
-      links.set(id, orderId);
-    }
     if (type === 'OrderExpired') ends.get(id)?.push('expired');
     if (type === 'OrderCanceled') ends.get(id)?.push('canceled');
     const content = type === 'PaymentReported' ? data['digest'] : data['fields_digest'];
@@ -97,7 +92,19 @@ function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[
   for (const message of messages) {
     if (!accepted.has(callbackOf(message))) accepted.set(callbackOf(message), message);
   }
-  return { accepted, links, ends, decisions: decisionsOf(events) };
+  return { accepted, links: linksOf(events), ends, decisions: decisionsOf(events) };
+}
+
+/** Returns the first order of each transaction. */
+function linksOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const { stream, data } of events) {
+    const orderId = data['order_id'];
+    if (!stream.startsWith('transaction-') || typeof orderId !== 'string') continue;
+    const id = stream.slice(stream.indexOf('-') + 1);
+    if (!links.has(id)) links.set(id, orderId);
+  }
+  return links;
 }
 
 function decisionsOf(events: readonly LogEvent[]): Decisions {
