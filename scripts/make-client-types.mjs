@@ -52,7 +52,8 @@ async function make() {
 async function readDocument() {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-types-'));
   const service = spawn(process.execPath, [join(root, 'dist', 'src', 'cli.js'), 'serve'], {
-    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory, SMTP_URL: 'log:' },
+    // None of the caller's settings: a build beside a configured service must not open the stores of that service.
+    env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory, SMTP_URL: 'log:' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = new Promise((resolve) => service.once('exit', resolve));

@@ -17,14 +17,17 @@ async function given(t: ExecutionContext) {
   t.teardown(() => directory.remove());
   const storage: FakeStorage = await givenFakeStorage(t);
   const [port, examplePort] = [await freePort(), await freePort()];
+  const settings = { PORT: String(port), EXAMPLE_PORT: String(examplePort), DATA_DIR: directory.path };
   const program = spawn(process.execPath, ['examples/web/serve.mjs'], {
-    env: { ...process.env, PORT: String(port), EXAMPLE_PORT: String(examplePort), DATA_DIR: directory.path },
+    // The example runs on embedded stores, also where the suites have other servers.
+    env: { PATH: process.env['PATH'], ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: string[] = [];
   program.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
   program.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
   t.teardown(async () => {
+    if (program.exitCode !== null) return;
     const ended = once(program, 'exit');
     program.kill('SIGTERM');
     await ended;
