@@ -63,7 +63,8 @@ _stowage() {
   local at= word words_of=
 ${choose('"${(@)words[2,CURRENT-1]}"').replaceAll(' words="', ' words_of="')}
   compadd -- \${=words_of}
-  _files
+  # No command with commands below it takes a file.
+  [[ $words_of == [a-z]* ]] || _files
 }
 compdef _stowage stowage
 `;
@@ -83,6 +84,8 @@ function fishScript(places: readonly Place[]): string {
 ${cases.join('\n')}
   end
 end
+# No command with commands below it takes a file.
+complete -c stowage -f -n "__stowage_words | string match -qv -- '-*'"
 complete -c stowage -a "(__stowage_words)"
 `;
 }

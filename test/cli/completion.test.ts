@@ -52,6 +52,21 @@ for (const shell of ['zsh', 'fish']) {
   });
 }
 
+test('In fish, a command with commands below it offers no files, and a command that takes a folder does', async (t) => {
+  const script = await scriptOf('fish');
+  t.regex(script, /complete -c stowage -f -n/);
+  if (!has('fish')) {
+    t.log('no fish on this machine; it has not run the script');
+    return;
+  }
+  const offered = (line: string): readonly string[] =>
+    spawnSync('fish', ['-c', `${script}\ncomplete -C '${line}'`], { encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n');
+  t.deepEqual(offered('stowage no'), ['node']);
+  t.true(offered('stowage backup ').includes('package.json'));
+});
+
 test('Another shell is a wrong usage, which --json reports as JSON', async (t) => {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
