@@ -4,6 +4,7 @@ import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
 import { type Ask, withOperator } from './operator.js';
 import { sentenceAbout } from './sentences.js';
+import { tableOf } from './tables.js';
 import { asText } from './text.js';
 
 export type OperationInput = Readonly<Record<string, JsonValue>>;
@@ -36,7 +37,7 @@ export function operate(
 
 /** Returns the function that writes the result of an operation: a sentence where one tells it, otherwise fields and tables. */
 export function sayOf(operation: string): Say {
-  return (result, columns) => sentenceAbout(operation, result) ?? asText(result, columns);
+  return (result, columns) => sentenceAbout(operation, result) ?? asText(tableOf(operation, result), columns);
 }
 
 /** Runs work that asks for several operations, and prints its last reply. @param say by default `asText` */

@@ -13,7 +13,33 @@ function sentence<Shape extends z.ZodType>(
 }
 
 const role = z.object({ user_id: z.string(), role: z.string() });
+const account = z.object({ user_id: z.string() });
+const changed = account.extend({ changed: z.boolean() });
+const keyChange = z.object({
+  ring: z.string(),
+  kid: z.string(),
+  changed: z.boolean(),
+  next: z.string().nullish(),
+});
 const entitled = z.object({ project_id: z.string(), entitlement: z.string() });
+
+/** Writes the result of a change of an account. @param done what is true of the account, after its id */
+function accountChange(done: string): (result: JsonValue) => string | null {
+  return sentence(
+    changed,
+    ({ user_id: id, changed: isNew }) => `The account ${id} ${done}.${isNew ? '' : ' It was so before.'}`,
+  );
+}
+
+/** Writes the result of a change of a ring of keys, and the next step of the rotation. @param done what the key is */
+function ringChange(done: string): (result: JsonValue) => string | null {
+  return sentence(keyChange, ({ ring, kid, changed: isNew, next }) => {
+    const what = isNew
+      ? `The key ${kid} of the ring ${ring} is ${done}.`
+      : `The ring ${ring} is unchanged; key ${kid}.`;
+    return next === null || next === undefined ? what : `${what}\nNext: ${next}.`;
+  });
+}
 
 /** What the results of changes mean, by operation. The other results are shown as fields and tables. */
 const sentences: Readonly<Record<string, (result: JsonValue) => string | null>> = {
@@ -36,6 +62,18 @@ const sentences: Readonly<Record<string, (result: JsonValue) => string | null>> 
         ? `The project ${id} is not entitled to ${entitlement} any more.`
         : `The grant is taken back. The project ${id} is still entitled to ${entitlement} by: ${holders.join(', ')}.`,
   ),
+  'user verify': sentence(account, ({ user_id: id }) => `The address of the account ${id} is verified.`),
+  'user sign-out': accountChange('has no session'),
+  'user reset-2fa': accountChange('has no second factor'),
+  'user ban': accountChange('is banned'),
+  'user unban': accountChange('is not banned'),
+  'user restore-address': sentence(
+    account.extend({ email: z.string().nullable() }),
+    ({ user_id: id, email }) => `The account ${id} has the address ${email ?? 'of before'} again.`,
+  ),
+  'user erase': sentence(account, ({ user_id: id }) => `The account ${id} is erased.`),
+  'keys promote': ringChange('active'),
+  'keys retire': ringChange('retired'),
   'node remove': sentence(
     z.object({ node_id: z.string() }),
     ({ node_id: id }) => `The node ${id} is removed from every peer list.`,

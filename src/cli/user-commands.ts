@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { ControlReply } from '../control/protocol.js';
 import { unlessConfirmed } from './confirm.js';
-import { operate, operateWith } from './operate.js';
+import { operate, operateWith, sayOf } from './operate.js';
 import type { Ask } from './operator.js';
 
 /** The fields of `user show` that the question before an erasure names. */
@@ -56,7 +56,7 @@ export function addUserCommands(program: Command, parseInteger: (text: string) =
     )
     .option('--yes', 'do not ask', false)
     .action((account: string, { yes }: { readonly yes: boolean }) =>
-      operateWith((ask) => erase(account, yes, ask)),
+      operateWith((ask) => erase(account, yes, ask), sayOf('user erase')),
     );
 }
 

@@ -1,0 +1,53 @@
+import test from 'ava';
+import { sayOf } from '../../src/cli/operate.js';
+
+const id = '0196a000-0000-7000-8000-000000000001';
+const key = { kid: 'k1', active: true, added_at: null, promoted_at: null, demoted_at: null };
+
+test('A change of an account is one sentence, which says whether anything changed', (t) => {
+  t.is(sayOf('user ban')({ user_id: id, changed: true }, 80), `The account ${id} is banned.`);
+  t.is(
+    sayOf('user ban')({ user_id: id, changed: false }, 80),
+    `The account ${id} is banned. It was so before.`,
+  );
+});
+
+test('A rotation names the next step, and shows a key that is to be copied', (t) => {
+  const promoted = { ring: 'jwt', kid: 'k2', changed: true, next: 'keys retire later' };
+  t.is(
+    sayOf('keys promote')(promoted, 80),
+    'The key k2 of the ring jwt is active.\nNext: keys retire later.',
+  );
+  t.regex(sayOf('keys add')({ ...promoted, entry: 'k2:c2VjcmV0' }, 80), /^entry: k2:c2VjcmV0$/m);
+});
+
+test('Keys, views and accounts are tables on a terminal of 80 characters', (t) => {
+  const rings = {
+    items: [{ ring: 'jwt', source: 'keys.json', keys: [key, { ...key, kid: 'k2', active: false }] }],
+  };
+  t.deepEqual(sayOf('keys list')(rings, 80).split('\n'), [
+    'ring  kid  state   added_at  source',
+    'jwt   k1   active  -         keys.json',
+    'jwt   k2   known   -         keys.json',
+  ]);
+  const view = {
+    name: 'users',
+    collection: 'users@4.1',
+    position: null,
+    fed_by: ['a-host-1'],
+    set_apart: [],
+  };
+  const views = {
+    head: '0000',
+    items: [{ ...view, live: 1, building: { generation: 2 }, last_rebuild: null }],
+  };
+  t.deepEqual(sayOf('projection list')(views, 80).split('\n'), [
+    'view       position  fed_by    building  set_apart',
+    'users@4.1  -         a-host-1  2         0',
+  ]);
+});
+
+test('A result of another shape is shown as fields, so nothing of it is lost', (t) => {
+  t.is(sayOf('keys list')({ items: [{ ring: 'jwt' }] }, 80), 'ring\njwt');
+  t.is(sayOf('user verify')({ other: 1 }, 80), 'other: 1');
+});
