@@ -12,7 +12,7 @@ export interface NodeChecks {
 
 /** Reads the counters of checks (docs/design.md#node-checks). @throws StoreUnavailable */
 export interface NodeCheckReader {
-  /** Returns the counters of all nodes, at most 1 s old. */
+  /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
   all(): Promise<NodeChecks>;
   /** Returns the counters of one node as they are now; null before its first check. */
   one(nodeId: string): Promise<NodeCheck | null>;
@@ -28,6 +28,7 @@ interface Reading {
   /** The nodes that this process has checked since the start. The read may have missed their first check. */
   readonly noted: Set<string>;
   done: Promise<void>;
+  isOver: boolean;
 }
 
 export function makeNodeCheckReader({
@@ -45,7 +46,9 @@ export function makeNodeCheckReader({
   return {
     all: async () => {
       const nowMs = elapsedMs();
-      if (reading === null || nowMs - reading.startedMs >= maxAgeMs) reading = start(nowMs);
+      // A slow read is waited for: under steady traffic a read that took longer than its age would always have a successor.
+      if (reading === null || (reading.isOver && nowMs - reading.startedMs >= maxAgeMs))
+        reading = start(nowMs);
       await reading.done;
       return { byNode, version };
     },
@@ -62,15 +65,15 @@ export function makeNodeCheckReader({
   };
 
   function start(startedMs: number): Reading {
-    const started: Reading = { startedMs, noted: new Set(), done: Promise.resolve() };
+    const started: Reading = { startedMs, noted: new Set(), done: Promise.resolve(), isOver: false };
     started.done = readAll().then(
       (found) => {
-        // A read that took longer than its successor is older.
-        if (reading === started) merge(found, started.noted);
+        started.isOver = true;
+        merge(found, started.noted);
       },
       (error: unknown) => {
         // The callers get the error. The next one reads again.
-        if (reading === started) reading = null;
+        reading = null;
         throw error;
       },
     );

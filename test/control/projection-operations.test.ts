@@ -27,3 +27,20 @@ test('A prune is refused while a live process uses a view version that this rele
     t.regex(error.message, /old-1 .*the view counters@99/);
   }
 });
+
+test('A list of views reads the registry from the store, since no service may have read it for it', async (t) => {
+  let reads = 0;
+  const refresh = () => {
+    reads += 1;
+    return Promise.resolve();
+  };
+  const operations = makeProjectionOperations({
+    generations: partial<Generations>({ projections: [], refresh }),
+    members: { live: () => [], refresh: () => Promise.resolve() },
+    eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
+    readModelStore: partial<ReadModelStore>({}),
+    clock: { now: () => new Date(0) },
+  });
+  await operations.find(({ name }) => name === 'projection list')?.run({});
+  t.is(reads, 1);
+});

@@ -32,7 +32,7 @@ export function makeProjectionOperations(services: {
   return [
     defineOperation('projection list', nothing, async () => {
       // The command line may run this without a service.
-      await members.refresh();
+      await Promise.all([members.refresh(), generations.refresh()]);
       const items = generations.projections.map(async (projection) => {
         const record = generations.record(projection);
         const collection = collectionName(projection, record.live);
