@@ -4,7 +4,13 @@ import { nodeCheckKey } from '../../src/domain/node/status.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { partial } from '../support/fakes/partial.js';
 
-const check = { failures: 0, successes: 2, last_checked_at: '2026-01-02T03:04:05.000Z', sequence: 7, status: 'healthy' } as const;
+const check = {
+  failures: 0,
+  successes: 2,
+  last_checked_at: '2026-01-02T03:04:05.000Z',
+  sequence: 7,
+  status: 'healthy',
+} as const;
 
 test('A read of the counters that takes longer than a second is used, and has no second read beside it', async (t) => {
   // Given a store whose reads end when the test says so
