@@ -29,6 +29,9 @@ export interface PaymentCallbackReader {
 
 const foundMax = 100;
 
+/** The outcome of what is accepted, and not passed on to its transaction yet. */
+const notYet: ReportOutcome = { held: null, disposition: null, order_id: null };
+
 export function makePaymentCallbackReader({
   views,
   sealer,
@@ -94,8 +97,13 @@ export function makePaymentCallbackReader({
     body,
   }: ViewDocument<PaymentCallbackDocument>): Promise<PaymentCallbackResource> {
     const passedOn = body.notifications.map((one, index) => passedOnOutcome(id, body, { ...one, index }));
-    const outcomes = (await Promise.all(passedOn)).filter((outcome) => outcome !== null);
-    const outcome = body.disposition === null ? together(outcomes) : { ...body, held: null };
+    const found = await Promise.all(passedOn);
+    // What moves money and is in no stream of a transaction yet has no outcome, and is not ignored.
+    const isOwed =
+      body.decision?.action !== 'dismiss' &&
+      body.notifications.some(({ fact }, index) => fact.kind !== 'nothing' && found[index] === null);
+    const derived = isOwed ? notYet : together(found.filter((outcome) => outcome !== null));
+    const outcome = body.disposition === null ? derived : { ...body, held: null };
     const entries = body.decision === null ? [] : [body.decision];
     const named = body.notifications.map(({ order_number: number }) => parseOrderNumber(number ?? ''));
     const inReview = await decidedInReview(`${id}.`, [...named, outcome.order_id]);

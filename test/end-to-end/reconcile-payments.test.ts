@@ -37,7 +37,7 @@ test('A payment whose callback was lost is found, and counts once', async (t) =>
   // When the platform is asked, then the paid order is granted and the ended one has expired
   const { reconcilePayments } = service.services.commands;
   const found = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
-  t.deepEqual(found, { asked: 4, reported: 2, next: null });
+  t.deepEqual(found, { asked: 4, reported: 2, failed: [], next: null });
   t.like(await service.becomes(paid.path, 'fulfilled'), {
     payments: [{ provider: 'wechatpay', kind: 'paid', amount: 6_900 }],
   });
@@ -47,7 +47,7 @@ test('A payment whose callback was lost is found, and counts once', async (t) =>
   // When the lost callback comes after all, and the platform is asked again, then nothing changes
   t.is(await service.deliver(lost), 200);
   const again = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
-  t.deepEqual(again, { asked: 3, reported: 1, next: null });
+  t.deepEqual(again, { asked: 3, reported: 1, failed: [], next: null });
   t.is(await service.capacity(), granted + planBytes);
   const { payments } = await service.read(paid.path);
   t.like(payments, [{ kind: 'paid' }]);
@@ -65,7 +65,7 @@ test('Orders of another period or platform are not asked for', async (t) => {
     after: null,
   };
   t.deepEqual(await reconcilePayments({ provider: 'wechatpay', ...before }, context()), {
-    ...{ asked: 0, reported: 0, next: null },
+    ...{ asked: 0, reported: 0, failed: [], next: null },
   });
   t.deepEqual(platform.requests, []);
   const other = await t.throwsAsync(reconcilePayments({ provider: 'epay', ...period() }, context()));

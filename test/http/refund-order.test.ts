@@ -80,6 +80,27 @@ test('The same Idempotency-Key makes one refund, also after the platform did not
   t.is((await events()).length, 2);
 });
 
+test('While a refund has no answer, its payment has no other refund, and any operator asks for it again by its id', async (t) => {
+  // Given a refund that the platform may have made, and a key that is forgotten
+  const { refund, maker, events } = await givenPaid(t);
+  maker.failNext(new PlatformError('outcome_unknown', 'connection_timeout'));
+  t.is((await refund({ amount: 400 })).status, 503);
+  // When another refund is asked for
+  const other = await refund({ amount: 400 });
+  // Then it is refused with the id of the first one
+  t.is(codeOf(other), 'conflict');
+  const [, id = ''] = /repeats: ([0-9a-f-]{36})/.exec(other.text) ?? [];
+  t.deepEqual(maker.refunds, []);
+  // When the first one is asked for again
+  const made = await refund({ repeats: id });
+  // Then the platform gets its key, and other refunds are possible
+  t.like(made.json, { id, amount: 400 });
+  t.like(maker.refunds, [{ idempotencyKey: id }]);
+  t.is((await events()).length, 2);
+  t.is((await refund({ amount: 100 })).status, 201);
+  t.is(codeOf(await refund({ repeats: '0196a000-0000-7000-8000-000000000001' })), 'conflict');
+});
+
 test('A refusal of the platform is 409, and the amount can go back again', async (t) => {
   const { refund, maker, events } = await givenPaid(t);
   maker.failNext(new PlatformError('refused', 'charge_disputed'));

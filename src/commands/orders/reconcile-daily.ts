@@ -84,11 +84,13 @@ export function makeReconcileDaily({
       { key: keyOf(provider), schema: recordSchema },
       (found) => {
         if (found !== null && now < new Date(found.value.due)) return { keep: null };
-        const record: RunRecord = {
-          due: new Date(now.getTime() + claimMs).toISOString(),
-          to: found?.value.to ?? now.toISOString(),
-          after: found?.value.after ?? null,
-        };
+        const due = new Date(now.getTime() + claimMs).toISOString();
+        // A run that cannot end within a day gives way to the next one, or no later order would ever be asked for.
+        const underWay = found?.value.to ?? null;
+        const goesOn = underWay !== null && now.getTime() - new Date(underWay).getTime() < dayMs;
+        const record: RunRecord = goesOn
+          ? { due, to: underWay, after: found?.value.after ?? null }
+          : { due, to: now.toISOString(), after: null };
         return { write: record, result: record };
       },
       { tries: 1 },

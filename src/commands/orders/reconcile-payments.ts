@@ -7,7 +7,7 @@ import type { VerifiedCallback } from '../../integrations/payments/payment-provi
 import type { PaymentMaker } from '../../integrations/payments/payment-maker.js';
 import type { QueryingMaker } from '../../integrations/payments/queried-payment.js';
 import type { Deps } from '../deps.js';
-import { rejectUseCase } from '../shared/rejections.js';
+import { isRejection, rejectUseCase } from '../shared/rejections.js';
 import { askPlatform } from './ask-platform.js';
 
 export interface ReconcileInput {
@@ -24,6 +24,8 @@ export interface Reconciled {
   readonly asked: number;
   /** Those about which the platform reported facts. */
   readonly reported: number;
+  /** Orders of which the platform told nothing, because it refused or failed. The next run asks for them again. */
+  readonly failed: readonly string[];
   /** The place from which the next call goes on; null at the end. */
   readonly next: string | null;
 }
@@ -31,8 +33,8 @@ export interface Reconciled {
 /**
  * Asks a platform for the state of each order of a period that has no payment here. What it answers is a report like a
  * callback's, so a known one changes nothing, and one that differs goes to review. A call looks at 100 orders at most, and
- * begins no question after 40 s.
- * @throws CommandRejected invalid_request, payment_not_offered, platform_unavailable: the orders before it are done
+ * begins no question after 40 s. One order that the platform cannot tell stops no other.
+ * @throws CommandRejected invalid_request, payment_not_offered, platform_unavailable: the platform told nothing
  */
 export type ReconcilePayments = (input: ReconcileInput, context: CommandContext) => Promise<Reconciled>;
 
@@ -45,8 +47,14 @@ export type AcceptReport = (
 
 const pageMax = 100;
 const longestMs = 40_000;
+const failedMax = 5;
 /** An order with another status has a payment, or had one. */
 const unpaid: ReadonlySet<string> = new Set(['created', 'pending', 'failed', 'expired', 'canceled']);
+
+/** Returns whether the error is the platform's, about one order. */
+function isOfPlatform(error: unknown): boolean {
+  return isRejection(error, 'platform_unavailable') || isRejection(error, 'payment_refused');
+}
 
 export function canBeQueried(maker: PaymentMaker): maker is QueryingMaker {
   return 'query' in maker;
@@ -66,17 +74,37 @@ export function makeReconcilePayments({
     const maker = requireQueried(provider);
     const start = after === null ? {} : { after };
     const page = await orders.placedIn({ from, to }, { limit: pageMax, ...start });
-    const endMs = clock.now().getTime() + longestMs;
     const waiting = page.filter((order) => order.provider === provider && unpaid.has(order.status));
-    let reported = 0;
-    for (const [asked, { id }] of waiting.entries()) {
-      // The next call begins after the last order that this one asked for.
-      if (clock.now().getTime() > endMs) return { asked, reported, next: waiting[asked - 1]?.id ?? after };
-      if (await reconcile(maker, id, context)) reported += 1;
-    }
+    const ids = waiting.map(({ id }) => id);
+    const told = await askEach(ids, (id) => reconcile(maker, id, context));
     const last = page.length < pageMax ? null : (page.at(-1)?.id ?? null);
-    return { asked: waiting.length, reported, next: last };
+    // The next call begins after the last order that this one asked for.
+    return { ...told, next: told.asked === ids.length ? last : (ids[told.asked - 1] ?? after) };
   };
+
+  /** Asks for one order after the other, until the time is over or too many failed. */
+  async function askEach(
+    ids: readonly string[],
+    ask: (id: string) => Promise<boolean>,
+  ): Promise<Omit<Reconciled, 'next'>> {
+    const endMs = clock.now().getTime() + longestMs;
+    const failed: string[] = [];
+    let [asked, reported] = [0, 0];
+    for (const id of ids) {
+      // A platform that limits the rate tells nothing of the next orders either.
+      if (clock.now().getTime() > endMs || failed.length >= failedMax) break;
+      asked += 1;
+      try {
+        if (await ask(id)) reported += 1;
+      } catch (error) {
+        if (!isOfPlatform(error)) throw error;
+        failed.push(id);
+        // It told nothing of any order: it is away, or its credentials are wrong.
+        if (failed.length === asked && asked >= Math.min(failedMax, ids.length)) throw error;
+      }
+    }
+    return { asked, reported, failed };
+  }
 
   function requireQueried(provider: PaymentProviderName): QueryingMaker {
     const maker = paymentMakers.get(provider);

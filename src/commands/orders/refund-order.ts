@@ -22,6 +22,8 @@ export interface RefundOrderInput {
   readonly amount?: number | undefined;
   /** The payment to refund, where the order has several. */
   readonly transactionId?: string | undefined;
+  /** The id of a refund without an answer, which is asked for again. It keeps its amount and note. */
+  readonly repeats?: string | undefined;
   /** Why: 1 to 1,000 characters. It is kept sealed. */
   readonly note: string;
 }
@@ -53,8 +55,11 @@ export function makeRefundOrder(
   return async (input, context) => {
     const { orderId } = input;
     const note = checkText(input.note, 'note', 1_000);
-    const id = derivedId(context, 'refund');
+    const id = input.repeats ?? derivedId(context, 'refund');
     const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
+    if (asked === undefined && input.repeats !== undefined) {
+      rejectCheckout('refund_not_possible', 'repeats: the order has no such refund');
+    }
     const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transactionId);
     const makeRefund = refundCallOf(paymentMakers.get(capture.provider), capture);
     const refund = asked ?? (await ask({ id, note, order, capture }, input, context));

@@ -83,6 +83,14 @@ function askRefund(
   if (refunds.length >= refundsMax) {
     rejectCheckout('refund_not_possible', `the service has asked for ${refundsMax} refunds of this order`);
   }
+  // Another id is another refund for the platform, which may have made the first one.
+  const open = refunds.find((one) => one.transaction_id === refund.transaction_id && one.outcome === null);
+  if (open !== undefined) {
+    rejectCheckout(
+      'refund_not_possible',
+      `a refund of ${open.amount} ${open.currency} has no answer yet; ask for it again with repeats: ${open.refund}`,
+    );
+  }
   if (refund.amount > remaining(refunds)) {
     rejectCheckout('refund_not_possible', 'amount: it is more than what remains of the payment');
   }

@@ -31,6 +31,11 @@ const refundRequest = z
     transaction_id: transactionId
       .optional()
       .meta({ description: 'The payment to refund, where the order has several.' }),
+    repeats: z
+      .uuid()
+      .toLowerCase()
+      .optional()
+      .meta({ description: 'The `id` of a refund without an answer, to ask for it again.' }),
     note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
   })
   .meta({ id: 'OrderRefundRequest' });
@@ -80,7 +85,7 @@ export function makeOrderPaymentRoutes({
       summary: 'Give the money of an order back, or a part of it',
       description:
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
-        '`Idempotency-Key`: the platform then makes one refund. A call with another key is another refund.',
+        '`Idempotency-Key`, or with `repeats`: the platform then makes one refund. Until then the payment has no other refund.',
       request: { params: orderParams, query: noQuery, body: refundRequest },
       replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
@@ -89,8 +94,8 @@ export function makeOrderPaymentRoutes({
         checkText(note, 'note', 1_000);
       },
       handler: async ({ params: { orderId }, body, command }) => {
-        const { amount, transaction_id, note } = body;
-        const input = { orderId, amount, transactionId: transaction_id, note };
+        const { amount, transaction_id, repeats, note } = body;
+        const input = { orderId, amount, transactionId: transaction_id, repeats, note };
         return { status: 201, body: { ...(await refundOrder(input, command)) } };
       },
     }),

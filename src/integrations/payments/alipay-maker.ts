@@ -93,7 +93,11 @@ export function makeAlipayMaker({
     const { callback: report } = verified({
       key: `query-${textAt(reply, 'trade_status') ?? ''}-${transaction_id ?? ''}`.slice(0, 256),
       isOurs: seller === null || seller === sellerId,
-      notifications: facts.map((fact) => ({ order_number, transaction_id, fact, at: time })),
+      notifications: facts.map((fact) => ({
+        ...{ order_number, transaction_id, fact },
+        // The reply has no time of a refund. That of the payment would be before each partial refund.
+        at: fact.kind === 'refunded-in-total' ? null : time,
+      })),
       fields: fieldsAt(reply, ['out_trade_no', 'trade_no', 'trade_status', 'total_amount', 'seller_id']),
     });
     return { kind: 'reported', report };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { yuan } from './china.js';
 import { signedText } from './forms.js';
-import type { PaymentMaker, PaymentRequest } from './payment-maker.js';
+import { type PaymentMaker, type PaymentRequest, PlatformError } from './payment-maker.js';
 
 /** The signed text has no escaping, so a title must not contain its separators. */
 const separators = /[&=]/g;
@@ -27,6 +27,10 @@ export function makeEpayMaker({
     provider: 'epay',
     makePayment: async (request) => {
       const fields = fieldsOf(request);
+      // The text that is signed has no escaping, so a value with a separator could imitate the fields of a callback.
+      if (Object.values(fields).some((value) => value.includes('&'))) {
+        throw new PlatformError('refused', 'return_url_with_several_parameters');
+      }
       const text = signedText(new Map(Object.entries(fields)), Object.keys(fields));
       const sign = createHash('md5').update(text).update(key).digest('hex');
       return Promise.resolve({

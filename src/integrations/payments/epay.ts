@@ -6,10 +6,16 @@ import type { PaymentProvider, Refusal, Verification } from './payment-provider.
 import { nothing, refused, unreadable, verified, verifiedUnreadable } from './verification.js';
 
 const unsignedNames = new Set(['sign', 'sign_type']);
+/**
+ * Parameters of a request for a payment, which no callback has. The service signs such requests with the key of callbacks,
+ * and a buyer chooses a part of them. So a text that contains one of these names is a request, and never a callback.
+ */
+const requestNames = ['notify_url', 'return_url'];
 /** Names that no value may imitate. Newer gateways sign further parameters, for example api_trade_no and buyer. */
 const knownNames = new Set([
   ...['pid', 'trade_no', 'out_trade_no', 'type', 'name', 'money', 'trade_status', 'param'],
   ...unsignedNames,
+  ...requestNames,
 ]);
 
 /** The parameters that the service uses. Names of goods are absent: the gateway may replace them. */
@@ -81,6 +87,7 @@ function textOf(form: Form): string {
  */
 function isUnambiguous(form: Form): boolean {
   if (![...form.keys()].every((name) => /^[a-z][a-z0-9_]{0,31}$/.test(name))) return false;
+  if (requestNames.some((name) => form.has(name))) return false;
   if (isAmbiguous(form, [...knownNames, ...form.keys()])) return false;
   // A parameter that the service does not know could be moved into the value before it.
   if (recordedNames.some((name) => form.get(name)?.includes('&'))) return false;

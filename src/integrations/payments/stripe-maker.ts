@@ -104,7 +104,7 @@ function sessionOf(
     [`${item}[price_data][product_data][name]`, title],
     ['success_url', back],
     ['cancel_url', back],
-    ['expires_at', String(expiresAt.getTime() / 1_000)],
+    ['expires_at', String(Math.floor(expiresAt.getTime() / 1_000))],
   ];
 }
 

@@ -29,9 +29,9 @@ function factsOf(reply: Fields): readonly PaymentFact[] {
   switch (at(reply, 'trade_state')) {
     case 'SUCCESS':
       return [paid(reply)];
-    // The reply names no refund, so an operator looks at the platform.
+    // The reply names no refund. The payment alone would grant what may have been paid back, so an operator decides.
     case 'REFUND':
-      return [paid(reply), unreadable('refunds')];
+      return [unreadable('refunds')];
     case 'CLOSED':
       return [{ kind: 'expired' }];
     case 'REVOKED':

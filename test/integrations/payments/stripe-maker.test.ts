@@ -66,6 +66,12 @@ test('A price that Stripe cannot express, and an order that ends too soon for a 
   t.is(stripe.sessions.length, 2);
 });
 
+test('An order that expires within a second gets a session that ends at a whole second', async (t) => {
+  const { pay } = await givenMaker(t);
+  const { expiresAt } = await pay({ amount: 999, currency: 'USD' }, new Date(inMinutes(60).getTime() + 755));
+  t.deepEqual(expiresAt, inMinutes(59));
+});
+
 test('A session ends before its order does', async (t) => {
   const { pay } = await givenMaker(t);
   const { expiresAt, reference, kind } = await pay({ amount: 999, currency: 'USD' });

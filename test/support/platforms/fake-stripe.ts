@@ -105,6 +105,9 @@ export async function givenStripe(
     if (form['mode'] !== 'payment' || !URL.canParse(form['success_url'] ?? '')) {
       return refusal(400, 'invalid_request_error', 'parameter_missing');
     }
+    if (!/^\d+$/.test(form['expires_at'] ?? '')) {
+      return refusal(400, 'invalid_request_error', 'parameter_invalid_integer');
+    }
     if (expiresAt < seconds() + halfHour || expiresAt > seconds() + day) {
       return refusal(400, 'invalid_request_error', 'expires_at_invalid');
     }

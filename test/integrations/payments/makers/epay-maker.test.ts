@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import test from 'ava';
 import { makeEpay } from '../../../../src/integrations/payments/epay.js';
 import { makeEpayMaker } from '../../../../src/integrations/payments/epay-maker.js';
@@ -40,4 +41,45 @@ test('Without an address of the shop, buyers return to the service', async (t) =
   t.like(made, { fields: { return_url: 'https://stowage.example.org/' } });
   const price = { amount: 1, currency: 'EUR' };
   t.is(await failureOf(maker.makePayment({ ...paymentRequest, price })), 'refused currency');
+});
+
+test('No request for a payment is a callback, and no address of a buyer makes it one', async (t) => {
+  // given a signed request whose address imitates the fields of a callback
+  const address = 'https://shop.example/b?a=b';
+  const returnUrl = `${address}&trade_no=2026X&trade_status=TRADE_SUCCESS`;
+  const maker = makeEpayMaker({ gateway: 'https://pay.example.org/epay', pid, key });
+  // then the service signs no such address
+  t.is(
+    await failureOf(maker.makePayment({ ...paymentRequest, returnUrl })),
+    'refused return_url_with_several_parameters',
+  );
+  // and a callback with the fields of a request is refused, though its signature is right
+  const fields: Readonly<Record<string, string>> = {
+    ...{ money: '69.00', name: 'plan', notify_url: 'https://stowage.example.org/x', out_trade_no: order },
+    ...{ pid, return_url: address, trade_no: '2026X', trade_status: 'TRADE_SUCCESS' },
+  };
+  const text = Object.entries(fields)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+  const sign = createHash('md5').update(text).update(key).digest('hex');
+  for (const hidden of [[], ['notify_url', 'return_url'], ['notify_url'], ['return_url']]) {
+    const form = new Map<string, string>();
+    let last = '';
+    for (const [name, value] of Object.entries(fields)) {
+      if (hidden.includes(name)) form.set(last, `${form.get(last) ?? ''}&${name}=${value}`);
+      else form.set((last = name), value);
+    }
+    const query = new URLSearchParams([...form, ['sign', sign], ['sign_type', 'MD5']]).toString();
+    const callback = {
+      method: 'GET',
+      headers: {},
+      body: Buffer.alloc(0),
+      query,
+      receivedAt: new Date(),
+    } as const;
+    t.deepEqual(await makeEpay({ pid, keys: [key] }).verify(callback), {
+      kind: 'refused',
+      reason: 'malformed',
+    });
+  }
 });
