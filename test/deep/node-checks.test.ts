@@ -14,8 +14,9 @@ test('The rule agrees with its table on a million random sequences', (t) => {
 
 for (const killed of [0, 0.1]) {
   test(`20,000 checks of 50 nodes from four processes, ${killed} killed, end in the fold of their results`, async (t) => {
-    const events = await runNodeChecks(t, { checks: 20_000 * budget, nodes: 50, seed, killed });
-    t.true(events > 1_000, `${events} events`);
+    const checks = 20_000 * budget;
+    const events = await runNodeChecks(t, { checks, nodes: 50, seed, killed });
+    t.true(events > checks / 5, `${events} events`);
   });
 }
 
