@@ -8,7 +8,7 @@ const client = makeStowageClient({
   onTokens: (tokens) => sessionStorage.setItem('tokens', JSON.stringify(tokens)),
 });
 const { api } = client;
-const state = { projectId: '', assetId: '' };
+const state = { projectId: '', assetId: '', file: '' };
 const form = (id) => document.getElementById(id);
 
 step('account', async (fields, button) => {
@@ -57,7 +57,9 @@ step('bind', async (fields) => {
 step('upload', async (fields) => {
   const file = fields.get('file');
   const path = { projectId: state.projectId };
-  if (state.assetId === '') {
+  // The asset belongs to the file of the attempt before, so another file gets another asset.
+  const chosen = JSON.stringify([file.name, file.size, file.lastModified]);
+  if (state.file !== chosen) {
     const { id } = await must(
       api.POST('/api/v1/projects/{projectId}/assets', {
         params: { path },
@@ -67,7 +69,7 @@ step('upload', async (fields) => {
         },
       }),
     );
-    state.assetId = id;
+    Object.assign(state, { assetId: id, file: chosen });
   }
   // After a failure the button goes on with the parts that the bucket does not have.
   await uploadFile(api, { ...path, assetId: state.assetId }, file, {

@@ -32,7 +32,13 @@ const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' }).end(body),
     () => response.writeHead(404).end(),
   );
-}).listen(Number(EXAMPLE_PORT), '127.0.0.1', () => console.log(`The example is at ${here}`));
+});
+server.once('error', ({ message }) => {
+  console.error(`The example does not start: ${message}`);
+  process.exitCode = 1;
+  child.kill();
+});
+server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => console.log(`The example is at ${here}`));
 
 async function reply(path) {
   if (path === '/settings.json') return ['application/json', JSON.stringify({ url: service })];
@@ -43,10 +49,12 @@ async function reply(path) {
   return [types[name.split('.').at(-1)] ?? 'application/octet-stream', await readFile(join(folder, name))];
 }
 
-// Both end together. Ctrl-C reaches the service too.
+// Both end together.
 child.once('exit', (code) => {
   server.close();
   server.closeAllConnections();
-  process.exitCode = code ?? 1;
+  process.exitCode ||= code ?? 1;
 });
-for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => child.kill(signal));
+process.on('SIGTERM', () => child.kill());
+// The terminal sends Ctrl-C to the service too, which takes a second signal as "exit at once".
+process.on('SIGINT', () => undefined);

@@ -236,6 +236,23 @@ test('An interrupted upload goes on with the parts that the bucket does not have
   t.true(storage.objects.get('/rushes/rhine.mp4')?.body.equals(Buffer.from(await file.arrayBuffer())));
 });
 
+test('A file of another size than its asset is refused before a byte is sent', async (t) => {
+  const service = await givenService(t);
+  const storage = await givenFakeStorage(t);
+  const client = makeStowageClient({ url: service.url });
+  await client.register(account);
+  await verify(client, service);
+  const target = await givenAsset(client, service, storage, 20);
+  for (const bytes of [0, 19, 21, 17 * mebibyte]) {
+    const upload = uploadFile(client.api, target, new Blob([Buffer.alloc(bytes)]));
+    await t.throwsAsync(upload, { message: `the file has ${bytes} bytes, and the asset has 20` });
+  }
+  t.deepEqual(
+    storage.requests.filter((one) => /^PUT .*rhine/.test(one)),
+    [],
+  );
+});
+
 test('The package contains the compiled client and its types, and nothing else', async (t) => {
   const run = promisify(execFile);
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: 'clients/typescript' });

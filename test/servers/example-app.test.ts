@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
@@ -11,28 +12,33 @@ import { freePort, makeDataDirectory, runCli } from '../support/servers/service-
 const missing = missingBrowser();
 const fileBytes = 20 * 2 ** 20;
 
-/** Starts the example by its command, a bucket, and a browser on the page. */
-async function given(t: ExecutionContext) {
+/** Starts the example by its command. It has its own process group, as in a terminal. */
+async function givenExample(t: ExecutionContext, settings: Readonly<Record<string, string>>) {
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
-  const storage: FakeStorage = await givenFakeStorage(t);
-  const [port, examplePort] = [await freePort(), await freePort()];
-  const settings = { PORT: String(port), EXAMPLE_PORT: String(examplePort), DATA_DIR: directory.path };
   const program = spawn(process.execPath, ['examples/web/serve.mjs'], {
     // The example runs on embedded stores, also where the suites have other servers.
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { PATH: process.env['PATH'], DATA_DIR: directory.path, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
   const output: string[] = [];
   program.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
   program.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  // The output closes when both processes have ended.
+  const ended = once(program, 'close').then(([code]) => code as number | null);
+  const signalGroup = (name: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void => {
+    if (program.pid === undefined) throw new Error('the example did not start');
+    process.kill(-program.pid, name);
+  };
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
   t.teardown(async () => {
-    if (program.exitCode !== null) return;
-    const ended = once(program, 'exit');
-    program.kill('SIGTERM');
+    if (!hasEnded) signalGroup('SIGKILL');
     await ended;
   });
-  const url = `http://127.0.0.1:${examplePort}`;
   const outputUntil = async (pattern: RegExp): Promise<string> => {
     for (const endMs = Date.now() + 60_000; Date.now() < endMs;) {
       const found = pattern.exec(output.join(''))?.[1];
@@ -41,6 +47,16 @@ async function given(t: ExecutionContext) {
     }
     throw new Error(`the output lacks ${String(pattern)}: ${output.join('').slice(-2_000)}`);
   };
+  return { directory: directory.path, program, ended, signalGroup, outputUntil };
+}
+
+/** Starts the example, a bucket, and a browser on the page. */
+async function given(t: ExecutionContext) {
+  const storage: FakeStorage = await givenFakeStorage(t);
+  const [port, examplePort] = [await freePort(), await freePort()];
+  const settings = { PORT: String(port), EXAMPLE_PORT: String(examplePort) };
+  const { directory, outputUntil } = await givenExample(t, settings);
+  const url = `http://127.0.0.1:${examplePort}`;
   await outputUntil(/(Stowage listens)/);
   const browser: Browser = await givenBrowser(t);
   await browser.open(url);
@@ -49,8 +65,43 @@ async function given(t: ExecutionContext) {
     for (const [name, value] of Object.entries(fields)) await browser.type(`#${form} [name=${name}]`, value);
     await browser.click(`#${form} button`);
   };
-  return { directory: directory.path, storage, browser, fill, outputUntil };
+  return { directory, storage, browser, fill, outputUntil };
 }
+
+test('When the port of the example is taken, the service ends too', async (t) => {
+  t.timeout(60_000);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { port: taken } = other.address() as AddressInfo;
+  const { ended, outputUntil } = await givenExample(t, {
+    ...{ PORT: String(await freePort()), EXAMPLE_PORT: String(taken) },
+  });
+  t.is(await ended, 1);
+  t.truthy(await outputUntil(/(The example does not start: .*EADDRINUSE)/));
+});
+
+test('Ctrl-C in a terminal ends the example and lets the service drain', async (t) => {
+  t.timeout(60_000);
+  const [port, examplePort] = [await freePort(), await freePort()];
+  const { ended, outputUntil, signalGroup } = await givenExample(t, {
+    ...{ PORT: String(port), EXAMPLE_PORT: String(examplePort), DRAIN_SECONDS: '2' },
+  });
+  await outputUntil(/(Stowage listens)/);
+  signalGroup('SIGINT');
+  t.is(await ended, 0);
+});
+
+test('SIGTERM to the example ends the service too', async (t) => {
+  t.timeout(60_000);
+  const [port, examplePort] = [await freePort(), await freePort()];
+  const { ended, program, outputUntil } = await givenExample(t, {
+    ...{ PORT: String(port), EXAMPLE_PORT: String(examplePort) },
+  });
+  await outputUntil(/(Stowage listens)/);
+  program.kill('SIGTERM');
+  t.is(await ended, 0);
+});
 
 if (missing !== null) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
@@ -73,6 +124,26 @@ if (missing !== null) {
     const keys = { bucket: 'rushes', access_key: 'a-key', secret_key: 'a-secret' };
     await fill('bind', { endpoint: `http://127.0.0.1:${storage.port}`, ...keys });
     await browser.until(`return !document.getElementById('upload').hidden`);
+    // When an upload that is not sent gets an abort, then it ends
+    await browser.run(
+      `import('/client/put-bytes.js')
+        .then(({ putBytes }) => putBytes('/none', new Blob(['x']), { signal: AbortSignal.abort(), onProgress() {} }))
+        .then((failure) => { window.aborted = failure; });`,
+    );
+    await browser.until(`return window.aborted === 'the upload was aborted'`);
+    // When the upload of another file of the same size breaks off
+    const otherPath = join(directory, 'other.bin');
+    await writeFile(otherPath, Buffer.alloc(fileBytes, 'Other'));
+    await browser.run(
+      `window.open_ = XMLHttpRequest.prototype.open;
+       XMLHttpRequest.prototype.open = function (method, url) {
+         if (url.includes('partNumber=2')) throw new Error('no second part');
+         return window.open_.call(this, method, url);
+       };`,
+    );
+    await fill('upload', { file: otherPath });
+    await browser.until(`return document.getElementById('error').textContent === 'no second part'`);
+    await browser.run(`XMLHttpRequest.prototype.open = window.open_`);
     const path = join(directory, 'rhine.bin');
     await writeFile(path, Buffer.alloc(fileBytes, 'Rhine'));
     await browser.run(
@@ -85,14 +156,14 @@ if (missing !== null) {
     const progress = (await browser.run(`return window.progress`)) as number[];
     t.true(progress.length > 2, String(progress));
     t.is(progress.at(-1), 1);
-    t.deepEqual(
-      [...storage.objects.values()].map(({ body }) => body.length),
-      [fileBytes],
-    );
+    const objects = [...storage.objects.values()];
+    t.is(objects.length, 1);
+    t.true(objects[0]?.body.equals(Buffer.alloc(fileBytes, 'Rhine')));
     await fill('share', { password: 'open sesame' });
     await browser.until(`return document.querySelector('#link a') !== null`);
     // When a visitor opens the link
     await browser.open(String(await browser.run(`return document.querySelector('#link a').href`)));
+    await browser.until(`return document.getElementById('password')?.checkVisibility() === true`);
     await browser.type('#password', 'open sesame\uE007');
     await browser.until(`return !document.getElementById('opened').hidden`);
     t.is(await browser.run(`return document.getElementById('title').textContent`), 'rhine.bin');

@@ -2,7 +2,7 @@ import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './document.js';
 import { must } from './errors.js';
 import { idempotentPaths } from './idempotent-paths.js';
-import { defaultRetry, makeRetry, type RetryOptions, type Send } from './retry.js';
+import { defaultRetry, makeRefreshRetry, makeRetry, type RetryOptions, type Send } from './retry.js';
 import { makeSession, type Session, type Tokens } from './session.js';
 
 /** Every call of the OpenAPI document, typed: `api.GET('/api/v1/projects', …)`. */
@@ -41,8 +41,10 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
   const { url, tokens = null, onTokens = () => undefined, apiKey, retry } = options;
   const fetch = options.fetch ?? globalThis.fetch;
   const plain: Send = (request) => fetch(request);
-  const send = makeRetry(plain, { ...defaultRetry, ...retry });
-  const session = makeSession({ url, send, onTokens });
+  const limits = { ...defaultRetry, ...retry };
+  const send = makeRetry(plain, limits);
+  const sendRefresh = makeRetry(makeRefreshRetry(plain), limits);
+  const session = makeSession({ url, send, sendRefresh, onTokens });
   if (tokens !== null) session.use(tokens);
 
   const api = createClient<paths>({ baseUrl: url, fetch: apiKey === undefined ? session.send : send });

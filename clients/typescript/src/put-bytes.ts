@@ -1,3 +1,5 @@
+import { withLimit } from './retry.js';
+
 /** The time in which a part must arrive, in ms: the life of its URL is an hour. */
 const putMsMax = 3_600_000;
 
@@ -23,15 +25,17 @@ async function putByFetch(
   body: Blob,
   { signal, onProgress }: PutOptions,
 ): Promise<string | null> {
+  const limit = withLimit(signal, putMsMax);
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(putMsMax)]);
-    const reply = await fetch(url, { method: 'PUT', body, signal: limit });
+    const reply = await fetch(url, { method: 'PUT', body, signal: limit.signal });
     await reply.arrayBuffer();
     if (!reply.ok) return `the bucket answered ${reply.status}`;
     onProgress(body.size);
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(limit.timer as number);
   }
 }
 
@@ -64,7 +68,8 @@ function putByXhr(url: string, body: Blob, { signal, onProgress }: PutOptions): 
     };
     request.timeout = putMsMax;
     request.open('PUT', url);
-    if (signal.aborted) abort();
+    // An abort of a request that was not sent fires no event.
+    if (signal.aborted) end('the upload was aborted');
     else request.send(body);
   });
 }

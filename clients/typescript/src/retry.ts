@@ -32,19 +32,62 @@ export function makeRetry(send: Send, options: RetryOptions): Send {
   };
 }
 
+const refreshAttemptsMax = 3;
+const refreshAttemptMsMax = 3_000;
+
+/**
+ * Sends a refresh again at once after a lost reply or a 503, at most 3 times with 3 s each. The service takes a replaced refresh token
+ * again for 10 s only (its refreshGraceMs), and ends the session after that.
+ */
+export function makeRefreshRetry(send: Send): Send {
+  // A body that breaks off is a lost reply too.
+  const sendWhole: Send = async (request) => {
+    const reply = await send(request);
+    return new Response(await reply.arrayBuffer(), reply);
+  };
+  return async (request) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await once(sendWhole, request, refreshAttemptMsMax);
+      const isAnswered = outcome instanceof Response && outcome.status !== 503;
+      if (isAnswered || attempt >= refreshAttemptsMax) return replyOf(outcome);
+    }
+  };
+}
+
 /** A failure is kept beside replies, because both may be followed by another attempt. */
 type Outcome = Response | { readonly failure: unknown };
 
 async function once(send: Send, request: Request, attemptMsMax: number): Promise<Outcome> {
   request.signal.throwIfAborted();
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(attemptMsMax)]);
+  const { signal, timer } = withLimit(request.signal, attemptMsMax);
   try {
     // A request can be sent once, so each attempt sends a copy.
     return await send(new Request(request.clone(), { signal }));
   } catch (failure) {
     request.signal.throwIfAborted();
     return { failure };
+  } finally {
+    // The limit holds for the body too, but it does not keep Node alive. Browsers have a number here.
+    (timer as { unref?: () => void }).unref?.();
   }
+}
+
+/**
+ * Returns a signal that aborts with the outer one, and after the time. A signal of `AbortSignal.any` and `AbortSignal.timeout` does
+ * not abort in Node 20 after a garbage collection; a timer holds this one.
+ */
+export function withLimit(outer: AbortSignal, ms: number): { signal: AbortSignal; timer: unknown } {
+  const limit = new AbortController();
+  const end = (): void => {
+    limit.abort(outer.reason);
+  };
+  if (outer.aborted) end();
+  else outer.addEventListener('abort', end, { once: true });
+  const timer: unknown = setTimeout(() => {
+    outer.removeEventListener('abort', end);
+    limit.abort(new DOMException(`no reply within ${ms} ms`, 'TimeoutError'));
+  }, ms);
+  return { signal: limit.signal, timer };
 }
 
 function replyOf(outcome: Outcome): Response {

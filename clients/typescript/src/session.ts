@@ -14,37 +14,57 @@ export interface Session {
 }
 
 /**
- * Makes the session of a user. Requests that find the token expired at the same time share one refresh, because a refresh token
- * is replaced with each use. Tokens that the service refuses to refresh sign the client out.
+ * Makes the session of a user. Requests that find the same token expired share one refresh, because a refresh token is replaced
+ * with each use. Tokens that the service refuses to refresh sign the client out. A refresh that ends after another sign-in or a
+ * sign-out changes nothing.
+ * @param sendRefresh sends a refresh, and repeats it when its reply is lost
  * @param onTokens receives each new pair, so that the program can keep it, and null at the end of the session
  */
 export function makeSession({
   url,
   send,
+  sendRefresh,
   onTokens,
 }: {
   readonly url: string;
   readonly send: Send;
+  readonly sendRefresh: Send;
   readonly onTokens: (tokens: Tokens | null) => void;
 }): Session {
   let tokens: Tokens | null = null;
-  let refreshing: Promise<void> | null = null;
+  /** The refresh that began from a pair of tokens. Its result is the next pair of the same session. */
+  const refreshes = new WeakMap<Tokens, Promise<Tokens | null>>();
 
   const use = (next: Tokens | null): void => {
     tokens = next;
     onTokens(next);
   };
 
-  const refresh = async ({ refresh_token }: Tokens): Promise<void> => {
+  const refresh = async (used: Tokens): Promise<Tokens | null> => {
     const request = new Request(`${url}/api/v1/auth/refresh`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ refresh_token }),
+      body: JSON.stringify({ refresh_token: used.refresh_token }),
     });
-    const reply = await send(request);
-    const body: unknown = await reply.json();
-    if (reply.ok) use((body as Refreshed).data.tokens);
-    else if (reply.status === 401) use(null);
+    const reply = await sendRefresh(request);
+    const next = reply.ok ? ((await reply.json()) as Refreshed).data.tokens : null;
+    if (tokens !== used) return null;
+    if (next !== null || reply.status === 401) use(next);
+    return next;
+  };
+
+  /** Returns the pair that follows; null without one. */
+  const successorOf = (used: Tokens): Promise<Tokens | null> => {
+    const begun = refreshes.get(used);
+    if (begun !== undefined) return begun;
+    // Another sign-in, or a sign-out, came meanwhile.
+    if (tokens !== used) return Promise.resolve(null);
+    const running = refresh(used).finally(() => {
+      // It failed, so the next request tries again.
+      if (tokens === used) refreshes.delete(used);
+    });
+    refreshes.set(used, running);
+    return running;
   };
 
   return {
@@ -55,14 +75,8 @@ export function makeSession({
       if (used === null || request.headers.has('authorization')) return send(request);
       const reply = await send(authorised(request, used));
       if (reply.status !== 401 || (await codeOf(reply)) !== 'token_expired') return reply;
-      // Another request may have refreshed the tokens meanwhile.
-      if (tokens === used) {
-        refreshing ??= refresh(used).finally(() => {
-          refreshing = null;
-        });
-        await refreshing;
-      }
-      return tokens === null || tokens === used ? reply : send(authorised(request, tokens));
+      const next = await successorOf(used);
+      return next === null ? reply : send(authorised(request, next));
     },
   };
 }

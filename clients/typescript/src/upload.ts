@@ -26,8 +26,10 @@ export interface UploadOptions {
 
 /**
  * Uploads the file of an asset in parts, and goes on where an earlier attempt for the same asset ended: call it again with the
- * same file after a reload or a lost network (docs/storages.md#uploads-in-parts). Returns the asset.
- * @throws StowageError for a refusal of the service; Error when the bucket refuses a part; the reason of the signal
+ * same file after a reload or a lost network (docs/storages.md#uploads-in-parts). Returns the asset. The first part that fails for good
+ * ends the other ones.
+ * @throws StowageError for a refusal of the service; Error when the file has another size than the asset, before a byte is sent, and
+ * when the bucket refuses a part; the reason of the signal
  */
 export async function uploadFile(
   api: StowageApi,
@@ -35,16 +37,26 @@ export async function uploadFile(
   file: Blob,
   {
     onProgress = () => undefined,
-    signal = new AbortController().signal,
+    signal: callerSignal = new AbortController().signal,
     atOnce = 3,
     triesMax = 5,
   }: UploadOptions = {},
 ): Promise<Asset> {
   const path = { ...target };
+  // It ends all parts: at the wish of the caller, and when one of them has failed.
+  const stop = new AbortController();
+  const { signal } = stop;
+  const stopByCaller = (): void => {
+    stop.abort(callerSignal.reason);
+  };
+  if (callerSignal.aborted) stopByCaller();
+  else callerSignal.addEventListener('abort', stopByCaller, { once: true });
   const first = await must(
     api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads', { params: { path }, body: {}, signal }),
   );
   const uploadPath = { ...path, uploadId: first.id };
+  const size = await assetSize();
+  if (file.size !== size) throw new Error(`the file has ${file.size} bytes, and the asset has ${size}`);
   const sent = new Map<number, number>();
   const report = (part: Part, bytes: number): void => {
     sent.set(part.part_number, bytes);
@@ -60,13 +72,29 @@ export async function uploadFile(
     const work = async (): Promise<void> => {
       for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) await putPart(part);
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    const workers = Array.from({ length: atOnce }, () =>
+      work().catch((error: unknown) => {
+        stop.abort(error);
+        throw error;
+      }),
+    );
+    await Promise.all(workers);
   }
   return must(
     api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads/{uploadId}/complete', {
       ...{ params: { path: uploadPath }, body: {}, signal },
     }),
   );
+
+  /** Part sizes follow from the size of the asset: all parts but the last one have the same size. */
+  async function assetSize(): Promise<number> {
+    const { part_count: count, part_size: partSize } = first;
+    const isLast = ({ part_number }: Part): boolean => part_number === count;
+    const last =
+      first.parts.find(isLast) ?? (await readParts({ after: count - 1, limit: 1 })).parts.find(isLast);
+    if (last === undefined) throw new Error(`the service did not return part ${count} of the upload`);
+    return (count - 1) * partSize + last.size;
+  }
 
   async function after({ next_after }: Upload): Promise<Upload | null> {
     return next_after === null ? null : readParts({ after: next_after });

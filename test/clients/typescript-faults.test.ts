@@ -1,0 +1,168 @@
+/* Tests how clients/typescript takes lost replies, sign-ins during a refresh, and parts that a bucket refuses. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { makeStowageClient, must, type StowageClient, StowageError, uploadFile } from '#client';
+import test, { type ExecutionContext } from 'ava';
+
+/** A promise that the test resolves. */
+function makeLater<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+const expired = (): Response =>
+  Response.json({ code: 'token_expired', message: 'it has expired' }, { status: 401 });
+const unavailable = (): Response =>
+  Response.json({ code: 'unavailable', message: 'later' }, { status: 503, headers: { 'retry-after': '9' } });
+
+function tokensOf(name: string) {
+  return {
+    ...{ access_token: `access-${name}`, refresh_token: `refresh-${name}`, token_type: 'Bearer' as const },
+    ...{ expires_in: 900, session_id: name },
+  };
+}
+
+const refreshed = (name: string): Response => Response.json({ data: { tokens: tokensOf(name) } });
+
+type Refresh = (request: Request) => Promise<Response>;
+
+/** Makes a signed-in client whose first access token has expired. The service answers its refreshes in this order. */
+function givenExpired(refreshes: readonly Refresh[], url = 'http://service.test') {
+  const [waiting, bearers, bodies] = [[...refreshes], [] as (string | null)[], [] as string[]];
+  const client = makeStowageClient({
+    url,
+    tokens: tokensOf('first') as never,
+    fetch: async (input) => {
+      const request = input as Request;
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith('/auth/refresh')) {
+        bodies.push(await request.clone().text());
+        const answer = waiting.shift();
+        if (answer === undefined) throw new TypeError('no further refresh is expected');
+        return answer(request);
+      }
+      if (pathname.endsWith('/auth/login')) return refreshed('other');
+      if (pathname.endsWith('/auth/logout')) return new Response(null, { status: 204 });
+      const bearer = request.headers.get('authorization');
+      bearers.push(bearer);
+      return bearer === 'Bearer access-first' ? expired() : Response.json({ items: [], next_cursor: null });
+    },
+  });
+  return { client, bearers, bodies };
+}
+
+async function listen(t: ExecutionContext, handler: RequestListener): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const read = ({ api }: StowageClient) => must(api.GET('/api/v1/projects', { params: { query: {} } }));
+
+const lost: Refresh = () => Promise.reject(new TypeError('fetch failed'));
+
+/** Answers with a body that breaks off. */
+const broken: Refresh = () =>
+  Promise.resolve(
+    new Response(
+      new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode('{"data":'));
+          controller.error(new TypeError('terminated'));
+        },
+      }),
+    ),
+  );
+
+for (const [words, first] of [
+  ['is lost', lost],
+  ['breaks off', broken],
+  ['is 503', () => Promise.resolve(unavailable())],
+] satisfies [string, Refresh][]) {
+  test(`A refresh whose reply ${words} is repeated with the same token`, async (t) => {
+    const { client, bearers, bodies } = givenExpired([first, () => Promise.resolve(refreshed('second'))]);
+    await read(client);
+    t.deepEqual(bearers, ['Bearer access-first', 'Bearer access-second']);
+    t.deepEqual(bodies, Array<string>(2).fill('{"refresh_token":"refresh-first"}'));
+    t.is(client.tokens()?.access_token, 'access-second');
+  });
+}
+
+test('A refresh without a reply is repeated after 3 s', async (t) => {
+  t.timeout(60_000);
+  // Given a server that accepts requests and never answers
+  const url = await listen(t, (request) => request.resume());
+  const { client, bodies } = givenExpired([fetch, () => Promise.resolve(refreshed('second'))], url);
+  await read(client);
+  t.is(bodies.length, 2);
+  t.is(client.tokens()?.access_token, 'access-second');
+});
+
+test('After three lost replies a refresh ends, and the next request tries again', async (t) => {
+  const { client, bodies } = givenExpired([lost, lost, lost, () => Promise.resolve(refreshed('second'))]);
+  await t.throwsAsync(read(client), { message: 'fetch failed' });
+  t.is(bodies.length, 3);
+  t.is(client.tokens()?.access_token, 'access-first');
+  await read(client);
+  t.is(client.tokens()?.access_token, 'access-second');
+});
+
+for (const [words, reply] of [
+  ['succeeds', () => refreshed('second')],
+  ['is refused', () => Response.json({ code: 'invalid_token', message: 'no' }, { status: 401 })],
+] satisfies [string, () => Response][]) {
+  test(`A refresh that ${words} after another sign-in changes nothing`, async (t) => {
+    const began = makeLater<undefined>();
+    const answer = makeLater<Response>();
+    const { client, bearers } = givenExpired([
+      () => {
+        began.resolve(undefined);
+        return answer.promise;
+      },
+    ]);
+    const reading = read(client);
+    await began.promise;
+    await client.signIn({ email: 'other@example.org', password: 'Correct-Horse-9' });
+    answer.resolve(reply());
+    // The request of the former account is not sent with the tokens of the other one
+    await t.throwsAsync(reading, { instanceOf: StowageError, message: 'it has expired' });
+    t.deepEqual(bearers, ['Bearer access-first']);
+    t.is(client.tokens()?.access_token, 'access-other');
+  });
+}
+
+test('After one part has failed for good, the other parts end', async (t) => {
+  t.timeout(60_000);
+  const seen = new Map<string, IncomingMessage>();
+  const second = makeLater<IncomingMessage>();
+  const origin = await listen(t, (request, response) => {
+    const path = request.url ?? '';
+    seen.set(path, request);
+    request.resume();
+    // The second part gets no answer. The first one is refused as soon as both are under way.
+    if (path === '/2') second.resolve(request);
+    else void second.promise.then(() => response.writeHead(403).end());
+  });
+  const parts = [1, 2, 3].map((number) => ({ part_number: number, size: 4, url: `${origin}/${number}` }));
+  const upload = { id: 'u', part_size: 4, part_count: 3, parts, next_after: null };
+  const client = makeStowageClient({
+    url: 'http://service.test',
+    apiKey: 'k',
+    fetch: () => Promise.resolve(Response.json(upload, { status: 201 })),
+  });
+  const uploading = uploadFile(client.api, { projectId: 'p', assetId: 'a' }, new Blob(['Rhine, Main.']), {
+    ...{ atOnce: 2, triesMax: 1 },
+  });
+  await t.throwsAsync(uploading, { message: 'part 1 was not stored: the bucket answered 403' });
+  const { socket } = await second.promise;
+  if (!socket.destroyed) await once(socket, 'close');
+  t.deepEqual([...seen.keys()].sort(), ['/1', '/2']);
+});
