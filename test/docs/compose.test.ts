@@ -125,7 +125,7 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
     port: await freePort(),
     environment: {
       KEYS_FILE: here(file),
-      EVENTSTOREDB_URL: here(url.replace(/@[^?]*/, `@127.0.0.1:${eventStore.port}`)),
+      EVENTSTOREDB_URL: here(url.replace(/@[^?]*/, `@localhost:${eventStore.port}`)),
     },
   });
   t.teardown(() => started.kill());
