@@ -150,11 +150,17 @@ if (missing !== null || s3Server === undefined) {
     const file = { name: 'Rhine', object_key: 'rhine.bin', media_type: 'application/zip', size: fileSize };
     const asset = `${at}/assets/${await make(`${at}/assets`, { ...file, storage_id })}`;
 
-    // When the page is closed while the second part is under way
+    // When the file is longer than its asset, then no byte leaves the page
     const browser = await givenBrowser(t);
     const code = begin(await uploader());
     const token = String(headers['authorization']).replace('Bearer ', '');
     await browser.open(page);
+    await browser.run(code, service.url, asset, token, fileSize + mebibyte);
+    await browser.until('return window.ended !== null');
+    t.regex(String(await browser.run('return window.ended')), /the file has \d+ bytes, its asset \d+/);
+    t.deepEqual(puts, []);
+
+    // When the page is closed while the second part is under way
     await browser.run(code, service.url, asset, token, fileSize);
     await browser.until(`return window.stored === ${16 * mebibyte} || window.ended !== null`);
     t.is(await browser.run('return window.ended'), null);
