@@ -156,7 +156,12 @@ test('After one part has failed for good, the other parts end', async (t) => {
   const client = makeStowageClient({
     url: 'http://service.test',
     apiKey: 'k',
-    fetch: () => Promise.resolve(Response.json(upload, { status: 201 })),
+    fetch: (input) =>
+      Promise.resolve(
+        (input as Request).method === 'GET'
+          ? Response.json({ id: 'a', size: 12 })
+          : Response.json(upload, { status: 201 }),
+      ),
   });
   const uploading = uploadFile(client.api, { projectId: 'p', assetId: 'a' }, new Blob(['Rhine, Main.']), {
     ...{ atOnce: 2, triesMax: 1 },

@@ -51,12 +51,15 @@ export async function uploadFile(
   };
   if (callerSignal.aborted) stopByCaller();
   else callerSignal.addEventListener('abort', stopByCaller, { once: true });
+  const { size } = await must(
+    api.GET('/api/v1/projects/{projectId}/assets/{assetId}', { params: { path }, signal }),
+  );
+  // The parts have the size of the asset: of a longer file, the bucket would get the beginning alone.
+  if (file.size !== size) throw new Error(`the file has ${file.size} bytes, and the asset has ${size}`);
   const first = await must(
     api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads', { params: { path }, body: {}, signal }),
   );
   const uploadPath = { ...path, uploadId: first.id };
-  const size = await assetSize();
-  if (file.size !== size) throw new Error(`the file has ${file.size} bytes, and the asset has ${size}`);
   const sent = new Map<number, number>();
   const report = (part: Part, bytes: number): void => {
     sent.set(part.part_number, bytes);
@@ -85,16 +88,6 @@ export async function uploadFile(
       ...{ params: { path: uploadPath }, body: {}, signal },
     }),
   );
-
-  /** Part sizes follow from the size of the asset: all parts but the last one have the same size. */
-  async function assetSize(): Promise<number> {
-    const { part_count: count, part_size: partSize } = first;
-    const isLast = ({ part_number }: Part): boolean => part_number === count;
-    const last =
-      first.parts.find(isLast) ?? (await readParts({ after: count - 1, limit: 1 })).parts.find(isLast);
-    if (last === undefined) throw new Error(`the service did not return part ${count} of the upload`);
-    return (count - 1) * partSize + last.size;
-  }
 
   async function after({ next_after }: Upload): Promise<Upload | null> {
     return next_after === null ? null : readParts({ after: next_after });
