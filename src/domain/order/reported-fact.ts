@@ -1,0 +1,128 @@
+import type { PaymentFact, PaymentProviderName } from '../payment.js';
+import type { OrderEvent } from './events.js';
+import { isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
+import type { PlacedOrder } from './state.js';
+
+/** A fact of a report. */
+export interface ReportedFact {
+  /** The name: the report and the index of the fact. A name counts once. */
+  readonly callback: string;
+  /** The platform of the report. */
+  readonly provider: PaymentProviderName;
+  /** Why it is a mismatch in any case; null where the order decides. */
+  readonly mismatch: 'merchant' | 'transaction_of_another_order' | null;
+  readonly transactionId: string | null;
+  readonly fact: PaymentFact;
+  readonly at: Date;
+}
+
+/** Returns what a fact means for an order, whether the order knows it already or not. */
+export function eventsOf(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent[] {
+  const { provider } = reported;
+  const reason = reported.mismatch ?? (provider === order.provider ? null : 'merchant');
+  if (reason === null) return report(reported, provider, order);
+  return reportMismatch({ report: reported, provider, reason }, order);
+}
+
+function report(
+  reported: ReportedFact,
+  provider: PaymentProviderName,
+  order: PlacedOrder,
+): readonly OrderEvent[] {
+  const { callback, transactionId, fact } = reported;
+  const at = reported.at.toISOString();
+  switch (fact.kind) {
+    case 'nothing':
+    case 'unreadable':
+      return [];
+    case 'pending':
+      return [{ type: 'PaymentPending', data: { callback, transaction_id: transactionId, at } }];
+    case 'failed':
+    case 'expired':
+    case 'canceled':
+      return [
+        { type: 'PaymentFailed', data: { callback, reason: fact.kind, transaction_id: transactionId, at } },
+      ];
+    case 'paid':
+      return capture(reported, fact, order);
+    case 'refund':
+    case 'refunded-in-total': {
+      if (fact.currency !== order.currency && !isDecided(order, provider, reported)) {
+        return mismatch(reported, { reason: 'currency', provider }, order);
+      }
+      const refund =
+        fact.kind === 'refund' ? { refund_id: fact.refund_id, status: fact.status } : ('in-total' as const);
+      const { amount, currency } = fact;
+      const transaction_id = transactionOf(reported);
+      return [{ type: 'RefundReported', data: { callback, transaction_id, refund, amount, currency, at } }];
+    }
+    case 'dispute':
+      return [disputeEvent(reported, fact)];
+  }
+}
+
+function disputeEvent(
+  reported: ReportedFact,
+  { kind: _kind, status, ...disputed }: Extract<PaymentFact, { kind: 'dispute' }>,
+): OrderEvent {
+  const { callback, at } = reported;
+  const data = { callback, transaction_id: transactionOf(reported), ...disputed, at: at.toISOString() };
+  if (status === 'open') return { type: 'DisputeOpened', data };
+  return { type: 'DisputeClosed', data: { ...data, outcome: status } };
+}
+
+function capture(
+  reported: ReportedFact,
+  { kind: _kind, ...money }: Extract<PaymentFact, { kind: 'paid' }>,
+  order: PlacedOrder,
+): readonly OrderEvent[] {
+  const { amount, currency } = money;
+  if (currency !== order.currency)
+    return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
+  if (amount !== order.amount)
+    return mismatch(reported, { reason: 'amount', provider: order.provider }, order);
+  const { callback } = reported;
+  const transaction_id = transactionOf(reported);
+  const at = reported.at.toISOString();
+  return [{ type: 'PaymentCaptured', data: { callback, transaction_id, ...money, at } }];
+}
+
+function reportMismatch(
+  { report: reported, ...why }: Pick<Mismatch, 'reason' | 'provider'> & { readonly report: ReportedFact },
+  order: PlacedOrder,
+): readonly OrderEvent[] {
+  const { kind } = reported.fact;
+  const isOfDecided = why.reason === 'merchant' && isDecided(order, why.provider, reported);
+  const isMoney = kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
+  return isOfDecided && isMoney ? report(reported, why.provider, order) : mismatch(reported, why, order);
+}
+
+/** Returns the mismatch of a fact; nothing where a decision covers it. */
+export function mismatch(
+  { callback, transactionId, fact, at }: ReportedFact,
+  { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
+  order: PlacedOrder,
+): readonly OrderEvent[] {
+  const found = { id: callback, provider, reason, transaction_id: transactionId, fact };
+  if (isCovered(order, found) || isCharged(order.facts, found)) return [];
+  return [
+    {
+      type: 'PaymentMismatchFound',
+      data: { callback, provider, reason, transaction_id: transactionId, fact, at: at.toISOString() },
+    },
+  ];
+}
+
+/** Names the transaction in events. A report without a transaction id is a separate transaction. */
+function transactionOf({ callback, transactionId }: ReportedFact): string {
+  return transactionId ?? callback;
+}
+
+function isDecided(
+  { decided }: PlacedOrder,
+  provider: PaymentProviderName,
+  { callback, transactionId }: ReportedFact,
+): boolean {
+  const key = transactionKey(provider, callback, transactionId);
+  return decided.some(({ transaction }) => transaction === key);
+}
