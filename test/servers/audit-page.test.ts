@@ -148,8 +148,8 @@ if (missing !== null) {
     await browser.type('#events-stream', `project-${project}\uE007`);
     await browser.until(
       `return location.hash === '#view=events&stream=project-${project}'
-        && document.querySelectorAll('#events-list li').length === 2
-        && document.querySelectorAll('[data-mark=under]').length === 2`,
+        && document.querySelectorAll('[data-mark=under]').length === 2
+        && [...document.querySelectorAll('#events-list li')].every((row) => row.textContent.includes('project-${project}'))`,
     );
     await browser.click('#events-list summary');
     await browser.until(`return document.querySelector('#events-list pre').textContent.includes('metadata')`);
