@@ -1,10 +1,7 @@
 import test from 'ava';
 import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
-import {
-  makeReconcilePayments,
-  type ReconcileInput,
-  type Reconciled,
-} from '../../src/commands/orders/reconcile-payments.js';
+import { makeReconcileOrders } from '../../src/commands/orders/reconcile-orders.js';
+import type { Reconciled, ReconcilePeriod } from '../../src/commands/orders/reconcile-period.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { PlatformError } from '../../src/domain/platform-error.js';
 import type { QueriedPayment, QueryingMaker } from '../../src/integrations/payments/queried-payment.js';
@@ -28,7 +25,7 @@ function givenOrders(count: number, query: (n: number) => QueriedPayment) {
     makePayment: unused,
     query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
   };
-  const reconcile = makeReconcilePayments({
+  const reconcile = makeReconcileOrders({
     orders: partial({
       placedIn: async (_period, { after = '', limit }) =>
         Promise.resolve(
@@ -38,18 +35,16 @@ function givenOrders(count: number, query: (n: number) => QueriedPayment) {
             .map((id) => partial({ id, provider: 'wechatpay', status: 'created' })),
         ),
     }),
-    paymentMakers: new Map([['wechatpay', maker]]),
     clock: settableClock(time),
     onFailure: () => undefined,
-    acceptReport: async (_provider, { key }) => {
+    acceptNews: async (_provider, { key }) => {
       accepted.push(key);
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
   });
   return {
     accepted,
-    reconcile: (after: string | null = null) =>
-      reconcile({ provider: 'wechatpay', ...period, after }, context()),
+    reconcile: (after: string | null = null) => reconcile(maker, { ...period, after }, context()),
   };
 }
 
@@ -93,7 +88,7 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
   // given a platform whose runs never end
   const { stateStore } = await givenStores();
   const clock = settableClock(time);
-  const asked: Pick<ReconcileInput, 'to' | 'after'>[] = [];
+  const asked: Pick<ReconcilePeriod, 'to' | 'after'>[] = [];
   const reconcileDaily = makeReconcileDaily({
     paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })]]),
     stateStore,

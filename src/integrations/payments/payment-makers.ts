@@ -3,6 +3,8 @@ import type { OutgoingHttp } from '../outgoing/outgoing-http.js';
 import type { PaymentMaker } from './payment-maker.js';
 import type { PaymentSettings } from './payment-settings.js';
 import { makeCallPlatform, type MakerSurroundings } from './platform-calls.js';
+import { makeStripeClient } from './stripe-client.js';
+import { makeStripeLists } from './stripe-lists.js';
 import { makeStripeMaker } from './stripe-maker.js';
 import { openAlipayMaker, openEpayMaker, openWechatPayMaker } from './payment-makers-china.js';
 
@@ -31,7 +33,9 @@ export function makePaymentMakers(
 ): PaymentMakers {
   const makers: PaymentMaker[] = [];
   if (stripe !== null && stripe.api !== null) {
-    makers.push(makeStripeMaker(stripe.api, surroundingsOf('stripe')));
+    const client = makeStripeClient(stripe.api, surroundingsOf('stripe'));
+    const lists = makeStripeLists({ client, livemode: stripe.livemode, now });
+    makers.push({ ...makeStripeMaker(client, now), ...lists });
   }
   makers.push(
     ...openWechatPayMaker(wechatpay, { ...surroundingsOf('wechatpay'), report }),
