@@ -55,6 +55,7 @@ function compare(load: NodeJS.Require): void {
         () => maker.makePayment({ ...paymentRequest, isMobile: true }),
         () => maker.refund?.(refund) ?? Promise.resolve(),
         () => maker.query(paymentRequest.orderNumber),
+        () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
       ];
       for (const make of calls) {
         // when
@@ -66,7 +67,7 @@ function compare(load: NodeJS.Require): void {
         t.deepEqual(read(server.requests.at(-1)), read(sent));
         t.not(server.requests.at(-1), sent);
       }
-      t.is(server.requests.length, 8);
+      t.is(server.requests.length, 10);
     });
   }
 
@@ -81,7 +82,12 @@ function compare(load: NodeJS.Require): void {
     const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
     const sdk = new AlipaySdk({ appId, privateKey, gateway });
     const timestamp = chinaTime(arrivesAt);
-    for (const make of [() => maker.refund?.(refund) ?? Promise.resolve(), () => maker.query('X0001')]) {
+    const calls = [
+      () => maker.refund?.(refund) ?? Promise.resolve(),
+      () => maker.query('X0001'),
+      () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
+    ];
+    for (const make of calls) {
       // when
       await failureOf(make());
       const sent = server.requests.at(-1);
@@ -137,8 +143,9 @@ interface AlipayModule {
 
 /** Answers every request with an object without a signature. */
 async function recorder(t: ExecutionContext) {
-  const body =
-    '{"alipay_trade_refund_response":{"code":"10000"},"alipay_trade_query_response":{"code":"10000"}}';
+  const methods = ['refund', 'query', 'fastpay_refund_query'];
+  const replies = methods.map((method) => [`alipay_trade_${method}_response`, { code: '10000' }]);
+  const body = JSON.stringify(Object.fromEntries(replies));
   const reply = { status: 200, headers: { 'content-type': 'application/json' }, body };
   return givenPlatformServer(t, () => reply, { isPlain: true });
 }
