@@ -151,7 +151,7 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     const link = { order_id: orderId, at: Infinity };
     const due = state.link === null ? dueAt({ ...state, link }, Infinity) : null;
     if (due === null) return true;
-    const facts = factsOf(id, due);
+    const facts = await dueFacts(id, due);
     const isFull = isRefused(id, facts, outcomesIn(await existingOrder(orderId), facts));
     return !due.reports.some((report) => report.revision === revision && isFull(report));
   }
