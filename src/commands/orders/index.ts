@@ -2,6 +2,7 @@ import type { Deps } from '../deps.js';
 import { makeAcceptCallback } from './accept-callback.js';
 import { makeAcceptNews } from './accept-news.js';
 import { makeCancelOrder } from './cancel-order.js';
+import { makeCapturePayment } from './capture-payment.js';
 import { makeDismissUnmatched } from './dismiss-unmatched.js';
 import { makeFulfilOrder } from './fulfil-order.js';
 import { makeOrderPlaces } from '../shared/place-limits.js';
@@ -44,6 +45,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
+    capturePayment: makeCapturePayment(deps),
     refundOrder: makeRefundOrder(deps),
     reconcilePayments,
     reconcileDaily: makeReconcileDaily({ ...deps, reconcilePayments }),

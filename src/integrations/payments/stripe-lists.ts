@@ -8,7 +8,7 @@ import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events
 import { fieldsAt, verified } from './verification.js';
 
 /** The events that docs/payments/stripe.md#at-stripe names. Stripe takes 20 at most. */
-const eventTypes = [
+export const stripeEventTypes: readonly string[] = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
   'checkout.session.async_payment_failed',
@@ -42,7 +42,7 @@ interface StripeList {
 const events: StripeList = {
   name: 'events',
   path: '/v1/events',
-  filter: eventTypes.map((type, index) => [`types[${index}]`, type]),
+  filter: stripeEventTypes.map((type, index) => [`types[${index}]`, type]),
   read: (item, livemode) => readStripeReport(item as Fields, livemode) ?? unreadableReply(),
 };
 

@@ -33,6 +33,8 @@ export interface FakeStripe extends PlatformServer {
   readonly sessions: readonly Session[];
   /** The buyer pays at the session's page. */
   pay(session: Session): SentCallback;
+  /** A shop makes another session for the same number, which the buyer pays. */
+  payBeside(session: Session): SentCallback;
   /** The bank refuses a payment by a delayed method, after the session was completed. */
   refuse(session: Session): readonly SentCallback[];
   expire(session: Session): SentCallback;
@@ -74,6 +76,13 @@ export async function givenStripe(
       session.status = 'complete';
       session.isPaid = true;
       return event('checkout.session.completed', objectOf(session));
+    },
+    payBeside: (session) => {
+      const beside: Session = {
+        ...{ ...session, id: `cs_beside_${session.number}`, intent: `pi_${session.number}` },
+        ...{ status: 'complete', isPaid: true },
+      };
+      return event('checkout.session.completed', objectOf(beside));
     },
     refuse: (session) => {
       session.status = 'complete';
