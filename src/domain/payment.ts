@@ -3,7 +3,9 @@ import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from './fields.js';
 
 /** The platforms whose callbacks the service accepts (docs/design.md#payment-callbacks). */
-export const paymentProvider = z.enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay']);
+export const paymentProvider = z
+  .enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay'])
+  .meta({ id: 'PaymentProvider' });
 export type PaymentProviderName = z.infer<typeof paymentProvider>;
 
 /** Minor units: cents, fen, yen. */
@@ -101,6 +103,7 @@ export const paymentId = z
   .string()
   .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:@(?:0|[1-9][0-9]{0,8}))?(?:\.(?:0|[1-9][0-9]?))?$/)
   .meta({
+    id: 'PaymentId',
     description: '`id` of what is listed under `/admin/payments`.',
     examples: [`stripe-${'0'.repeat(64)}`],
   });

@@ -11,6 +11,8 @@ import type { Reply, ReplySpecs } from './reply.js';
 export const noParams = z.object({});
 export const noQuery = z.object({});
 export const noBody = z.undefined();
+/** The body of a call that takes one for later fields, and has none yet. */
+export const noFields = z.strictObject({}).meta({ id: 'NoFields' });
 /** The query of a page for people: mail and chat programs add parameters to links. */
 export const ignoredQuery = z.looseObject({});
 

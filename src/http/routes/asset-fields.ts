@@ -11,6 +11,7 @@ export const assetName = text.meta({
   examples: ['Rhine at dawn'],
 });
 export const objectKey = text.meta({
+  id: 'ObjectKey',
   minLength: 1,
   maxLength: 1024,
   pattern: objectKeyPattern,
@@ -21,6 +22,7 @@ export const objectKey = text.meta({
 const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
 const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 export const mediaType = text.meta({
+  id: 'MediaType',
   maxLength: 255,
   pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
   description: 'RFC 6838, with parameters or without.',
