@@ -8,9 +8,10 @@ import { userAgentOf } from './user-agent.js';
 import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from './idempotency.js';
+import { nearerToRefusal } from '../security/gcra.js';
 import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
-import { reservePlaces } from './limits.js';
+import { type NoteAllowance, reservePlaces } from './limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
@@ -52,6 +53,9 @@ export function makeExchange<
 
   async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
     ctx.state.route = spec.path;
+    const noteAllowance: NoteAllowance = (allowance) => {
+      if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
+    };
     if (spec.always !== true) refuseUntilReady(shell);
 
     // 1. Size: 413.
@@ -61,7 +65,7 @@ export function makeExchange<
     // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      { headers: ctx.req.headers, client: ctx.state.client, takeTurn },
+      { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance },
       () => noParams ?? validate(request.params, ctx.params, { where: 'path', code: badId }),
     );
     ctx.state.actor = grant.caller.actor;
@@ -123,7 +127,11 @@ export function makeExchange<
       const keepsReply = spec.idempotent === true;
       return shell.runOnce({ scope, key, body, keepsReply, progress: tracked }, work);
     };
-    const reply = await (settle === undefined ? answer() : settled(answer, settle));
+    const reply = await (settle === undefined
+      ? answer()
+      : settled(answer, (status) => {
+          noteAllowance(settle(status));
+        }));
     if (!tracked.isOver()) send(ctx, reply);
   }
 }
