@@ -109,24 +109,22 @@ export const paymentId = z
   });
 
 /** The outcome of a report. */
-export const disposition = z.enum(['applied', 'already_applied', 'mismatch', 'ignored']);
+export const disposition = z
+  .enum(['applied', 'already_applied', 'mismatch', 'ignored'])
+  .meta({ id: 'PaymentDisposition' });
 export type Disposition = z.infer<typeof disposition>;
 
 /** Why a report waits. */
-export const holdReason = z.enum([
-  'unknown_order',
-  'unlinked_transaction',
-  'unreadable',
-  'order_full',
-  'transaction_full',
-]);
+export const holdReason = z
+  .enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full', 'transaction_full'])
+  .meta({ id: 'PaymentHoldReason' });
 export type HoldReason = z.infer<typeof holdReason>;
 
 /** Bounds the conflicts that a stream records: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
 export const conflictsMax = 10;
 
 /** An operator's decision on a payment. */
-export const paymentAction = z.enum(['apply', 'dismiss']);
+export const paymentAction = z.enum(['apply', 'dismiss']).meta({ id: 'PaymentAction' });
 export type PaymentAction = z.infer<typeof paymentAction>;
 
 /** An operator's reason for a decision on a payment. It may name people, so it is sealed. */

@@ -39,6 +39,8 @@ export const mediaLink = z
   })
   .meta({ id: 'MediaLink' });
 
+const ok = z.literal('ok').meta({ id: 'Ok' });
+
 /** Makes the schema of a reply in the generic wrapper (docs/api.md#24-generic-response-wrapper). */
 export function wrapped<Data extends z.ZodType>(data: Data) {
   const id = z.globalRegistry.get(data)?.id;
@@ -52,7 +54,7 @@ export function wrapped<Data extends z.ZodType>(data: Data) {
 const wrappers = new WeakMap<z.ZodType, z.ZodType>();
 
 function wrapperOf<Data extends z.ZodType>(data: Data) {
-  return z.strictObject({ code: z.literal('ok'), message: z.literal('ok'), data });
+  return z.strictObject({ code: ok, message: ok, data });
 }
 
 export function wrap<Data>(data: Data): { code: 'ok'; message: 'ok'; data: Data } {
