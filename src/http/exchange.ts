@@ -13,6 +13,7 @@ import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { type NoteAllowance, reservePlaces } from './limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
+import { makeOmitNullTexts } from './omitted-texts.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from './turns.js';
@@ -37,6 +38,7 @@ export function makeExchange<
   const badId = 'badId' in access ? access.badId : 'not_found';
   const formats = replyFormats(spec);
   const readQuery = makeQueryParser(request.query);
+  const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
@@ -73,7 +75,7 @@ export function makeExchange<
     // 3. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const query = readQuery(ctx.querystring);
-    const body = noBody?.success === true ? noBody.data : validate(request.body, content);
+    const body = noBody?.success === true ? noBody.data : parseBody(content);
     const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
     const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
 
@@ -134,6 +136,15 @@ export function makeExchange<
         }));
     if (!tracked.isOver()) send(ctx, reply);
   }
+}
+
+/** @throws HttpError 400 */
+function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Body {
+  const omitNullTexts = makeOmitNullTexts(schema);
+  return (content) => {
+    omitNullTexts?.(content);
+    return validate(schema, content);
+  };
 }
 
 function isBody(schema: z.ZodType): boolean {

@@ -23,6 +23,8 @@ from stowage.models import (
     AssetUpload,
     EmailVerification,
     Error,
+    NoFields,
+    OpenedShareReply,
     OrderRequest,
     OrderStatus,
     OrderWithPayments,
@@ -30,19 +32,17 @@ from stowage.models import (
     Project,
     ProjectCreation,
     Registration,
-    SignedInReply,
     Share,
     ShareCreation,
     ShareVerification,
+    SignedInReply,
     Storage,
     StorageCreationS3,
     StorageKeyPair,
     StorageStatus,
-    TestStorageRequest,
     Upload,
     UploadConfirmation,
     UploadRequest,
-    OpenedShareReply,
 )
 
 Reply = TypeVar("Reply")
@@ -96,7 +96,7 @@ binding = StorageCreationS3(
     credentials=StorageKeyPair(access_key="a-key", secret_key="a-secret"),
 )
 storage = must(create_storage.sync(project.id, client=client, body=binding), Storage)
-must(test_storage.sync(project.id, storage.id, client=client, body=TestStorageRequest()), Storage)
+must(test_storage.sync(project.id, storage.id, client=client, body=NoFields()), Storage)
 storage = until(
     lambda: must(get_storage.sync(project.id, storage.id, client=client), Storage),
     lambda read: read.status not in (StorageStatus.PENDING, StorageStatus.TESTING),
