@@ -10,6 +10,7 @@ const closedAreas: ReadonlySet<string> = new Set(['internal', 'admin']);
 const exposed = [
   ...['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  ...['Deprecation', 'Sunset', 'Link'],
 ];
 
 /** Chromium keeps a preflight for 2 hours at most. */

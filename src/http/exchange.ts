@@ -9,6 +9,7 @@ import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from './idempotency.js';
 import { nearerToRefusal } from '../security/gcra.js';
+import { deprecationHeaders } from './deprecation.js';
 import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
 import { type NoteAllowance, reservePlaces } from './limits.js';
@@ -40,6 +41,7 @@ export function makeExchange<
   const readQuery = makeQueryParser(request.query);
   const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
+  const ended = spec.deprecation === undefined ? {} : deprecationHeaders(spec.deprecation);
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
@@ -55,6 +57,7 @@ export function makeExchange<
 
   async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
     ctx.state.route = spec.path;
+    setHeaders(ctx.res, ended);
     const noteAllowance: NoteAllowance = (allowance) => {
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
     };

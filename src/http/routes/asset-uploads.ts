@@ -61,6 +61,7 @@ export function makeAssetUploadRoutes({
       request: { params: assetParams, query: partsQuery, body: noFields },
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      idempotent: true,
       cacheControl: 'no-store',
       handler: async ({ params, query, command }) => ({
         status: 200,
