@@ -3,7 +3,7 @@ import { publicAccess } from '../../src/http/access.js';
 import { checkRoutes } from '../../src/http/check-routes.js';
 import { HttpError } from '../../src/http/http-error.js';
 import type { OpenApiDocument } from '../../src/http/openapi.js';
-import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
+import { type Deprecation, noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../src/http/route.js';
 import { z } from 'zod';
 import { startTestHttp } from '../support/clients/http-app.js';
@@ -14,33 +14,29 @@ const deprecation = {
   link: 'https://stowage.example.com/docs#things',
 };
 
-function routeAt(
-  path: string,
-  handler: () => { status: 200; body: object },
-  more: Partial<Route> = {},
-): Route {
-  return {
-    ...makeRoute({
-      ...{ method: 'GET', path, name: `get${path.slice(1)}`, tag: 'Things', summary: 'Get', handler },
-      ...{ description: 'All of them.', access: publicAccess, errors: ['conflict'] },
-      request: { params: noParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'It.', schema: z.strictObject({}) } },
-      ...(more.deprecation === undefined ? {} : { deprecation: more.deprecation }),
-    }),
-  };
+type Answer = () => { status: 200; body: Record<string, never> };
+
+function routeAt(path: string, handler: Answer, ending?: Deprecation): Route {
+  return makeRoute({
+    ...{ method: 'GET', path, name: `get${path.slice(1)}`, tag: 'Things', summary: 'Get', handler },
+    ...{ description: 'All of them.', access: publicAccess, errors: ['conflict'] },
+    request: { params: noParams, query: noQuery, body: noBody },
+    replies: { 200: { description: 'It.', schema: z.strictObject({}) } },
+    ...(ending === undefined ? {} : { deprecation: ending }),
+  });
 }
 
-const fine = (): { status: 200; body: object } => ({ status: 200, body: {} });
+const fine: Answer = () => ({ status: 200, body: {} });
 
 test('Every reply of a deprecated operation says so, when it ends, and where to read more', async (t) => {
   const routes = [
-    routeAt('/old', fine, { deprecation }),
+    routeAt('/old', fine, deprecation),
     routeAt(
       '/broken',
       () => {
         throw new HttpError('conflict', 'no');
       },
-      { deprecation },
+      deprecation,
     ),
     routeAt('/new', fine),
   ];
@@ -70,7 +66,7 @@ test('Every reply of a deprecated operation says so, when it ends, and where to 
 
 test('The start refuses a deprecation with too short a time or without a URL', (t) => {
   const check = (change: Partial<typeof deprecation>): void => {
-    checkRoutes([routeAt('/old', fine, { deprecation: { ...deprecation, ...change } })]);
+    checkRoutes([routeAt('/old', fine, { ...deprecation, ...change })]);
   };
   t.notThrows(() => {
     check({});
