@@ -6,6 +6,7 @@ import { makeLru } from '../event-sourcing/views/lru.js';
 import { type ClientIp, ipBuckets } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { errorBody, HttpError } from './http-error.js';
+import { headersOfAllowance } from './limits.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
 import { type StoresAvailability, trackRequest } from './request-limits.js';
@@ -60,6 +61,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.actor = null;
     ctx.state.errorCode = null;
     ctx.state.tracked = trackRequest();
+    ctx.state.allowance = null;
     setHeaders(ctx.res, headers);
     ctx.res.setHeader('x-request-id', requestId);
     try {
@@ -68,6 +70,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     } catch (error) {
       answerError(ctx, error, deps);
     }
+    tellAllowance(ctx);
     if (closing()) ctx.set('connection', 'close');
     const durationMs = performance.now() - startedAt;
     metrics.observe({ method: ctx.method, route: ctx.state.route, status: ctx.status, durationMs });
@@ -81,6 +84,11 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
       actor: ctx.state.actor,
     });
   };
+}
+
+/** An error 429 has the headers of the limit that refuses, if a limit does. */
+function tellAllowance({ state: { allowance }, status, res }: ParameterizedContext<HttpState>): void {
+  if (allowance !== null && status !== 429) setHeaders(res, headersOfAllowance(allowance));
 }
 
 function answerError(

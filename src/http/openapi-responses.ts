@@ -48,7 +48,12 @@ const usualResponse: Json = {
       .map((status) => `${status}: ${(usual[status] ?? []).map((code) => `\`${code}\``).join(', ')}`)
       .join('; ') +
     '. 401 and 403 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
-  headers: { 'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' } },
+  headers: {
+    'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' },
+    ...headerRef('RateLimit-Limit'),
+    ...headerRef('RateLimit-Remaining'),
+    ...headerRef('RateLimit-Reset'),
+  },
   content: { 'application/json': { schema: refTo('Error') } },
   'x-codes': Object.fromEntries(everywhere.map((status) => [status, usual[status]])),
 };

@@ -24,6 +24,7 @@ export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply
   const breaches = [
     ...(reply.headers.has('x-request-id') ? [] : ['X-Request-Id is missing']),
     ...errorBreaches(reply),
+    ...allowanceBreaches(reply),
   ];
   const operation = operationFor(document, reply);
   if (operation === null) return [...breaches, ...breachesOfUnrouted(reply)];
@@ -59,6 +60,19 @@ export function errorBreaches({
       : []),
     ...(isError ? [] : [`${status} whose body is no error: ${text.slice(0, 200)}`]),
   ];
+}
+
+/** Checks that a reply has all headers of an allowance or none, and that they agree. */
+function allowanceBreaches({ status, headers }: ReceivedReply): readonly string[] {
+  const names = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+  const [limit, remaining, reset] = names.map((name) => headers.get(name));
+  if (limit === null && remaining === null && reset === null) return [];
+  const isWhole = [limit, remaining, reset].every((value) => /^\d{1,10}$/.test(value ?? ''));
+  if (!isWhole || Number(remaining) > Number(limit)) return ['the headers of the allowance do not agree'];
+  const refuses = status === 429;
+  if (refuses && (remaining !== '0' || reset !== headers.get('retry-after')))
+    return ['a 429 has another time than its allowance'];
+  return [];
 }
 
 /** Parses JSON; undefined for any other text. */

@@ -107,7 +107,7 @@ func bind(ctx context.Context, client *stowage.ClientWithResponses, project type
 	bound, err := client.CreateStorageWithResponse(ctx, project, nil, binding)
 	check(err)
 	storage := must(bound.JSON201, bound.Body)
-	tested, err := client.TestStorageWithResponse(ctx, project, storage.Id, nil, stowage.TestStorageRequest{})
+	tested, err := client.TestStorageWithResponse(ctx, project, storage.Id, nil, stowage.NoFields{})
 	check(err)
 	must(tested.JSON202, tested.Body)
 	until(func() bool {
