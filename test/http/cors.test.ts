@@ -52,7 +52,10 @@ test('By default a page of any origin reads replies and errors, with their heade
     const { status: got, headers } = await ask(path, { headers: { origin: shop } });
     t.is(got, status);
     t.is(headers.get('access-control-allow-origin'), '*', path);
-    t.is(headers.get('access-control-expose-headers'), 'ETag,Location,Retry-After,X-Request-Id');
+    t.is(
+      headers.get('access-control-expose-headers'),
+      'ETag,Location,Problem-Fields,Retry-After,X-Request-Id',
+    );
     t.is(headers.get('access-control-allow-credentials'), null);
   }
   // A cache may give the reply of a request without an origin to a page.

@@ -152,7 +152,7 @@ test('A record that contradicts what is known is refused with a sentence, and wr
     t.regex(answer.text, sentence);
   }
   const faulty: readonly (readonly [object, RegExp])[] = [
-    [{ order: other, ...paid, amount: undefined }, /amount: is missing/],
+    [{ order: other, ...paid, amount: undefined }, /amount is missing/],
     [{ order: other, ...paid, transaction_id: undefined }, /transaction_id: is missing/],
     [{ order: other, kind: 'failed', amount: 5, ...why }, /amount: is for a payment/],
     [{ order: other, ...paid, refund_id: 'r1' }, /refund_id: is for a refund/],

@@ -70,7 +70,7 @@ export function makeReconcilePayments({
   readonly acceptReport: AcceptReport;
 }): ReconcilePayments {
   return async ({ provider, from, to, after }, context) => {
-    if (!(from < to)) invalid('to', 'must be after from');
+    if (!(from < to)) invalid('to', 'must be after from', 'too_small');
     const maker = requireQueried(provider);
     const start = after === null ? {} : { after };
     const page = await orders.placedIn({ from, to }, { limit: pageMax, ...start });

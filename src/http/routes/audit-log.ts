@@ -13,6 +13,7 @@ import type { LogResources } from '../../audit/log-resources.js';
 import type { SweepProgress } from '../../audit/sweep.js';
 import { parseTilePath } from '../../audit/tile-paths.js';
 import type { TreeReader } from '../../audit/tree-reader.js';
+import { invalid } from '../../domain/invalid-request.js';
 import { HttpError } from '../http-error.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -110,7 +111,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       cacheControl: 'no-cache',
       handler: async ({ query: { from, to } }) => {
-        if (from > to) throw new HttpError('invalid_request', 'from must not be greater than to');
+        if (from > to) invalid('query.from', 'must not be greater than to', 'not_allowed');
         const signed = await readSignedLog(log);
         if (to > signed.size) throw beyond(signed);
         const hashes = await tree.consistency(from, to);
@@ -167,7 +168,9 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
           tag,
           summary: 'A tile of hashes, or a bundle of entries',
           description:
-            'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
+            count > 1
+              ? 'A path of `getAuditTile1` with more groups.'
+              : 'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
           request: { params: z.object({ level: z.string(), ...shape }), query: noQuery, body: noBody },
           replies: {
             200: { description: 'Bytes.', schema: z.string(), mediaType: 'application/octet-stream' },
@@ -186,7 +189,9 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
           tag,
           summary: 'The events of a tile, as lines of JSON',
           description:
-            '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
+            count > 1
+              ? 'A path of `getAuditEventLines1` with more groups.'
+              : '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
           request: { params: z.object(shape), query: noQuery, body: noBody },
           replies: {
             200: { description: 'One event a line.', schema: z.string(), mediaType: 'application/jsonl' },
