@@ -36,6 +36,7 @@ export const assetResource = z
         media_type: z.string().nullable(),
         sha256: z.string().nullable(),
       })
+      .meta({ id: 'AssetObject' })
       .nullable()
       .meta({ description: 'The own file as the bucket last reported it. Null where the service saw none.' }),
     differs: z

@@ -22,6 +22,7 @@ export const memberResource = z
         role,
         expires_at: instant,
       })
+      .meta({ id: 'MemberOffer' })
       .nullable()
       .meta({ description: 'Null unless `status` is `offered`.' }),
   })

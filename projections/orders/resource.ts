@@ -29,20 +29,22 @@ const orderFields = {
 /** An order as it is listed (docs/design.md#plans-and-orders). */
 export const listedOrder = z.strictObject(orderFields).meta({ id: 'Order' });
 
-const paymentKind = z.enum([
-  'pending',
-  'paid',
-  'failed',
-  'expired',
-  'canceled',
-  'refund',
-  'disputed',
-  'won',
-  'lost',
-  'mismatch',
-  'applied',
-  'dismissed',
-]);
+const paymentKind = z
+  .enum([
+    'pending',
+    'paid',
+    'failed',
+    'expired',
+    'canceled',
+    'refund',
+    'disputed',
+    'won',
+    'lost',
+    'mismatch',
+    'applied',
+    'dismissed',
+  ])
+  .meta({ id: 'PaymentKind' });
 
 /** A report of a platform about an order, or a decision of an operator. Money is null where the report names none. */
 export const paymentEntry = z
@@ -73,7 +75,9 @@ export const orderForOperator = z
 export type OrderForOperator = z.infer<typeof orderForOperator>;
 
 /** Why a payment waits for an operator: it differs from its order, or it bought nothing. */
-export const reviewReason = z.enum([...mismatchReason.options, ...unusedReason.options]);
+export const reviewReason = z
+  .enum([...mismatchReason.options, ...unusedReason.options])
+  .meta({ id: 'PaymentReviewReason' });
 export type ReviewReason = z.infer<typeof reviewReason>;
 
 /** A report about an order that differs from the order, or a payment that bought nothing. */

@@ -12,10 +12,7 @@ export type { NodeResource, OperatedNode } from './resource.js';
 export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
 /** All nodes in order of id. The array is the same until a node changes. */
-export interface ListedNodes {
-  readonly nodes: readonly ViewDocument<NodeDocument>[];
-  readonly checks: NodeChecks;
-}
+export type ListedNodes = readonly ViewDocument<NodeDocument>[];
 
 /** @throws StoreUnavailable */
 export interface NodeReader {
@@ -23,10 +20,12 @@ export interface NodeReader {
   /** Returns the node after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<OperatedNode>>;
   /**
-   * Reads all nodes and their counters, which are at most 1 s old.
+   * Reads all nodes, without their counters.
    * @param options.now permits a list of the same second where the store does not detect changes
    */
   listed(options?: { readonly now?: Date }): Promise<ListedNodes>;
+  /** Returns the counters of all nodes, at most 1 s old. */
+  checks(): Promise<NodeChecks>;
   /** Lists all nodes in order of id. */
   list(options?: { readonly now?: Date }): Promise<readonly OperatedNode[]>;
   /** Lists a page of the nodes in order of id. */
@@ -45,8 +44,8 @@ export function makeNodeReader({
   readonly nodeChecks: Pick<NodeCheckReader, 'all' | 'one'>;
 }): NodeReader {
   const nodes = views.of(peerNodesProjection);
-  let cached: { readonly token: string; readonly items: Promise<ListedNodes['nodes']> } | null = null;
-  let newest: ListedNodes['nodes'] = [];
+  let cached: { readonly token: string; readonly items: Promise<ListedNodes> } | null = null;
+  let newest: ListedNodes = [];
 
   return {
     find: async (nodeId) => {
@@ -58,9 +57,10 @@ export function makeNodeReader({
       return versioned(document, await nodeChecks.one(document.id));
     },
     listed,
+    checks: () => nodeChecks.all(),
     list: async (options) => {
-      const { nodes: documents, checks } = await listed(options);
-      return documents.map((document) => operated(document, checks.byNode.get(document.id)));
+      const [documents, { byNode }] = await Promise.all([listed(options), nodeChecks.all()]);
+      return documents.map((document) => operated(document, byNode.get(document.id)));
     },
     page: async ({ limit, after }) => {
       const query = { limit, ...(after === undefined ? {} : { after }) };
@@ -68,20 +68,15 @@ export function makeNodeReader({
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
     peers: async (of) => {
-      const { nodes: documents, checks } = await listed();
+      const [documents, { byNode }] = await Promise.all([listed(), nodeChecks.all()]);
       return documents
         .filter(({ id, body }) => ('nodeId' in of ? id !== of.nodeId : body.ip_address !== of.address))
-        .map((document) => presentPeer(document, checks.byNode.get(document.id)));
+        .map((document) => presentPeer(document, byNode.get(document.id)));
     },
   };
 
-  async function listed(options: { readonly now?: Date } = {}): Promise<ListedNodes> {
-    const [documents, checks] = await Promise.all([documentsOf(options), nodeChecks.all()]);
-    return { nodes: documents, checks };
-  }
-
   /** All callers that ask while one reads wait for the same read. */
-  async function documentsOf({ now }: { readonly now?: Date }): Promise<ListedNodes['nodes']> {
+  async function listed({ now }: { readonly now?: Date } = {}): Promise<ListedNodes> {
     // The token is read before the items: a change in between makes the token stale, never the items.
     const token = nodes.changeToken() ?? secondOf(now);
     if (token !== null && cached?.token === token) return cached.items;
@@ -95,7 +90,7 @@ export function makeNodeReader({
     }
   }
 
-  async function readAll(): Promise<ListedNodes['nodes']> {
+  async function readAll(): Promise<ListedNodes> {
     const items: ViewDocument<NodeDocument>[] = [];
     for (;;) {
       const last = items.at(-1);
@@ -108,7 +103,7 @@ export function makeNodeReader({
   }
 }
 
-function areSame(nodes: ListedNodes['nodes'], others: ListedNodes['nodes']): boolean {
+function areSame(nodes: ListedNodes, others: ListedNodes): boolean {
   return (
     nodes.length === others.length &&
     nodes.every(({ id, revision }, place) => {

@@ -18,6 +18,7 @@ export const projectResource = z
     used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
     billing_offer: z
       .strictObject({ id: entityId, user_id: entityId, offered_by: entityId, expires_at: instant })
+      .meta({ id: 'ProjectBillingOffer' })
       .nullable()
       .meta({
         description:

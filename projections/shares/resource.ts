@@ -37,7 +37,7 @@ export const shareResource = z
     notify_sharer: z.boolean().meta({
       description: 'Whether the sharer gets a mail when the share is opened for the first time.',
     }),
-    problem: z.enum(['upload_pending', 'upload_mismatched']).nullable().meta({
+    problem: z.enum(['upload_pending', 'upload_mismatched']).meta({ id: 'ShareProblem' }).nullable().meta({
       description:
         'Why visitors do not get a chosen asset of the share: the first `upload` that is not complete. Null: no such reason.',
     }),

@@ -32,6 +32,7 @@ export const storageResource = z
           message: z.string(),
           rule: z
             .strictObject({ format: z.enum(['json', 'xml']), text: z.string() })
+            .meta({ id: 'StorageWarningRule' })
             .nullable()
             .meta({
               description: 'The CORS configuration to set, in the form that the provider’s tools take.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sentenceOf } from '../domain/field-problems.js';
+import { listProblems } from '../domain/field-problems.js';
 import { fieldProblems } from '../domain/plain-words.js';
 import { defaultLimits } from '../security/limits.js';
 import { ConfigProblem, readJson } from './sources.js';
@@ -26,6 +26,6 @@ export function readLimits(file: string | undefined): Limits {
     );
   }
   throw new ConfigProblem(
-    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${sentenceOf(fieldProblems(limitsSchema, given))}`,
+    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${listProblems(fieldProblems(limitsSchema, given))}`,
   );
 }

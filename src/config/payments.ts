@@ -1,4 +1,4 @@
-import { sentenceOf } from '../domain/field-problems.js';
+import { listProblems } from '../domain/field-problems.js';
 import { fieldProblems } from '../domain/plain-words.js';
 import { builtInPlans, type Plan, plans as plansSchema } from '../domain/order/plans.js';
 import { keyDirectoryProblems } from '../integrations/payments/payment-providers.js';
@@ -14,7 +14,7 @@ export function readPlans(file: string | undefined): readonly Plan[] {
   if (parsed.success) return parsed.data;
   throw new ConfigProblem(
     `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
-      `{"entitlement": "allow_s3"}}, …]: ${sentenceOf(fieldProblems(plansSchema, given))}`,
+      `{"entitlement": "allow_s3"}}, …]: ${listProblems(fieldProblems(plansSchema, given))}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type FieldProblem, sentenceOf } from '../domain/field-problems.js';
+import { type FieldProblem, listProblems } from '../domain/field-problems.js';
 import { fieldProblems } from '../domain/plain-words.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import {
@@ -48,7 +48,7 @@ export function makeOperationRunner(
     try {
       const outcome = await operation.run(input);
       if ('result' in outcome) return { ok: true, result: outcome.result };
-      return refuse('invalid_request', sentenceOf(outcome.invalid));
+      return refuse('invalid_request', listProblems(outcome.invalid));
     } catch (error) {
       if (error instanceof CommandRejected) return refuse(String(error.code), error.message);
       onError(name, error);

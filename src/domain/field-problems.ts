@@ -42,7 +42,7 @@ export const listedProblemsMax = 20;
 const sentenceCharactersMax = 1_000;
 
 /** Lists problems for people: `name is missing; endpoint must be a URL; and 12 more`. */
-export function sentenceOf(problems: readonly FieldProblem[]): string {
+export function listProblems(problems: readonly FieldProblem[]): string {
   let text = '';
   for (const [index, problem] of problems.entries()) {
     const next = phraseOf(problem);

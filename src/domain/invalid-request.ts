@@ -1,5 +1,5 @@
 import { CommandRejected } from '../event-sourcing/ports/errors.js';
-import { type FieldProblem, type FieldProblemCode, fieldProblem, sentenceOf } from './field-problems.js';
+import { type FieldProblem, type FieldProblemCode, fieldProblem, listProblems } from './field-problems.js';
 
 /** The input breaks a rule that does not depend on state. */
 export type InvalidRequest = 'invalid_request';
@@ -8,7 +8,7 @@ export type InvalidRequest = 'invalid_request';
 export class InvalidInput extends CommandRejected<InvalidRequest> {
   readonly problems: readonly FieldProblem[];
   constructor(problems: readonly FieldProblem[]) {
-    super('invalid_request', sentenceOf(problems));
+    super('invalid_request', listProblems(problems));
     this.problems = problems;
   }
 }

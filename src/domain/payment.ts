@@ -3,7 +3,9 @@ import { sealedSchema } from '../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from './fields.js';
 
 /** The platforms whose callbacks the service accepts (docs/design.md#payment-callbacks). */
-export const paymentProvider = z.enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay']);
+export const paymentProvider = z
+  .enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay'])
+  .meta({ id: 'PaymentProvider' });
 export type PaymentProviderName = z.infer<typeof paymentProvider>;
 
 /** Minor units: cents, fen, yen. */
@@ -101,29 +103,28 @@ export const paymentId = z
   .string()
   .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:@(?:0|[1-9][0-9]{0,8}))?(?:\.(?:0|[1-9][0-9]?))?$/)
   .meta({
+    id: 'PaymentId',
     description: '`id` of what is listed under `/admin/payments`.',
     examples: [`stripe-${'0'.repeat(64)}`],
   });
 
 /** The outcome of a report. */
-export const disposition = z.enum(['applied', 'already_applied', 'mismatch', 'ignored']);
+export const disposition = z
+  .enum(['applied', 'already_applied', 'mismatch', 'ignored'])
+  .meta({ id: 'PaymentDisposition' });
 export type Disposition = z.infer<typeof disposition>;
 
 /** Why a report waits. */
-export const holdReason = z.enum([
-  'unknown_order',
-  'unlinked_transaction',
-  'unreadable',
-  'order_full',
-  'transaction_full',
-]);
+export const holdReason = z
+  .enum(['unknown_order', 'unlinked_transaction', 'unreadable', 'order_full', 'transaction_full'])
+  .meta({ id: 'PaymentHoldReason' });
 export type HoldReason = z.infer<typeof holdReason>;
 
 /** Bounds the conflicts that a stream records: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
 export const conflictsMax = 10;
 
 /** An operator's decision on a payment. */
-export const paymentAction = z.enum(['apply', 'dismiss']);
+export const paymentAction = z.enum(['apply', 'dismiss']).meta({ id: 'PaymentAction' });
 export type PaymentAction = z.infer<typeof paymentAction>;
 
 /** An operator's reason for a decision on a payment. It may name people, so it is sealed. */

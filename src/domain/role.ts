@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The roles of members. Each role may do all that the earlier ones may (docs/design.md#roles). */
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
 
-export const role = z.enum(roles);
+export const role = z.enum(roles).meta({ id: 'ProjectRole' });
 export type Role = z.infer<typeof role>;
 
 export function roleAtLeast(held: Role, required: Role): boolean {

@@ -12,5 +12,5 @@ export const scopes = [
   'audit:read',
 ] as const;
 
-export const scope = z.enum(scopes);
+export const scope = z.enum(scopes).meta({ id: 'ApiKeyScope' });
 export type Scope = z.infer<typeof scope>;

@@ -25,11 +25,8 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     const shape = shapeOf(route.path);
     const router = routers.get(shape) ?? new Router<HttpState>({ sensitive: true, strict: true });
     const [serve, stores] = [route.serve(deps), storesFor(route)];
-    router.register(route.path, [route.method], (ctx, next) =>
-      // `async`: what a route throws at once must reject too.
-      requestLimits.run(ctx.state.tracked, stores, async () => {
-        await serve(ctx, next);
-      }),
+    router.register(route.path, [route.method], (ctx) =>
+      requestLimits.run(ctx.state.tracked, stores, () => serve(ctx)),
     );
     routers.set(shape, router);
   }
@@ -85,6 +82,7 @@ function notServed(methods: readonly string[]): HttpError {
  * router tries one pattern after the other. A parameter stands for one segment, and never for the area.
  */
 function shapeOf(path: string): string {
-  const segments = path.split('/');
-  return `${segments.length} ${areaOf(segments)}`;
+  let segments = 0;
+  for (let at = 0; at !== -1; at = path.indexOf('/', at + 1)) segments += 1;
+  return `${segments} ${areaOf(path)}`;
 }

@@ -38,9 +38,11 @@ export function checkAccessMatrix(
   ]);
 }
 
-/** Returns the area of a path's segments: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
-export function areaOf(segments: readonly string[]): string {
-  return (segments[1] === 'api' ? segments[3] : segments[1]) ?? '';
+const areaPattern = /^\/(?:api\/[^/]*\/)?([^/]*)/;
+
+/** Returns the area of a path: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
+export function areaOf(path: string): string {
+  return areaPattern.exec(path)?.[1] ?? '';
 }
 
 function refuse(problems: readonly string[]): void {
@@ -72,7 +74,7 @@ function problemsOfRequest({ request, path, method }: Partial<Route>): string[] 
   if (!(request?.query instanceof z.ZodObject)) problems.push('has a query without a list of parameters');
   if (method === 'GET' && !(request?.body instanceof z.ZodUndefined)) problems.push('takes a body');
   // The application finds routes by their area.
-  if (areaOf((path ?? '').split('/')).startsWith(':')) problems.push('has a parameter for its area');
+  if (areaOf(path ?? '').startsWith(':')) problems.push('has a parameter for its area');
   const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name ?? '').sort();
   const declared = request?.params instanceof z.ZodObject ? Object.keys(request.params.shape).sort() : [];
   if (inPath.join() !== declared.join()) problems.push('its path and its parameters differ');

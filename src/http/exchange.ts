@@ -119,7 +119,9 @@ export function makeExchange<
         time,
         earliest: key === undefined ? time : new Date(time.getTime() - idempotencyKeyMs),
       });
-      if (key === undefined) return work({ commandId: shell.newId(), time });
+      // A read runs no command, so its context needs no new id.
+      if (key === undefined)
+        return work({ commandId: spec.method === 'GET' ? requestId : shell.newId(), time });
       const scope: IdempotentRequest['scope'] = [
         actor === 'anonymous' ? client : actor,
         `${spec.method} ${ctx.path}`,
@@ -128,7 +130,7 @@ export function makeExchange<
       return shell.runOnce({ scope, key, body, keepsReply, progress: tracked }, work);
     };
     const reply = await (settle === undefined ? answer() : settled(answer, settle));
-    if (!tracked.isOver()) send(ctx, reply);
+    if (!tracked.isOver()) await send(ctx, reply);
   }
 }
 
@@ -216,27 +218,25 @@ function replyFormats(spec: {
   };
 }
 
-function send(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
-  const { status, headers } = reply;
+/** Some replies make their content only when it is sent. An error of that comes before any header of the reply. */
+async function send(ctx: RouterContext<HttpState>, reply: FinishedReply): Promise<void> {
+  const { status, headers, encoded } = reply;
+  const { method, headers: asked } = ctx.req;
+  const isRead = method === 'GET' || method === 'HEAD';
   const tag = headers['etag'];
-  const reads = ctx.req.method === 'GET' || ctx.req.method === 'HEAD';
-  setHeaders(ctx.res, headers);
-  if (reply.encoded !== undefined) ctx.vary('Accept-Encoding');
-  if (reads && tag !== undefined && matchesNone(ctx.req.headers['if-none-match'], tag)) {
+  if (isRead && tag !== undefined && matchesNone(asked['if-none-match'], tag)) {
+    setHeaders(ctx.res, headers);
+    if (encoded !== undefined) ctx.vary('Accept-Encoding');
     // Koa removes the headers that describe the body.
     ctx.status = 304;
     return;
   }
+  const coding = encoded === undefined ? null : acceptedEncoding(asked['accept-encoding']);
+  const content = encoded === undefined || coding === null ? await contentOf(reply) : encoded()[coding];
+  if (ctx.state.tracked.isOver()) return;
+  setHeaders(ctx.res, headers);
+  if (encoded !== undefined) ctx.vary('Accept-Encoding');
+  if (coding !== null) ctx.set('Content-Encoding', coding);
   ctx.status = status;
-  // Only now, because some replies make their content when it is asked for.
-  ctx.body = contentFor(ctx, reply);
-}
-
-/** Returns the content in an encoding that the client accepts, and names the encoding. */
-function contentFor(ctx: RouterContext<HttpState>, reply: FinishedReply): string | Buffer {
-  const { encoded } = reply;
-  const coding = encoded === undefined ? null : acceptedEncoding(ctx.req.headers['accept-encoding']);
-  if (encoded === undefined || coding === null) return contentOf(reply);
-  ctx.set('Content-Encoding', coding);
-  return encoded()[coding];
+  ctx.body = content;
 }

@@ -126,7 +126,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       return reply;
     }
     try {
-      const kept = { ...reply, content: contentOf(reply).toString() };
+      const kept = { ...reply, content: (await contentOf(reply)).toString() };
       const sealed = await sealer.seal(record, JSON.stringify(kept));
       await keep(record, held, sealed);
     } catch (error) {

@@ -54,12 +54,17 @@ export function exampleOf(schema: Json, around: Around, name = ''): unknown {
   if (given !== undefined) return given;
   if (isNullableObject(schema)) return null;
   const ref = schema['$ref'];
-  if (typeof ref === 'string')
-    return exampleOf(around.schemas[ref.replace(/^.*\//, '')] as Json, around, name);
+  if (typeof ref === 'string') return exampleOf(referred(schema, around), around, name);
   if ('const' in schema) return schema['const'];
   const [variant] = (schema['oneOf'] ?? schema['anyOf'] ?? []) as Json[];
   if (variant !== undefined) return exampleOf(variant, around, name);
   return ofType(schema, around, name);
+}
+
+/** Returns the component that a reference names, and any other schema itself. */
+function referred(schema: Json, { schemas }: Around): Json {
+  const ref = schema['$ref'];
+  return typeof ref === 'string' ? (schemas[ref.replace(/^.*\//, '')] as Json) : schema;
 }
 
 /** The example of a nullable object is short: the schema shows its fields. */
@@ -89,7 +94,8 @@ function ofType(schema: Json, around: Around, name: string): unknown {
 
 /** A list of objects within an object is empty, because the schema of the objects shows their fields. */
 function ofArray(items: Json, around: Around, name: string): unknown[] {
-  const isLong = '$ref' in items || 'properties' in items || 'oneOf' in items;
+  const shape = referred(items, around);
+  const isLong = 'properties' in shape || 'oneOf' in shape || 'anyOf' in shape;
   return isLong ? [] : [exampleOf(items, around, name.replace(/s$/, ''))];
 }
 

@@ -26,20 +26,24 @@ export const paymentPlatform = z
     ways: z
       .array(
         z.union([
-          z.strictObject({
-            kind: z.literal('pay').meta({
-              description: 'The service makes the payment at the platform: `POST /orders/{id}/pay`.',
-            }),
-          }),
-          z.strictObject({
-            kind: z.literal('order_number').meta({
-              description:
-                'The shop creates the payment at the platform, with the order’s `number`, amount and currency.',
-            }),
-            fields: z
-              .array(z.string())
-              .meta({ description: 'The platform’s fields that may carry the number, the usual one first.' }),
-          }),
+          z
+            .strictObject({
+              kind: z.literal('pay').meta({
+                description: 'The service makes the payment at the platform: `POST /orders/{id}/pay`.',
+              }),
+            })
+            .meta({ id: 'PaymentWayPay' }),
+          z
+            .strictObject({
+              kind: z.literal('order_number').meta({
+                description:
+                  'The shop creates the payment at the platform, with the order’s `number`, amount and currency.',
+              }),
+              fields: z.array(z.string()).meta({
+                description: 'The platform’s fields that may carry the number, the usual one first.',
+              }),
+            })
+            .meta({ id: 'PaymentWayOrderNumber' }),
         ]),
       )
       .meta({ description: 'How an order is paid. Later releases may add kinds.' }),

@@ -1,16 +1,16 @@
-import type { NodeReader, PeerOf } from '../../projections/peer-nodes/reader.js';
+import type { ListedNodes, NodeReader, PeerOf } from '../../projections/peer-nodes/reader.js';
 import { presentPeer } from '../../projections/peer-nodes/reader.js';
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import { contentTag, weakTag } from './etag.js';
 import type { PreparedBody } from './reply.js';
 
-type Listed = Awaited<ReturnType<NodeReader['listed']>>;
-type ListedNode = Listed['nodes'][number];
-type Check = Listed['checks']['byNode'] extends ReadonlyMap<string, infer Value> ? Value : never;
+type ListedNode = ListedNodes[number];
+type Checks = Awaited<ReturnType<NodeReader['checks']>>;
+type Check = Checks['byNode'] extends ReadonlyMap<string, infer Value> ? Value : never;
 
 /** The nodes between two changes of one of them. */
 interface Edition {
-  readonly nodes: Listed['nodes'];
+  readonly nodes: ListedNodes;
   /** The tag of all that the entity tag covers: everything but the counters and `last_checked_at`. */
   readonly tag: string;
   readonly byId: ReadonlyMap<string, readonly number[]>;
@@ -21,7 +21,7 @@ interface Edition {
 
 /** The whole list as bytes, with the place of each node in it. */
 interface Version {
-  readonly nodes: Listed['nodes'];
+  readonly nodes: ListedNodes;
   readonly checks: number;
   readonly bytes: Buffer;
   /** The start of each node, and the end of the list and a comma after the last one. */
@@ -49,7 +49,7 @@ export function makePeerLists({
   nodes,
   clock,
 }: {
-  readonly nodes: Pick<NodeReader, 'listed'>;
+  readonly nodes: Pick<NodeReader, 'listed' | 'checks'>;
   readonly clock: Clock;
 }): (peerOf: PeerOf) => Promise<PreparedBody> {
   let edition: Edition | null = null;
@@ -58,17 +58,18 @@ export function makePeerLists({
 
   return async (peerOf) => {
     const listed = await nodes.listed({ now: clock.now() });
-    const current = edition?.nodes === listed.nodes ? edition : openEdition(listed.nodes);
+    const current = edition?.nodes === listed ? edition : openEdition(listed);
     edition = current;
     const leftOut =
       ('nodeId' in peerOf ? current.byId.get(peerOf.nodeId) : current.byAddress.get(peerOf.address)) ?? none;
     return {
       tag: tagOf(current, leftOut),
-      bytes: () => without(leftOut, versionOf(listed)),
+      // A reply 304 needs no counters, so they are not read for it.
+      bytes: async () => without(leftOut, versionOf(listed, await nodes.checks())),
     };
   };
 
-  function versionOf({ nodes: documents, checks }: Listed): Version {
+  function versionOf(documents: ListedNodes, checks: Checks): Version {
     if (version?.nodes === documents && version.checks === checks.version) return version;
     const next = new Map<string, SerialisedNode>();
     const parts: Buffer[] = [];
@@ -125,7 +126,7 @@ function without(leftOut: readonly number[], { bytes, starts }: Version): Buffer
   return Buffer.concat([opening, ...slices, last, closing]);
 }
 
-function openEdition(nodes: Listed['nodes']): Edition {
+function openEdition(nodes: ListedNodes): Edition {
   const covered = nodes.map((document) => presentPeer(document, undefined));
   return {
     nodes,

@@ -11,12 +11,13 @@ interface Waiting {
 /**
  * Serves the requests of a connection one after the other, and other connections between them. Without it, all requests
  * of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
- * @param waitingMax requests of a connection that wait; at a further one the connection ends after these
+ * @param options.waitingMax requests of a connection that wait; at a further one the connection ends after these
+ * @param options.onEnd called when the reply of a served request has ended
  * @returns whether the request is served
  */
 export function inTurn(
   serve: Serve,
-  waitingMax: number,
+  { waitingMax, onEnd }: { readonly waitingMax: number; readonly onEnd: (socket: Duplex) => void },
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   /** The waiting requests of the connections that have one under way. */
   const queues = new WeakMap<Duplex, Waiting[]>();
@@ -49,8 +50,10 @@ export function inTurn(
   };
 
   function begin({ request, response }: Waiting): void {
+    const { socket } = request;
     response.once('close', () => {
-      next(request.socket);
+      onEnd(socket);
+      next(socket);
     });
     serve(request, response);
   }

@@ -21,7 +21,7 @@ export interface EncodedBody {
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
   /** The UTF-8 bytes, encoded once and not for every request, or what makes them for a reply that sends them. */
-  readonly bytes: Buffer | (() => Buffer);
+  readonly bytes: Buffer | (() => Buffer | Promise<Buffer>);
   /** Returns the compressed forms, for clients that accept one; without it every client gets the plain bytes. */
   readonly encoded?: () => EncodedBody;
   readonly tag: string;
@@ -54,7 +54,7 @@ export type Reply<Replies extends ReplySpecs> = {
 export interface FinishedReply {
   readonly status: number;
   /** A function where a reply 304 would not need the bytes. A getter would cost each reply more than a microsecond. */
-  readonly content: string | Buffer | (() => Buffer);
+  readonly content: string | Buffer | (() => Buffer | Promise<Buffer>);
   /** See `PreparedBody`. */
   readonly encoded?: () => EncodedBody;
   /** Names in lower case. */
@@ -100,7 +100,7 @@ export function finishReply(
 }
 
 /** Returns the content of a reply that is sent or stored. */
-export function contentOf({ content }: Pick<FinishedReply, 'content'>): string | Buffer {
+export function contentOf({ content }: Pick<FinishedReply, 'content'>): string | Buffer | Promise<Buffer> {
   return typeof content === 'function' ? content() : content;
 }
 

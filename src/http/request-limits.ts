@@ -78,9 +78,18 @@ export function makeRequestLimits({
         const running: Running = { startedMs: performance.now(), request, stores, refuse };
         underWay.add(running);
         checkLater();
-        void work()
-          .then(resolve, refuse)
-          .finally(() => underWay.delete(running));
+        // `finally` would need a further promise, a fiftieth of the time of the fastest request.
+        work().then(
+          () => {
+            underWay.delete(running);
+            resolve();
+          },
+          (error: unknown) => {
+            underWay.delete(running);
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of the work, unchanged
+            refuse(error);
+          },
+        );
       }),
   };
 

@@ -39,9 +39,11 @@ export const mediaLink = z
   })
   .meta({ id: 'MediaLink' });
 
+const ok = z.literal('ok').meta({ id: 'Ok' });
+
 /** Makes the schema of a reply in the generic wrapper (docs/api.md#24-generic-response-wrapper). */
 export function wrapped<Data extends z.ZodType>(data: Data) {
-  return z.strictObject({ code: z.literal('ok'), message: z.literal('ok'), data });
+  return z.strictObject({ code: ok, message: ok, data });
 }
 
 export function wrap<Data>(data: Data): { code: 'ok'; message: 'ok'; data: Data } {

@@ -1,4 +1,4 @@
-import type { RouterMiddleware } from '@koa/router';
+import type { RouterContext } from '@koa/router';
 import type { z } from 'zod';
 import { accessMatrix, type KindOf, type RouteName } from './access-matrix.js';
 import type { AccessKind, Policy } from './access.js';
@@ -20,7 +20,7 @@ export type Route = Omit<
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
   /** For routes that accept any bytes: see `defineRawRoute`. `errorCodes` are those of the callers' protocols. */
   readonly raw?: { readonly errorCodes: readonly string[] };
-  serve(shell: Shell): RouterMiddleware<HttpState>;
+  serve(shell: Shell): (ctx: RouterContext<HttpState>) => Promise<void>;
 };
 
 /** Makes a route with the policy that the caller gives. Every route of the service has the policy of its name: see `defineRoute`. */

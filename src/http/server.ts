@@ -85,15 +85,17 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
 
   const answering = new WeakMap<Duplex, ServerResponse>();
-  const take = inTurn(options.handler, limits.pipelinedMax);
+  const take = inTurn(options.handler, {
+    waitingMax: limits.pipelinedMax,
+    onEnd: (socket) => {
+      connections.end(socket);
+    },
+  });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     if (!take(request, response)) return;
     answering.set(socket, response);
     connections.begin(socket);
-    response.once('close', () => {
-      connections.end(socket);
-    });
   };
   server.on('request', serve);
   // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).

@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { fieldProblem, type FieldProblem, sentenceOf } from '../domain/field-problems.js';
+import { fieldProblem, type FieldProblem, listProblems } from '../domain/field-problems.js';
 import { InvalidInput } from '../domain/invalid-request.js';
 import { fieldProblems } from '../domain/plain-words.js';
 import type { ErrorCode } from './error-codes.js';
@@ -20,7 +20,7 @@ export function validatePath<Output>(schema: z.ZodType<Output>, value: unknown, 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = fieldProblems(schema, value, 'path');
-  throw new HttpError(code, sentenceOf(problems), { problems });
+  throw new HttpError(code, listProblems(problems), { problems });
 }
 
 /**

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { digest } from '../support/examples/ids.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
+import type { GivenStores } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
@@ -205,15 +206,19 @@ test('A callback that an earlier release held is passed on, and its decision sta
   }
 });
 
-test('A report for a full order waits with its reason, and is only dismissed', async (t) => {
-  const { stores, send, idOf, callback, resolve } = await given();
-  // Given an order with as many reports as it keeps
+/** Gives the first order as many reports as it keeps. */
+async function fill({ handler }: GivenStores): Promise<void> {
   const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
     const data = { ...{ callback: `standard-c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
     const refund = { refund_id: `r${n}`, status: 'pending' as const };
     return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
   });
-  await appendEvents(stores.handler, { aggregate: orderAggregate, id: orderId }, events, at);
+  await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
+}
+
+test('A report for a full order waits with its reason, and is only dismissed', async (t) => {
+  const { stores, send, idOf, callback, resolve } = await given();
+  await fill(stores);
   // When more reports come, then the first is a mismatch, and the next waits while the mismatch is open
   await send({ key: 'first', told: [told(paid(), { number })] });
   t.like(await callback('first'), { held: null, disposition: 'mismatch' });
@@ -227,6 +232,44 @@ test('A report for a full order waits with its reason, and is only dismissed', a
   const failed = told({ kind: 'failed' }, { number, transaction: null });
   t.is(await send({ key: 'third', told: [failed] }), 'acknowledged');
   t.like(await callback('third.0'), { held: 'order_full' });
+});
+
+test('A waiting payment is not applied to an order without room for it, and stays in the list', async (t) => {
+  const { stores, send, idOf, callback, resolve, events } = await given();
+  // Given a payment and its refund without an order, and an order with room for neither, because one report is in review
+  const unknown = { number: 'NOT-OURS', transaction: 't2' };
+  await send({ key: 'paid', told: [told(paid(), unknown)] });
+  await send({ key: 'refunded', told: [told(refunded(300), { transaction: 't2' })] });
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const { length } = await events();
+  // When an operator applies it, then nothing is written, and both wait as before
+  const id = await idOf('paid');
+  const apply = { id, action: 'apply', orderId } as const;
+  t.is(await outcomeOf(resolve(apply)), 'payment_callback_full');
+  t.is((await events()).length, length);
+  t.like(await callback('paid'), { held: 'unknown_order', action: null });
+  t.like(await callback('refunded'), { held: 'unlinked_transaction', action: null });
+  // When the review is decided on, then the payment is applied, and goes to review itself
+  await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
+  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+  // and its refund, for which the order has no room meanwhile, stays in the list
+  t.like(await callback('refunded'), { held: 'order_full', disposition: null });
+  // and the same decision again is known, although the order is full
+  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+});
+
+test('A payment is not applied where an earlier report of its transaction takes the last room of the order', async (t) => {
+  const { stores, send, idOf, callback, resolve } = await given();
+  await send({ key: 'refunded', told: [told(refunded(300), { transaction: 't2' })] });
+  const payment = told(paid(), { number: 'NOT-OURS', transaction: 't2' });
+  await send({ key: 'paid', told: [payment] });
+  await fill(stores);
+  t.is(
+    await outcomeOf(resolve({ id: await idOf('paid'), action: 'apply', orderId })),
+    'payment_callback_full',
+  );
+  t.like(await callback('paid'), { held: 'unknown_order', action: null });
 });
 
 test('A transaction keeps a limited number of reports, and a further one waits for itself', async (t) => {

@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection } from '../../src/commands/shared/rejections.js';
 import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
+import { startControlServer } from '../../src/control/control-server.js';
+import { makeOperationRunner } from '../../src/control/operation.js';
+import { makeOperations } from '../../src/control/operations/index.js';
+import { controlSocketPath } from '../../src/control/protocol.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { browse } from '../integrations/payments/makers/given-makers.js';
 import { textOf } from '../support/clients/service-client.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { givenAlipayService, givenWechatPayService } from '../support/platforms/china-services.js';
+import { runCli } from '../support/servers/service-process.js';
 import { planBytes } from '../support/platforms/paying-service.js';
 
 const context = (): CommandContext => {
@@ -53,6 +58,41 @@ test('A payment whose callback was lost is found, and counts once', async (t) =>
   t.like(payments, [{ kind: 'paid' }]);
   t.is((payments as readonly unknown[]).length, 1);
   for (const { path } of [waiting, fresh]) t.is((await service.read(path))['status'], 'created');
+});
+
+test('The command of an operator asks the platform, and names what it may not ask', async (t) => {
+  // given a service with its socket for operators, and an order whose callback was lost
+  const { platform, service } = await givenWechatPayService(t);
+  const { dataDirectory } = service.services.config;
+  const run = makeOperationRunner(makeOperations(service.services), () => undefined);
+  const control = await startControlServer({ path: controlSocketPath(dataDirectory), run });
+  t.teardown(() => control.close());
+  const order = await service.place();
+  t.is((await service.pay(order.path)).status, 200);
+  platform.pay(order.number);
+  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const cli = (...args: string[]) => runCli(dataDirectory, ['--json', 'payments', 'reconcile', ...args]);
+
+  // when the command runs twice, then the second run finds nothing
+  const first = await cli('wechatpay', '--from', from);
+  t.like(first, { code: 0, stderr: '' });
+  t.deepEqual(JSON.parse(first.stdout), { asked: 1, reported: 1, failed: [], next: null });
+  await service.becomes(order.path, 'fulfilled');
+  const to = new Date().toISOString();
+  const again = await cli('wechatpay', '--from', from, '--to', to);
+  t.deepEqual(JSON.parse(again.stdout), { asked: 0, reported: 0, failed: [], next: null });
+
+  // and a wrong request ends with a code and a sentence
+  for (const [args, code, problem] of [
+    [['wechatpay', '--from', to, '--to', from], 2, /to must be after from|to: must be after from/],
+    [['wechatpay', '--from', 'yesterday'], 2, /from/],
+    [['epay', '--from', from], 1, /cannot ask epay for the state of an order/],
+  ] as const) {
+    const refused = await cli(...args);
+    t.is(refused.code, code, refused.stderr);
+    t.regex(refused.stderr, problem);
+    t.is(refused.stdout, '');
+  }
 });
 
 test('Orders of another period or platform are not asked for', async (t) => {

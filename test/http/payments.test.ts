@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import { makeDismissUnmatched } from '../../src/commands/orders/dismiss-unmatched.js';
+import { paymentCallbackAggregate } from '../../src/domain/payment-callback/payment-callback.js';
 import { callbackIdOf } from '../../src/domain/payment-ids.js';
 import { registerPaymentMetrics } from '../../src/observing/metrics.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
@@ -57,6 +58,26 @@ test('A callback without an order is listed, applied to an order, and shown ther
   t.is(other.status, 409);
   t.is((other.json as { code: string }).code, 'conflict');
   t.notRegex(logLines.join(), /canary/);
+});
+
+test('A callback that is accepted and not passed on yet has no outcome', async (t) => {
+  // given a process that has stopped after the acceptance, where the inbox is the only event
+  const { place, get, operator, stores } = await start(t);
+  const { number } = await place();
+  const id = callbackIdOf('standard', 'accepted');
+  const notification = { order_number: number, transaction_id: 't1', fact: paid(), at: null };
+  const callback = {
+    ...{ provider: 'standard' as const, is_ours: true, fields_digest: '0'.repeat(64) },
+    ...{ notifications: [notification], received_at: stores.clock.now().toISOString() },
+  };
+  const context = givenContext(1, stores.clock.now());
+  const target = { aggregate: paymentCallbackAggregate, id };
+  await stores.handler.handle(target, { type: 'Receive', callback }, context);
+  // when
+  const answer = await get(`${path}/${id}`, operator);
+  // then it is neither ignored nor waiting for a decision
+  t.is(answer.status, 200, answer.text);
+  t.like(answer.json, { id, held: null, disposition: null, order_id: null });
 });
 
 /** Returns the payment metrics by name and list. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { fieldProblemCodes, phraseOf, sentenceOf } from '../../src/domain/field-problems.js';
+import { fieldProblemCodes, phraseOf, listProblems } from '../../src/domain/field-problems.js';
 import { InvalidInput } from '../../src/domain/invalid-request.js';
 import { fieldProblems } from '../../src/domain/plain-words.js';
 import { makeQueryParser } from '../../src/http/validate.js';
@@ -61,7 +61,7 @@ test('Every field that is wrong is named at once, in our words and without its v
     for (let run = 0; run < 40; run += 1) {
       const { body, broken } = breakBody(shape, dice);
       const problems = fieldProblems(request.body, body);
-      const said = `${name} ${JSON.stringify(body)}: ${sentenceOf(problems)}`;
+      const said = `${name} ${JSON.stringify(body)}: ${listProblems(problems)}`;
       for (const [field, code] of broken) {
         const found = problems.filter((one) => one.field === field || one.field.startsWith(`${field}.`));
         t.true(found.length > 0, `${field} in ${said}`);
@@ -83,7 +83,7 @@ test('Every field that is wrong is named at once, in our words and without its v
   t.true(bodies >= 40 * 60, `${bodies}`);
 });
 
-test('Whatever is wrong with a body, a query or a path, the words are ours', async (t) => {
+test('A refusal of a body, a query or a path has our words, for every wrong value', async (t) => {
   const { routes } = await startTestService(t);
   const dice = makeDice(makeSeededRandom(8));
   let refused = 0;
@@ -180,15 +180,15 @@ test('Every kind of rule has its words', (t) => {
     [either, 'x', 'the body must be an object'],
     [z.union([z.string(), z.null()]), 1, 'the body must be a text, or must be null'],
   ];
-  for (const [schema, value, sentence] of cases) t.is(sentenceOf(fieldProblems(schema, value)), sentence);
+  for (const [schema, value, sentence] of cases) t.is(listProblems(fieldProblems(schema, value)), sentence);
 });
 
 test('Each of many problems is counted, and twenty are listed at most', (t) => {
   const body = Object.fromEntries(Array.from({ length: 32 }, (_, at) => [`f${at}`, 1]));
-  const few = sentenceOf(fieldProblems(z.strictObject({}), body));
+  const few = listProblems(fieldProblems(z.strictObject({}), body));
   t.regex(few, /^f0 is unknown; f1 is unknown; .*f19 is unknown; and 12 more$/);
   const long = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}${'x'.repeat(150)}`, 1]));
-  const many = sentenceOf(fieldProblems(z.strictObject({}), long));
+  const many = listProblems(fieldProblems(z.strictObject({}), long));
   t.true(many.length <= 1_050, `${many.length}`);
   t.regex(many, /…is unknown|… is unknown; and \d+ more$/);
 });

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { Answer } from '../support/clients/http-app.js';
 import { makeTestPaymentProvider, signed } from '../support/fakes/test-payment-provider.js';
 import { agentSecret, password, startTestService } from '../support/servers/http-service.js';
@@ -37,7 +38,7 @@ async function start(t: ExecutionContext) {
     calls.length = 0;
     const answer = await request();
     const noted = [...calls];
-    t.true(answer.status < 300, answer.text);
+    t.true(answer.status < 400, answer.text);
     return noted;
   };
   return { ...service, callsOf };
@@ -140,4 +141,24 @@ test('Agents that ask within a second make one call to each store', async (t) =>
   t.deepEqual(await callsOf(together), []);
   clock.advance(1_000);
   t.deepEqual(await callsOf(together), ['documents.find', 'state.list']);
+});
+
+test('A reply 304 to an agent reads no counters of checks', async (t) => {
+  const { get, callsOf, clock } = await start(t);
+  const headers = { 'x-agent-secret': agentSecret };
+  const tag = (await get('/api/v1/internal/peer-list', headers)).headers.get('etag') ?? '';
+  clock.advance(1_000);
+  const unchanged = () => get('/api/v1/internal/peer-list', { ...headers, 'if-none-match': tag });
+  t.deepEqual(await callsOf(unchanged), ['documents.find']);
+});
+
+test('While the counters cannot be read, a list is 503 without the entity tag of a list', async (t) => {
+  const { get } = await startTestService(t, {
+    storeOptions: {
+      wrapState: (store) => ({ ...store, list: () => Promise.reject(new StoreUnavailable('away')) }),
+    },
+  });
+  const reply = await get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
+  t.is(reply.status, 503);
+  t.is(reply.headers.get('etag'), null);
 });

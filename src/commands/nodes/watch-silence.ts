@@ -48,7 +48,7 @@ export function makeSilenceWatch(
     examine: async (signal) => {
       const records = await readAll();
       sightings = new Map(records.map((record) => [record.key, sighting(record)]));
-      const { nodes: documents } = await nodes.listed();
+      const documents = await nodes.listed();
       const healths = new Map(documents.map(({ id, body }) => [id, body.health]));
       const due = [...sightings.values()].filter(({ looks }) => looks >= settledAfterLooks);
       await forAll(due, signal, (seen) => tend(seen, healths));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limitedSignal } from '../../concurrency/limited-signal.js';
 import type { Clock } from '../../event-sourcing/ports/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { reactionCommandId } from '../../event-sourcing/deciding/ids.js';
@@ -109,7 +110,7 @@ export function makeMailReviews(deps: ReviewMailDeps): MailReviews {
     { begun, sent_to }: MailRecord,
     signal: AbortSignal,
   ): Promise<{ readonly sentTo: number[]; readonly failure: Error | null }> {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(mailMs)]);
+    const within = limitedSignal(signal, mailMs);
     const sentTo = [...sent_to];
     let failure: Error | null = null;
     const sending = deps.recipients.map(async (to, place) => {

@@ -81,8 +81,7 @@ export function makeResolvePayment(
     context: CommandContext,
   ): Promise<PaymentResolution> {
     if (action === 'apply' && orderId === null) invalid('order_id', 'is missing', 'missing');
-    const order = orderId === null ? null : await settlePayment.placedOrder(orderId);
-    if (orderId !== null && order === null) rejectOrder('order_not_found', 'there is no such order');
+    const order = orderId === null ? null : await requireRoom(orderId, stream, revision);
     const id = reportName(stream, revision);
     const sealed = await sealPaymentNote(deps, { paymentId: id, buyerId: order?.userId ?? null }, note);
     const command = {
@@ -101,6 +100,17 @@ export function makeResolvePayment(
       await settlePayment.tell(stream, link.at, stepContext(context, 'settle'));
     const outcome = await settlePayment.outcomeOf(stream, revision);
     return { id, action, orderId: outcome.orderId, disposition: outcome.disposition ?? 'ignored' };
+  }
+
+  /** A decided report is in no list, so what the order would refuse is not decided on. */
+  async function requireRoom(orderId: string, stream: string, revision: number): Promise<PlacedOrder> {
+    const order = await settlePayment.placedOrder(orderId);
+    if (order === null) return rejectOrder('order_not_found', 'there is no such order');
+    if (await settlePayment.hasRoom(orderId, stream, revision)) return order;
+    return rejectPayment(
+      'payment_callback_full',
+      'the order keeps no more reports; decide on what waits of it in review, or dismiss this',
+    );
   }
 
   async function resolveReview(

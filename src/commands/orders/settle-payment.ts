@@ -6,6 +6,7 @@ import {
   type FactOutcome,
   orderAggregate,
   outcomeIn,
+  outcomesIn,
   type PlacedOrder,
   type ReportedFact,
 } from '../../domain/order/order.js';
@@ -49,6 +50,8 @@ export interface SettlePayment {
   tell(transaction: string, revision: number, context: CommandContext, pace?: Pace): Promise<void>;
   /** Says whether an order has not learned what the event makes due. */
   isOwed(transaction: string, revision: number): Promise<boolean>;
+  /** Says whether an order has room for a report that waits, after the reports that its link would release first. */
+  hasRoom(orderId: string, transaction: string, revision: number): Promise<boolean>;
   /** Derives the outcome of a report from its order; null while it waits. */
   outcomeOf(
     transaction: string,
@@ -78,7 +81,7 @@ export interface SettleOptions {
 }
 
 export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePayment {
-  return { accept, tell, isOwed, outcomeOf, tellOrder, placedOrder };
+  return { accept, tell, isOwed, hasRoom, outcomeOf, tellOrder, placedOrder };
 
   async function accept(
     id: string,
@@ -137,6 +140,16 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     const order = await existingOrder(due.orderId);
     const facts = factsOf(id, { ...due, reports: due.reports.filter(({ held }) => held !== 'order_full') });
     return facts.map((fact) => outcomeIn(order, fact)).some(isOpen);
+  }
+
+  async function hasRoom(orderId: string, id: string, revision: number): Promise<boolean> {
+    const state = await transaction(id);
+    const link = { order_id: orderId, at: Infinity };
+    const due = state.link === null ? dueAt({ ...state, link }, Infinity) : null;
+    if (due === null) return true;
+    const facts = factsOf(id, due);
+    const isFull = isRefused(id, facts, outcomesIn(await existingOrder(orderId), facts));
+    return !due.reports.some((report) => report.revision === revision && isFull(report));
   }
 
   async function outcomeOf(id: string, revision: number) {

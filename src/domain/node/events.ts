@@ -6,7 +6,7 @@ import { instant } from '../fields.js';
 /** Streams `node-<node id>`. */
 export const nodeCategory = 'node';
 
-export const nodeType = z.enum(['normal', 'high_defense']);
+export const nodeType = z.enum(['normal', 'high_defense']).meta({ id: 'NodeType' });
 export type NodeType = z.infer<typeof nodeType>;
 
 /** The status that checks and silence find (docs/design.md#node-checks). */
@@ -14,7 +14,7 @@ export const nodeHealth = z.enum(['unknown', 'healthy', 'degraded', 'unhealthy']
 export type NodeHealth = z.infer<typeof nodeHealth>;
 
 /** The mode that an operator sets. While it is not `in_service`, it is shown as the status. */
-export const nodeMode = z.enum(['in_service', 'draining', 'maintenance']);
+export const nodeMode = z.enum(['in_service', 'draining', 'maintenance']).meta({ id: 'NodeMode' });
 export type NodeMode = z.infer<typeof nodeMode>;
 
 /** A node as an operator describes it. */

@@ -3,7 +3,9 @@ import { instant } from '../fields.js';
 import { type NodeEvent, type NodeHealth, nodeHealth, type NodeMode, nodeMode } from './events.js';
 
 /** The shown status: the health that checks find, or the mode that an operator sets (docs/design.md#peer-nodes). */
-export const nodeStatus = z.enum([...nodeHealth.options, ...nodeMode.exclude(['in_service']).options]);
+export const nodeStatus = z
+  .enum([...nodeHealth.options, ...nodeMode.exclude(['in_service']).options])
+  .meta({ id: 'NodeStatus' });
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
 /** Whether a node works, and whether it is in service. Both are folds of its stream. */

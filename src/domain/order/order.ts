@@ -101,26 +101,35 @@ export type FactOutcome = 'owed' | 'full' | 'mismatch' | 'applied' | 'already_ap
 
 /** Derives the outcome of a fact from what the order knows (docs/design.md#settling). */
 export function outcomeIn(order: PlacedOrder, reported: ReportedFact): FactOutcome {
-  const known = knownAs(order.seen, reported.callback);
-  if (known !== null) return known;
-  const effect = effectOf(order, reported);
+  return knownAs(order.seen, reported.callback) ?? outcomeOf(effectOf(order, reported));
+}
+
+/** Derives the outcomes of facts that reach the order now, one after the other. */
+export function outcomesIn(order: PlacedOrder, reports: readonly ReportedFact[]): readonly FactOutcome[] {
+  return effectsOf(order, reports).map(outcomeOf);
+}
+
+function outcomeOf(effect: Effect): FactOutcome {
   if (effect === 'full') return 'full';
   return effect.length > 0 ? 'owed' : 'already_applied';
 }
 
 function tell(reports: readonly ReportedFact[], order: PlacedOrder): readonly OrderEvent[] {
-  let after: OrderState = order;
-  const events: OrderEvent[] = [];
-  for (const reported of reports) {
-    const effect = effectOf(placed(after), reported);
-    if (effect === 'full') continue;
-    events.push(...effect);
-    after = effect.reduce<OrderState>(evolve, after);
-  }
-  return events;
+  return effectsOf(order, reports).flatMap((effect) => (effect === 'full' ? [] : effect));
 }
 
-function effectOf(order: PlacedOrder, reported: ReportedFact): readonly OrderEvent[] | 'full' {
+function effectsOf(order: PlacedOrder, reports: readonly ReportedFact[]): readonly Effect[] {
+  let after: OrderState = order;
+  return reports.map((reported) => {
+    const effect = effectOf(placed(after), reported);
+    if (effect !== 'full') after = effect.reduce<OrderState>(evolve, after);
+    return effect;
+  });
+}
+
+type Effect = readonly OrderEvent[] | 'full';
+
+function effectOf(order: PlacedOrder, reported: ReportedFact): Effect {
   const events = eventsOf(reported, order);
   return unlessFull(order, reported, unlessKnown(order, unlessSeen(order, events)));
 }
@@ -144,11 +153,7 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
  * Beyond `reportsMax`: the first further report becomes a mismatch for review. While one waits, there is no room for
  * others. There is never room for a report without a transaction, which moves no money.
  */
-function unlessFull(
-  order: PlacedOrder,
-  reported: ReportedFact,
-  events: readonly OrderEvent[],
-): readonly OrderEvent[] | 'full' {
+function unlessFull(order: PlacedOrder, reported: ReportedFact, events: readonly OrderEvent[]): Effect {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
   const { provider } = reported;
   const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));

@@ -27,19 +27,21 @@ import {
 } from './review.js';
 import { type Captures, noCaptures, unusedPayments, withCaptureEntry } from './unused.js';
 
-export const orderStatusSchema = z.enum([
-  'created',
-  'pending',
-  'paid',
-  'fulfilled',
-  'partially_refunded',
-  'refunded',
-  'disputed',
-  'review',
-  'failed',
-  'expired',
-  'canceled',
-]);
+export const orderStatusSchema = z
+  .enum([
+    'created',
+    'pending',
+    'paid',
+    'fulfilled',
+    'partially_refunded',
+    'refunded',
+    'disputed',
+    'review',
+    'failed',
+    'expired',
+    'canceled',
+  ])
+  .meta({ id: 'OrderStatus' });
 export type OrderStatus = z.infer<typeof orderStatusSchema>;
 
 /** The fields that the aggregate and the view both fold. The status and the figures of an order follow from them. */

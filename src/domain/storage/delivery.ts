@@ -10,7 +10,7 @@ import type { StorageProvider } from './provider.js';
  * - `public`: the CDN reads the bucket itself, and URLs have no signature
  * - `token`: the CDN reads the bucket itself, and checks a token in the URL
  */
-export const deliveryMode = z.enum(['origin', 'rewrite', 'public', 'token']);
+export const deliveryMode = z.enum(['origin', 'rewrite', 'public', 'token']).meta({ id: 'DeliveryMode' });
 export type DeliveryMode = z.infer<typeof deliveryMode>;
 
 /** Returns the mode of the usual set-up: OSS and COS bind a domain to the bucket, S3 is behind a CDN. */
@@ -22,18 +22,20 @@ export function defaultDelivery(provider: StorageProvider): DeliveryMode {
  * The tokens that CDNs check. Alibaba Cloud CDN: URL signing of type A, B, C and F; Tencent Cloud CDN and EdgeOne: of type A to
  * D; CloudFront: signed URLs with a canned policy, by RSA with SHA-1 or SHA-256.
  */
-export const cdnTokenScheme = z.enum([
-  'alibaba_a',
-  'alibaba_b',
-  'alibaba_c',
-  'alibaba_f',
-  'tencent_a',
-  'tencent_b',
-  'tencent_c',
-  'tencent_d',
-  'cloudfront',
-  'cloudfront_sha256',
-]);
+export const cdnTokenScheme = z
+  .enum([
+    'alibaba_a',
+    'alibaba_b',
+    'alibaba_c',
+    'alibaba_f',
+    'tencent_a',
+    'tencent_b',
+    'tencent_c',
+    'tencent_d',
+    'cloudfront',
+    'cloudfront_sha256',
+  ])
+  .meta({ id: 'CdnTokenScheme' });
 export type CdnTokenScheme = z.infer<typeof cdnTokenScheme>;
 
 /** The settings of a token that are no secret. */

@@ -43,7 +43,7 @@ const recoveryCodes = z
   .strictObject({
     recovery_codes: z.array(z.string()).meta({ description: 'Ten codes, shown this one time.' }),
   })
-  .meta({ id: 'RecoveryCodes' });
+  .meta({ id: 'IssuedRecoveryCodes' });
 
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;

@@ -13,6 +13,7 @@ export const assetName = text.check(ruled(assetRules.name)).meta({
   examples: ['Rhine at dawn'],
 });
 export const objectKey = text.check(ruled(assetRules.objectKey)).meta({
+  id: 'ObjectKey',
   minLength: 1,
   maxLength: 1024,
   pattern: objectKeyPattern,
@@ -23,6 +24,7 @@ export const objectKey = text.check(ruled(assetRules.objectKey)).meta({
 const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
 const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 export const mediaType = text.check(ruled(assetRules.mediaType)).meta({
+  id: 'MediaType',
   maxLength: 255,
   pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
   description: 'RFC 6838, with parameters or without.',

@@ -50,13 +50,14 @@ const auditStatus = z
     ),
     contradiction: z
       .object({ found_at: z.iso.datetime(), source: z.string(), what: z.string(), size: z.int() })
+      .meta({ id: 'AuditContradiction' })
       .nullable()
       .meta({
         description: 'Present while the log contradicts what was signed. The service then signs nothing.',
       }),
     problem: z.string().nullable().meta({ description: 'Why the log is not sequenced any further.' }),
     sweep: z.object({
-      running: z.object({ done: z.int(), of: z.int() }).nullable(),
+      running: z.object({ done: z.int(), of: z.int() }).meta({ id: 'AuditSweepProgress' }).nullable(),
       finished_at: z.iso.datetime().nullable(),
       size: z.int(),
     }),
@@ -153,7 +154,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
 
   /** A path of a tile has three to six segments: a router matches a fixed number of them. */
   function resourceRoutes(): readonly Route[] {
-    const groups = ['a', 'b', 'c', 'd'] as const;
+    const groups = ['n1', 'n2', 'n3', 'n4'] as const;
     return ([1, 2, 3, 4] as const).flatMap((count) => {
       const names = groups.slice(0, count);
       const rest = names.map((name) => `/:${name}`).join('');

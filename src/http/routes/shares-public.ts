@@ -28,10 +28,12 @@ const renewal = z
 
 const time = z.iso.datetime({ precision: 3 });
 
+const mediaKind = z.enum(['image', 'video', 'audio', 'file']).meta({ id: 'MediaKind' });
+
 const sharedAsset = {
   id: z.uuid(),
   name: z.string(),
-  kind: z.enum(['image', 'video', 'audio', 'file']),
+  kind: mediaKind,
   media_type: z.string(),
   size: z.int(),
   created_at: time,

@@ -40,6 +40,7 @@ const shareQuery = pageQuery.extend({
     .meta({ description: 'Only shares of this asset, without those of a tag.' }),
 });
 const expiresIn = z.enum(['1h', '1d', '7d', '30d']).meta({
+  id: 'ShareTerm',
   description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
 });
 const title = z.string().max(512).check(ruled(shareRules.title)).nullable().meta({

@@ -1,3 +1,4 @@
+import { limitedSignal } from '../../concurrency/limited-signal.js';
 import type { OutgoingHttp } from '../outgoing/outgoing-http.js';
 import { type Preflight, type PreflightVerdict, sendPreflight } from './preflight.js';
 
@@ -27,7 +28,7 @@ export async function probePages(
   { bucket, cdn }: PageUrls,
   signal: AbortSignal,
 ): Promise<readonly ProbeWarning[]> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(timeMs)]);
+  const limited = limitedSignal(signal, timeMs);
   const ask = (preflight: Preflight): Promise<PreflightVerdict> => sendPreflight(http, preflight, limited);
   const found = await Promise.all(
     origins.map(async (origin) => {

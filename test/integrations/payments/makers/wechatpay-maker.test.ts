@@ -11,6 +11,11 @@ import {
 } from './given-makers.js';
 
 const paid = { kind: 'paid', amount: 6_900, currency: 'CNY' };
+const refundOf = (amount: number, idempotencyKey: string) => ({
+  ...{ orderNumber: order, transactionId: `42000000${order}`, idempotencyKey },
+  ...{ amount: { amount, currency: 'CNY' }, paid: paymentRequest.price },
+  callbackUrl: paymentRequest.callbackUrl,
+});
 
 for (const [name, subMchId] of [
   ['A merchant', null],
@@ -33,11 +38,6 @@ for (const [name, subMchId] of [
       facts: [{ order_number: order, fact: paid }],
     });
     // when
-    const refundOf = (amount: number, idempotencyKey: string) => ({
-      ...{ orderNumber: order, transactionId: `42000000${order}`, idempotencyKey },
-      ...{ amount: { amount, currency: 'CNY' }, paid: paymentRequest.price },
-      callbackUrl: paymentRequest.callbackUrl,
-    });
     t.deepEqual(await maker.refund?.(refundOf(1_900, 'refund-1')), {
       refundId: 'refund-1',
       status: 'pending',
@@ -126,6 +126,22 @@ test('A query at WeChat Pay reports what became of an order', async (t) => {
   t.deepEqual(await query(), { isOurs: true, facts: [{ kind: 'expired' }] });
   platform.end(order, 'PAYERROR');
   t.deepEqual(await query(), { isOurs: true, facts: [{ kind: 'failed' }] });
+});
+
+test('A query of a refunded order at WeChat Pay reports that its refunds are unknown, and no payment', async (t) => {
+  // given an order that was paid and refunded in part
+  const { platform, maker } = await givenWechatPay(t);
+  await maker.makePayment(paymentRequest);
+  platform.pay(order);
+  await maker.refund?.(refundOf(1, 'refund-1'));
+  // when
+  const queried = await maker.query(order);
+  // then
+  if (queried.kind === 'unknown') return t.fail('the platform knows the order');
+  t.deepEqual(
+    queried.report.notifications.map(({ fact }) => fact),
+    [{ kind: 'unreadable', field: 'refunds' }],
+  );
 });
 
 test('A reply that the platform did not sign counts for nothing', async (t) => {

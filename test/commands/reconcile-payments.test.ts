@@ -1,0 +1,124 @@
+import test from 'ava';
+import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
+import {
+  makeReconcilePayments,
+  type ReconcileInput,
+  type Reconciled,
+} from '../../src/commands/orders/reconcile-payments.js';
+import { orderNumber } from '../../src/domain/order/number.js';
+import { PlatformError } from '../../src/domain/platform-error.js';
+import type { QueriedPayment, QueryingMaker } from '../../src/integrations/payments/queried-payment.js';
+import { partial } from '../support/fakes/partial.js';
+import { settableClock } from '../support/fakes/settable-clock.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+import { outcomeOf } from '../support/given/outcome-of.js';
+
+const time = new Date('2026-01-02T03:04:05.000Z');
+const context = () => givenContext(1, time);
+const period = { from: new Date(0), to: time, after: null };
+const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a0${String(n).padStart(2, '0')}`;
+const unused = () => Promise.reject(new Error('this test does not call it'));
+
+/** Makes the command over `count` orders of WeChat Pay. @param query what the platform answers about the nth order */
+function givenOrders(count: number, query: (n: number) => QueriedPayment) {
+  const ids = Array.from({ length: count }, (_, n) => idOf(n));
+  const accepted: string[] = [];
+  const maker: QueryingMaker = {
+    provider: 'wechatpay',
+    makePayment: unused,
+    query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
+  };
+  const reconcile = makeReconcilePayments({
+    orders: partial({
+      placedIn: async (_period, { after = '', limit }) =>
+        Promise.resolve(
+          ids
+            .filter((id) => id > after)
+            .slice(0, limit)
+            .map((id) => partial({ id, provider: 'wechatpay', status: 'created' })),
+        ),
+    }),
+    paymentMakers: new Map([['wechatpay', maker]]),
+    clock: settableClock(time),
+    onFailure: () => undefined,
+    acceptReport: async (_provider, { key }) => {
+      accepted.push(key);
+      return Promise.resolve();
+    },
+  });
+  return {
+    accepted,
+    reconcile: (after: string | null = null) =>
+      reconcile({ provider: 'wechatpay', ...period, after }, context()),
+  };
+}
+
+const reported = (n: number): QueriedPayment => ({
+  kind: 'reported',
+  report: { key: `order ${n}`, isOurs: true, notifications: [], digest: '' },
+});
+
+function fails(): never {
+  throw new PlatformError('refused', 'SYSTEM_ERROR');
+}
+
+test('An order that the platform fails to tell stops no other order', async (t) => {
+  const { reconcile, accepted } = givenOrders(4, (n) => (n === 0 || n === 2 ? fails() : reported(n)));
+  t.deepEqual(await reconcile(), { asked: 4, reported: 2, failed: [idOf(0), idOf(2)], next: null });
+  t.deepEqual(accepted, ['order 1', 'order 3']);
+});
+
+test('A call ends after five failed orders, and the next call goes on after the last of them', async (t) => {
+  const { reconcile, accepted } = givenOrders(8, (n) => (n >= 1 && n <= 5 ? fails() : reported(n)));
+  const first = await reconcile();
+  t.like(first, { asked: 6, reported: 1, next: idOf(5) });
+  t.is(first.failed.length, 5);
+  t.deepEqual(await reconcile(first.next), { asked: 2, reported: 2, failed: [], next: null });
+  t.deepEqual(accepted, ['order 0', 'order 6', 'order 7']);
+});
+
+test('A platform that tells nothing of any order is unavailable, or refuses', async (t) => {
+  for (const count of [1, 5, 8])
+    t.is(await outcomeOf(givenOrders(count, fails).reconcile()), 'payment_refused');
+});
+
+test('A failure that is not of the platform ends the call', async (t) => {
+  const { reconcile } = givenOrders(2, () => {
+    throw new TypeError('a mistake');
+  });
+  await t.throwsAsync(reconcile(), { instanceOf: TypeError });
+});
+
+test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
+  // given a platform whose runs never end
+  const { stateStore } = await givenStores();
+  const clock = settableClock(time);
+  const asked: Pick<ReconcileInput, 'to' | 'after'>[] = [];
+  const reconcileDaily = makeReconcileDaily({
+    paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })]]),
+    stateStore,
+    clock,
+    reconcilePayments: async ({ to, after }): Promise<Reconciled> => {
+      asked.push({ to, after });
+      return Promise.resolve({ asked: 100, reported: 0, failed: [], next: idOf(asked.length) });
+    },
+  });
+  const look = () => reconcileDaily(context);
+  await look();
+
+  // when it is asked again within the day, then the run goes on
+  clock.advance(60_000);
+  await look();
+  clock.advance(86_400_000 - 60_000 - 1);
+  await look();
+  // when the run is a day old, then another begins at the start of the last four days
+  clock.advance(1);
+  await look();
+  const next = new Date(time.getTime() + 86_400_000);
+  t.deepEqual(asked, [
+    { to: time, after: null },
+    { to: time, after: idOf(1) },
+    { to: time, after: idOf(2) },
+    { to: next, after: null },
+  ]);
+});
