@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Items of a page at most. */
+export const pageItemsMax = 200;
+
 /**
  * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`.
  * @param written how the cursor of a place is written
@@ -15,7 +18,7 @@ export function pageQueryBy(
       .number()
       .int()
       .min(1)
-      .max(200)
+      .max(pageItemsMax)
       .default(50)
       .meta({ description: 'How many at most.', param: { id: 'Limit' } }),
     cursor: z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accessMatrix } from './access-matrix.js';
 import type { Policy, ProjectPolicy } from './access.js';
+import { problemsOfDeprecation } from './deprecation.js';
 import type { Route } from './route.js';
 
 const kinds = new Set(['public', 'session', 'project', 'agent', 'operator', 'auditor']);
@@ -56,6 +57,7 @@ function problemsOf(route: Partial<Route>): string[] {
     ...(access?.kind === 'project' ? problemsOfProject(access, route) : []),
     ...problemsOfRequest(route),
     ...problemsOfReplies(route.replies ?? {}),
+    ...(route.deprecation === undefined ? [] : problemsOfDeprecation(route.deprecation)),
   ];
 }
 

@@ -24,7 +24,7 @@ import { serverLimits } from './server.js';
 import { makeTurns, requestsPerUserMax } from './turns.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from './routes/service.js';
 
-export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks'> {
+export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnce' | 'rates'> {
   readonly readiness: Readiness;
   readonly readers: { readonly access: AccessReader };
   readonly accessTokens: Pick<AccessTokens, 'verify' | 'jwks'>;
@@ -65,16 +65,21 @@ export function composeHttp(deps: HttpDeps): Http {
   const { readiness, readers, accessTokens, clock, logger, digests } = deps;
   let closing = false;
   const clientIp = makeClientIp(deps.trustedProxies);
-  const limiter = makeRateLimiter({ clock, limits: limitsFrom(deps.limits) });
+  const rates = limitsFrom(deps.limits);
+  const limiter = makeRateLimiter({ clock, limits: rates });
+  const requestsAtOnce = deps.maxRequestsPerUser ?? requestsPerUserMax;
   const metrics = makeHttpMetrics(deps.registry);
   registerLimiterMetrics(deps.registry, limiter);
   const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
-  const routes = [...deps.routes, ...makeServiceRoutes({ ...deps, jwks }, deps.routes)];
+  const routes = [
+    ...deps.routes,
+    ...makeServiceRoutes({ ...deps, jwks, rates, requestsAtOnce }, deps.routes),
+  ];
   const app = makeApp({
     routes,
     readiness,
     limiter,
-    turns: makeTurns(deps.maxRequestsPerUser ?? requestsPerUserMax),
+    turns: makeTurns(requestsAtOnce),
     clock,
     requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
     newId: randomUUID,

@@ -7,7 +7,11 @@ import type { HttpState } from './shell.js';
 const closedAreas: ReadonlySet<string> = new Set(['internal', 'admin']);
 
 /** The headers of replies that scripts of other origins may read. */
-const exposed = ['ETag', 'Location', 'Problem-Fields', 'Retry-After', 'X-Request-Id'];
+const exposed = [
+  ...['ETag', 'Location', 'Problem-Fields', 'Retry-After', 'X-Request-Id'],
+  ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  ...['Deprecation', 'Sunset', 'Link'],
+];
 
 /** Chromium keeps a preflight for 2 hours at most. */
 const preflightSeconds = 7_200;

@@ -9,10 +9,13 @@ import { userAgentOf } from './user-agent.js';
 import { type PathParams, requireFresh } from './gate.js';
 import { HttpError } from './http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from './idempotency.js';
+import { nearerToRefusal } from '../security/gcra.js';
+import { deprecationHeaders } from './deprecation.js';
 import { acceptedEncoding } from './content-encoding.js';
 import { checkContentType, checkDeclaredSize, emptyBody, readBody, type ReceivedBody } from './json-body.js';
-import { reservePlaces } from './limits.js';
+import { type NoteAllowance, reservePlaces } from './limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from './reply.js';
+import { makeOmitNullTexts } from './omitted-texts.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from './turns.js';
@@ -37,7 +40,9 @@ export function makeExchange<
   const badId = 'badId' in access ? access.badId : 'not_found';
   const formats = replyFormats(spec);
   const readQuery = makeQueryParser(request.query);
+  const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
+  const ended = spec.deprecation === undefined ? {} : deprecationHeaders(spec.deprecation);
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
@@ -53,6 +58,10 @@ export function makeExchange<
 
   async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
     ctx.state.route = spec.path;
+    setHeaders(ctx.res, ended);
+    const noteAllowance: NoteAllowance = (allowance) => {
+      if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
+    };
     if (spec.always !== true) refuseUntilReady(shell);
 
     // 1. Size: 413.
@@ -62,7 +71,7 @@ export function makeExchange<
     // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      { headers: ctx.req.headers, client: ctx.state.client, takeTurn },
+      { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance },
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
@@ -71,7 +80,7 @@ export function makeExchange<
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const { query, body, key, expectedRevision } = checkEach({
       query: () => readQuery(ctx.querystring),
-      body: () => (noBody?.success === true ? noBody.data : validate(request.body, content)),
+      body: () => (noBody?.success === true ? noBody.data : parseBody(content)),
       key: () => (spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req)),
       expectedRevision: () =>
         spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined,
@@ -129,9 +138,22 @@ export function makeExchange<
       const keepsReply = spec.idempotent === true;
       return shell.runOnce({ scope, key, body, keepsReply, progress: tracked }, work);
     };
-    const reply = await (settle === undefined ? answer() : settled(answer, settle));
+    const reply = await (settle === undefined
+      ? answer()
+      : settled(answer, (status) => {
+          noteAllowance(settle(status));
+        }));
     if (!tracked.isOver()) await send(ctx, reply);
   }
+}
+
+/** @throws HttpError 400 */
+function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Body {
+  const omitNullTexts = makeOmitNullTexts(schema);
+  return (content) => {
+    omitNullTexts?.(content);
+    return validate(schema, content);
+  };
 }
 
 function isBody(schema: z.ZodType): boolean {

@@ -23,7 +23,7 @@ import {
 } from './credentials.js';
 import { HttpError } from './http-error.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
-import { takeOne, type Limiter, withWrongOnesLimited } from './limits.js';
+import { takeOne, type Limiter, type NoteAllowance, withWrongOnesLimited } from './limits.js';
 import type { TakeTurn } from './turns.js';
 
 export type PathParams = Readonly<Record<string, string>>;
@@ -37,6 +37,8 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
 export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   readonly client: string;
   readonly takeTurn: TakeTurn;
+  /** Receives what each limit of the caller still allows. */
+  readonly noteAllowance: NoteAllowance;
 }
 
 /** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
@@ -140,14 +142,14 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     const key = presentedApiKey(request);
     if (key !== null) {
       const authenticated = await checkApiKey(key, request.client, at);
-      takeOne(limiter, 'api_key', authenticated.caller.keyId);
+      request.noteAllowance(takeOne(limiter, 'api_key', authenticated.caller.keyId));
       return authenticated;
     }
     const token = bearerToken(request);
     if (token === null) throw unauthorized('sign in, or present an API key');
     const authenticated = await authenticator.session(token, at);
-    takeOne(limiter, 'session', authenticated.caller.sessionId);
-    takeOne(limiter, 'user', authenticated.caller.userId);
+    request.noteAllowance(takeOne(limiter, 'session', authenticated.caller.sessionId));
+    request.noteAllowance(takeOne(limiter, 'user', authenticated.caller.userId));
     return authenticated;
   };
 

@@ -1,9 +1,11 @@
 import type { LimitName } from '../security/limits.js';
-import type { RateKey, RateLimiter, RateVerdict } from '../security/rate-limit.js';
+import type { Allowance, RateKey, RateLimiter, RateVerdict } from '../security/rate-limit.js';
 import { ipBuckets } from '../security/client-ip.js';
 import { HttpError } from './http-error.js';
 
 export type Limiter = RateLimiter<LimitName>;
+
+export type NoteAllowance = (allowance: Allowance | null) => void;
 
 /** A limit per client address, or per value of a parameter in the path; only replies with these statuses count. */
 export interface RouteLimit {
@@ -13,9 +15,20 @@ export interface RouteLimit {
   readonly by?: string;
 }
 
-/** @throws HttpError 429 with `Retry-After` */
-export function takeOne(limiter: Limiter, name: LimitName, key: RateKey): void {
-  refuseWhenExceeded(limiter.check(name, key));
+/** Counts a request. Returns what the limit still allows. @throws HttpError 429 with `Retry-After` */
+export function takeOne(limiter: Limiter, name: LimitName, key: RateKey): Allowance | null {
+  const verdict = limiter.check(name, key);
+  refuseWhenExceeded(verdict);
+  return verdict.allowance;
+}
+
+/** Returns the headers that tell what a limit still allows (draft-ietf-httpapi-ratelimit-headers-06, section 5). */
+export function headersOfAllowance({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
+  return {
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+  };
 }
 
 /**
@@ -39,28 +52,30 @@ export async function withWrongOnesLimited<Result>(
   }
 }
 
-function refuseWhenExceeded({ allowed, retryAfterSeconds }: RateVerdict): void {
-  if (!allowed) throw rateLimited(retryAfterSeconds);
+function refuseWhenExceeded(verdict: RateVerdict): void {
+  if (!verdict.allowed) throw rateLimited(verdict);
 }
 
-function rateLimited(retryAfter: number): HttpError {
-  return new HttpError('rate_limited', 'too many requests; wait and try again', { retryAfter });
+function rateLimited({ retryAfterSeconds: retryAfter, allowance }: RateVerdict): HttpError {
+  const headers = allowance === null ? {} : headersOfAllowance(allowance);
+  return new HttpError('rate_limited', 'too many requests; wait and try again', { retryAfter, headers });
 }
 
 /**
- * Reserves one use under each limit. The returned function counts it where the status counts, and releases the others.
+ * Reserves one use under each limit. The returned function counts it where the status counts, releases the others, and
+ * returns what the nearest limit still allows.
  * @throws HttpError 429 when one limit refuses; then none is charged
  */
 export function reservePlaces(
   limiter: Limiter,
   limits: readonly RouteLimit[],
   { client, params }: { readonly client: string; readonly params: Readonly<Record<string, string>> },
-): (status: number) => void {
+): (status: number) => Allowance | null {
   const keyOf = ({ by }: RouteLimit): RateKey => (by === undefined ? ipBuckets(client) : String(params[by]));
   const reservation = limiter.reserve(limits.map((limit) => ({ name: limit.name, key: keyOf(limit) })));
-  if (!reservation.allowed) throw rateLimited(reservation.retryAfterSeconds);
+  if (!reservation.allowed) throw rateLimited(reservation);
   return (status) => {
     const counted = limits.filter(({ counts }) => counts === 'all' || counts.includes(status));
-    reservation.settle((name) => counted.some((limit) => limit.name === name));
+    return reservation.settle((name) => counted.some((limit) => limit.name === name));
   };
 }

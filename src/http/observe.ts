@@ -7,6 +7,7 @@ import { type ClientIp, ipBuckets } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
 import { sendError } from './error-body.js';
 import { HttpError } from './http-error.js';
+import { headersOfAllowance } from './limits.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
 import { type StoresAvailability, trackRequest } from './request-limits.js';
@@ -63,6 +64,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     ctx.state.actor = null;
     ctx.state.errorCode = null;
     ctx.state.tracked = trackRequest();
+    ctx.state.allowance = null;
     setHeaders(ctx.res, headers);
     ctx.res.setHeader('x-request-id', requestId);
     try {
@@ -71,6 +73,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     } catch (error) {
       answerError(ctx, error, deps);
     }
+    tellAllowance(ctx);
     if (closing()) ctx.set('connection', 'close');
     const durationMs = performance.now() - startedAt;
     metrics.observe({ method: ctx.method, route: ctx.state.route, status: ctx.status, durationMs });
@@ -84,6 +87,11 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
       actor: ctx.state.actor,
     });
   };
+}
+
+/** An error 429 has the headers of the limit that refuses, if a limit does. */
+function tellAllowance({ state: { allowance }, status, res }: ParameterizedContext<HttpState>): void {
+  if (allowance !== null && status !== 429) setHeaders(res, headersOfAllowance(allowance));
 }
 
 type ErrorDeps = Pick<ObserveDeps, 'logger' | 'metrics' | 'availability' | 'publicUrl'>;

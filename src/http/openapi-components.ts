@@ -1,6 +1,9 @@
 import { ifMatchPattern } from './etag.js';
 import { idempotencyKeyPattern } from './exchange.js';
 
+/** The value of a header is a text. */
+const count = { type: 'string', pattern: '^[0-9]+$' } as const;
+
 export const components = {
   securitySchemes: {
     session: {
@@ -29,6 +32,15 @@ export const components = {
       description:
         'The fields that are wrong: a list of strings with the parameter `code` (RFC 9651), 20 at most.',
       schema: { type: 'string' },
+    },
+    'RateLimit-Limit': {
+      description: 'Requests that the limit allows at once.',
+      schema: count,
+    },
+    'RateLimit-Remaining': { description: 'Requests that it still allows.', schema: count },
+    'RateLimit-Reset': {
+      description: 'Seconds until all of it is free again; on 429 as `Retry-After`.',
+      schema: count,
     },
   },
   parameters: {

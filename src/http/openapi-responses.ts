@@ -91,6 +91,9 @@ const usualResponse: Json = {
   headers: {
     'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' },
     ...headerRef('Problem-Fields'),
+    ...headerRef('RateLimit-Limit'),
+    ...headerRef('RateLimit-Remaining'),
+    ...headerRef('RateLimit-Reset'),
   },
   content: errorContent,
   'x-codes': Object.fromEntries(everywhere.map((status) => [status, usual[status]])),

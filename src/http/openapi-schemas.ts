@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { namePattern, optionalNamePattern, textPattern, trimmedPattern } from '../domain/text.js';
 import type { Io, Json } from './openapi-json.js';
 import { exampleOf } from './openapi-examples.js';
+import { publishNullTexts } from './openapi-null-texts.js';
 
 /** Formats that say all that zod's long pattern says. */
 const patternsInFormats: ReadonlySet<unknown> = new Set(['date-time', 'uuid', 'ipv4', 'ipv6', 'uri']);
@@ -39,6 +40,7 @@ export function publishBody(
   if (id === null) return own;
   if (id === name && !('$ref' in own)) schemas[id] = own;
   addExample(id, io, schemas);
+  if (io === 'input') publishNullTexts(refTo(id), schemas);
   return refTo(id);
 }
 

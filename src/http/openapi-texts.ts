@@ -30,6 +30,8 @@ export function describeApi(passwordRules: string): string {
       'within the last 15 minutes. A later call is 403 `reauthentication_required`.',
     'A caller may name a request in the header `X-Request-Id`: up to 64 letters, digits and `._:-`. The service replaces any ' +
       'other name. Replies carry the name in the same header.',
+    'A reply to a request that a limit counts has `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the limit that is ' +
+      'nearest to a refusal. Requests of sessions and API keys always count.',
     `A new password: ${passwordRules}.`,
   ].join('\n\n');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeDeprecation } from './deprecation.js';
 import { documentedErrors } from './documented-errors.js';
 import { describeAccess, securityOf } from './openapi-access.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
@@ -72,7 +73,8 @@ export function makeOpenApi(
 }
 
 function operationOf(route: Route, published: Published): OpenApiOperation {
-  const { name, tag, summary, description = '', request, access } = route;
+  const { name, tag, summary, description = '', request, access, deprecation } = route;
+  const ending = deprecation === undefined ? '' : describeDeprecation(deprecation);
   const parameters = [
     ...fieldsAsParameters(request.params, 'path', published),
     ...fieldsAsParameters(request.query, 'query', published),
@@ -82,7 +84,8 @@ function operationOf(route: Route, published: Published): OpenApiOperation {
     operationId: name,
     tags: [tag],
     summary,
-    description: [description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
+    ...(deprecation === undefined ? {} : { deprecated: true }),
+    description: [ending, description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
     ...securityOf(access),
     // Codes of the caller's protocol, which errors of any status have.
     ...(route.raw === undefined || route.raw.errorCodes.length === 0

@@ -43,6 +43,17 @@ const ok = z.literal('ok').meta({ id: 'Ok' });
 
 /** Makes the schema of a reply in the generic wrapper (docs/api.md#24-generic-response-wrapper). */
 export function wrapped<Data extends z.ZodType>(data: Data) {
+  const id = z.globalRegistry.get(data)?.id;
+  if (id === undefined) return wrapperOf(data);
+  // Operations with the same data share one component of the document.
+  const known = wrappers.get(data) ?? wrapperOf(data).meta({ id: `${id}Reply` });
+  wrappers.set(data, known);
+  return known as ReturnType<typeof wrapperOf<Data>>;
+}
+
+const wrappers = new WeakMap<z.ZodType, z.ZodType>();
+
+function wrapperOf<Data extends z.ZodType>(data: Data) {
   return z.strictObject({ code: ok, message: ok, data });
 }
 

@@ -11,6 +11,8 @@ import type { Reply, ReplySpecs } from './reply.js';
 export const noParams = z.object({});
 export const noQuery = z.object({});
 export const noBody = z.undefined();
+/** The body of a call that takes one for later fields, and has none yet. */
+export const noFields = z.strictObject({}).meta({ id: 'NoFields' });
 /** The query of a page for people: mail and chat programs add parameters to links. */
 export const ignoredQuery = z.looseObject({});
 
@@ -41,6 +43,14 @@ export interface CheckedBody<Body> {
    * What was valid at that time is valid.
    */
   readonly earliest: Date;
+}
+
+export interface Deprecation {
+  /** The time from which the operation is deprecated; at least 6 months before `ends`. */
+  readonly since: Date;
+  readonly ends: Date;
+  /** The URL of a page that says what to use in its place. */
+  readonly link: string;
 }
 
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
@@ -85,6 +95,8 @@ export interface RouteSpec<
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */
   readonly idempotent?: true | 'rerun';
   readonly ifMatch?: boolean;
+  /** Set for an operation that will end (docs/design.md#versions-of-the-api). The document marks it, and every reply says so. */
+  readonly deprecation?: Deprecation;
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
   readonly cacheControl?:

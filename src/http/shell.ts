@@ -1,4 +1,5 @@
 import type { Clock } from '../event-sourcing/ports/clock.js';
+import type { Allowance } from '../security/rate-limit.js';
 import type { Gate } from './gate.js';
 import type { RunOnce } from './idempotency.js';
 import type { Limiter } from './limits.js';
@@ -17,6 +18,8 @@ export interface HttpState {
   /** The `code` of error bodies for a caller's protocol with special codes; null for the service's codes. */
   errorCode: string | null;
   tracked: TrackedRequest;
+  /** What the limit that is nearest to a refusal still allows; null where no limit counts the request. */
+  allowance: Allowance | null;
 }
 
 export interface Shell {

@@ -33,6 +33,32 @@ export function gcraCount(
   return Math.max(arrivalMs ?? nowMs, nowMs) + (seconds * 1_000) / limit;
 }
 
+/** What a limit still allows. */
+export interface Allowance {
+  readonly limit: number;
+  /** Attempts that the limit allows at once. */
+  readonly remaining: number;
+  /** Whole seconds until the limit is whole again; after a refusal, until it allows an attempt. */
+  readonly resetSeconds: number;
+}
+
+export function gcraAllowance(
+  { limit, seconds }: RateLimit,
+  arrivalMs: number | undefined,
+  nowMs: number,
+): Allowance {
+  const aheadMs = Math.max((arrivalMs ?? nowMs) - nowMs, 0);
+  // The same tolerance as in `gcraJudge`.
+  const used = ((aheadMs - 0.001) * limit) / (seconds * 1_000);
+  const remaining = Math.min(Math.max(Math.floor(limit - used), 0), limit);
+  return { limit, remaining, resetSeconds: Math.ceil(aheadMs / 1_000) };
+}
+
+/** Returns the allowance that is nearer to a refusal. */
+export function nearerToRefusal(one: Allowance | null, other: Allowance): Allowance {
+  return one !== null && one.remaining <= other.remaining ? one : other;
+}
+
 /**
  * Returns the arrival time, at most one period of the limit ahead: no count leads further. A time beyond that was
  * written before the clock was set back. Its owner stores the result, or the time would stay ahead for the whole step.

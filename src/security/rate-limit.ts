@@ -1,8 +1,16 @@
 import type { Clock } from '../event-sourcing/ports/clock.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
-import { type RateLimit, gcraCap, gcraCount, gcraJudge } from './gcra.js';
+import {
+  type Allowance,
+  type RateLimit,
+  gcraAllowance,
+  gcraCap,
+  gcraCount,
+  gcraJudge,
+  nearerToRefusal,
+} from './gcra.js';
 
-export type { RateLimit } from './gcra.js';
+export type { Allowance, RateLimit } from './gcra.js';
 
 export interface NamedLimit extends RateLimit {
   /** Refuses new keys while the table is full of keys that count, instead of evicting one. False when left out. */
@@ -13,6 +21,8 @@ export interface RateVerdict {
   readonly allowed: boolean;
   /** Whole seconds for `Retry-After`, at least 1 when refused; 0 when allowed. */
   readonly retryAfterSeconds: number;
+  /** Of the key that refuses, or that is nearest to it after the attempt; null where an allowed attempt does not count. */
+  readonly allowance: Allowance | null;
 }
 
 /** One key, or several that must all allow the attempt (`ipBuckets`). `factor` multiplies the limit. */
@@ -28,8 +38,11 @@ export type Reservation<Name extends string> =
   | (RateVerdict & { readonly allowed: false })
   | {
       readonly allowed: true;
-      /** Gives the places back and counts one under each limit that `counts` names. Call it once, after any outcome. */
-      settle(counts: (name: Name) => boolean): void;
+      /**
+       * Gives the places back and counts one under each limit that `counts` names. Call it once, after any outcome.
+       * Returns the allowance that is then nearest to a refusal.
+       */
+      settle(counts: (name: Name) => boolean): Allowance | null;
     };
 
 /** Counts by named limits in this process. No call waits or throws. */
@@ -116,21 +129,32 @@ export function makeRateLimiter<Name extends string>({
   function judge(name: Name, cells: readonly Cell[], nowMs: number): RateVerdict {
     const table = tableOf(name);
     let [unseen, waitMs] = [0, 0];
+    let { limit } = limits[name];
     for (const cell of cells) {
       if (table.get(cell.id) === undefined) unseen += 1;
       const { retryAfterMs } = gcraJudge(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
-      waitMs = Math.max(waitMs, retryAfterMs);
+      if (retryAfterMs <= waitMs) continue;
+      waitMs = retryAfterMs;
+      ({ limit } = cell.limit);
     }
     const hasRoom = table.makeRoom(unseen, nowMs) || limits[name].failsClosed !== true;
     if (!hasRoom) waitMs = Math.max(waitMs, 1_000);
-    return { allowed: waitMs === 0, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
+    if (waitMs === 0) return allowedVerdict;
+    const seconds = Math.ceil(waitMs / 1_000);
+    const allowance = { limit, remaining: 0, resetSeconds: seconds };
+    return { allowed: false, retryAfterSeconds: seconds, allowance };
   }
 
-  function count(name: Name, cells: readonly Cell[], nowMs: number): void {
+  /** @param counts whether the attempt counts; otherwise the function only returns the allowance */
+  function count(name: Name, cells: readonly Cell[], nowMs: number, counts = true): Allowance | null {
     const table = tableOf(name);
+    let nearest: Allowance | null = null;
     for (const cell of cells) {
-      table.set(cell.id, gcraCount(cell.limit, storedOf(table, cell, nowMs), nowMs));
+      if (counts) table.set(cell.id, gcraCount(cell.limit, storedOf(table, cell, nowMs), nowMs));
+      const allowance = gcraAllowance(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
+      nearest = nearerToRefusal(nearest, allowance);
     }
+    return nearest;
   }
 
   return {
@@ -138,8 +162,8 @@ export function makeRateLimiter<Name extends string>({
       const nowMs = clock.now().getTime();
       const cells = cellsOf(name, key);
       const verdict = judge(name, cells, nowMs);
-      if (verdict.allowed) count(name, cells, nowMs);
-      return verdict;
+      if (!verdict.allowed) return verdict;
+      return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
     },
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
     probe: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
@@ -147,27 +171,32 @@ export function makeRateLimiter<Name extends string>({
       const nowMs = clock.now().getTime();
       const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
       const verdicts = places.map(({ name, cells }) => judge(name, cells, nowMs));
-      if (verdicts.some(({ allowed }) => !allowed)) {
-        const waits = verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds);
-        return { allowed: false, retryAfterSeconds: Math.max(...waits) };
-      }
+      const [refusal] = verdicts
+        .filter(({ allowed }) => !allowed)
+        .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
+      if (refusal !== undefined) return { ...refusal, allowed: false };
       for (const { cells } of places) cells.forEach(hold);
       return {
         allowed: true,
         settle: (counts) => {
           const settledMs = clock.now().getTime();
+          let nearest: Allowance | null = null;
           for (const { name, cells } of places) {
             cells.forEach(release);
-            if (!counts(name)) continue;
+            const isCounted = counts(name);
             // Only makes room: an allowed attempt counts in any case.
-            judge(name, cells, settledMs);
-            count(name, cells, settledMs);
+            if (isCounted) judge(name, cells, settledMs);
+            const allowance = count(name, cells, settledMs, isCounted);
+            if (allowance !== null) nearest = nearerToRefusal(nearest, allowance);
           }
+          return nearest;
         },
       };
     },
   };
 }
+
+const allowedVerdict: RateVerdict = { allowed: true, retryAfterSeconds: 0, allowance: null };
 
 /** The length separates the name from the key without ambiguity. */
 function idOf(name: string, key: string): string {

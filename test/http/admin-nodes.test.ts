@@ -153,7 +153,7 @@ test('A node with a wrong or unknown field is 400 and names the field', async (t
     t.regex((refused.json as { message: string }).message, new RegExp(field));
   }
   const { to } = await create(1);
-  for (const change of [{ mode: 'off' }, { mode: null }, { lb_weight: -1 }, { ip_address: '1' }]) {
+  for (const change of [{ mode: 'off' }, { lb_weight: null }, { lb_weight: -1 }, { ip_address: '1' }]) {
     t.is((await ask('PATCH', to, change)).status, 400, JSON.stringify(change));
   }
 });

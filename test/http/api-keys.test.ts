@@ -154,7 +154,7 @@ test('A key may end after now and within 365 days', async (t) => {
   const at = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
   t.like((await issue({ expires_at: at(365 * dayMs) })).json, { expires_at: at(365 * dayMs) });
   t.like((await issue({ expires_at: at(1).replace('Z', '+00:00') })).json, { expires_at: at(1) });
-  for (const bad of [at(365 * dayMs + 1), at(0), at(-1), 'tomorrow', null, 1]) {
+  for (const bad of [at(365 * dayMs + 1), at(0), at(-1), 'tomorrow', 1]) {
     const answer = await issue({ expires_at: bad });
     t.deepEqual(codeOf(answer), [400, 'invalid_request'], String(bad));
     t.regex((answer.json as { message: string }).message, /^expires_at /);

@@ -66,6 +66,7 @@ async function refusalOf({ access, needsFresh }: Route, stale: SessionCaller): P
       headers: { authorization: 'Bearer a.b.c', 'x-agent-secret': 's' },
       client: '192.0.2.1',
       takeTurn: () => Promise.resolve(),
+      noteAllowance: () => undefined,
     };
     await gate(access, request, () => ({ projectId: userId }));
     if (needsFresh !== undefined) requireFresh(stale, clock.now());

@@ -39,6 +39,7 @@ const refusedByRule: Readonly<Record<string, readonly object[]>> = {
     { ...file, object_key: '../a' },
     { ...file, renditions: [{ ...file, kind: 'original', name: undefined }] },
   ],
+  startUpload: [],
   createShare: [
     { asset_id: id, password: 'abc' },
     { asset_id: id, password: 'open sesame', expires_at: at },

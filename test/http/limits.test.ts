@@ -8,6 +8,7 @@ import { noParams, noQuery } from '../../src/http/route-spec.js';
 import type { RouteLimit } from '../../src/http/limits.js';
 import { makeRoute } from '../../src/http/route.js';
 import { startTestHttp } from '../support/clients/http-app.js';
+import { startTestService } from '../support/servers/http-service.js';
 
 const codeLimits: readonly [RouteLimit, RouteLimit] = [
   { name: 'email_code', counts: [200] },
@@ -56,8 +57,31 @@ async function start(
     for (let index = 0; index < count; index += 1) answers.push(await post(path, client, json));
     return answers;
   };
-  return { clock, post, times };
+  const allowed = async (path: string, client: string, json: object = {}) => {
+    const headers = { 'x-forwarded-for': client };
+    const reply = await ask(path, { method: 'POST', json, headers });
+    const field = (name: string) => Number(reply.headers.get(name) ?? NaN);
+    const names = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after'];
+    return [reply.status, ...names.map(field)];
+  };
+  return { clock, post, times, allowed };
 }
+
+test('A reply tells what the limit that is nearest to a refusal still allows', async (t) => {
+  const { allowed, times, clock } = await start(t);
+  const client = '198.51.100.1';
+  t.deepEqual(await allowed('/send', client), [200, 5, 4, 120, NaN]);
+  t.deepEqual(await allowed('/send', client, { fail: true }), [409, 5, 4, 120, NaN], 'it does not count');
+  t.deepEqual(await allowed('/send', client, { fail: 1 }), [400, NaN, NaN, NaN, NaN], 'it reaches no limit');
+  await times(4, '/send', client);
+  // The reset of a refusal is the time until an attempt is allowed.
+  t.deepEqual(await allowed('/send', client), [429, 5, 0, 120, 120]);
+  t.deepEqual(await allowed('/day', client), [200, 30, 24, 17_280, NaN]);
+  await times(21, '/day', client);
+  clock.advance(600_000);
+  // The burst allows 5, and the day 3.
+  t.deepEqual(await allowed('/send', client), [200, 30, 2, 80_040, NaN]);
+});
 
 test('Neither of two limits is charged when one refuses', async (t) => {
   const { times, clock } = await start(t);
@@ -69,6 +93,32 @@ test('Neither of two limits is charged when one refuses', async (t) => {
   t.deepEqual(await times(3, '/send', '198.51.100.1'), [2_280, 2_280, 2_280], 'the day refuses');
   clock.advance(2_280_000);
   t.deepEqual(await times(1, '/send', '198.51.100.1'), [200], 'the day charged nothing to the burst');
+});
+
+test('Every reply to a session tells what the nearest of its limits still allows, and a public read tells nothing', async (t) => {
+  const rates = { session: { limit: 5, seconds: 60 }, user: { limit: 7, seconds: 60 } };
+  const { ask, signUp } = await startTestService(t, { rates });
+  const first = await signUp('ada');
+  const left = async (path: string, headers: Record<string, string>) => {
+    const { status, headers: got } = await ask(path, { headers });
+    return [status, got.get('ratelimit-limit'), got.get('ratelimit-remaining'), got.get('retry-after')];
+  };
+  t.deepEqual(await left('/api/v1/auth/me', first), [200, '5', '4', null]);
+  t.deepEqual(await left('/api/v1/projects?surprise=1', first), [400, '5', '3', null]);
+  t.deepEqual(await left('/api/v1/admin/nodes', first), [403, '5', '2', null]);
+  const login = { email: 'ada@example.com', password: 'Correct-Horse-7' };
+  const signedIn = await ask('/api/v1/auth/login', { method: 'POST', json: login });
+  t.is(signedIn.headers.get('ratelimit-limit'), '20');
+  const token = (signedIn.json as { data: { tokens: { access_token: string } } }).data.tokens.access_token;
+  const second = { authorization: `Bearer ${token}` };
+  t.deepEqual(
+    await left('/api/v1/auth/me', second),
+    [200, '7', '3', null],
+    'the user is nearer than the session',
+  );
+  for (let index = 0; index < 3; index += 1) t.is((await left('/api/v1/auth/me', second))[0], 200);
+  t.deepEqual(await left('/api/v1/auth/me', second), [429, '7', '0', '9']);
+  t.deepEqual(await left('/api/v1/plans', {}), [200, null, null, null]);
 });
 
 test('A failure counts only under limits that count all replies, and bad requests reach no limit', async (t) => {

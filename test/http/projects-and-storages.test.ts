@@ -50,7 +50,7 @@ test('A project is renamed, and the next read shows the change', async (t) => {
   t.deepEqual(found.json, changed.json);
   t.is(found.headers.get('etag'), changed.headers.get('etag'));
   t.is((await patch({})).headers.get('etag'), changed.headers.get('etag'));
-  for (const bad of [{ name: '' }, { name: null }, { require_2fa: 'yes' }, { role: 'viewer' }]) {
+  for (const bad of [{ name: '' }, { require_2fa: null }, { require_2fa: 'yes' }, { role: 'viewer' }]) {
     t.deepEqual(codeOf(await patch(bad)), [400, 'invalid_request'], JSON.stringify(bad));
   }
 });

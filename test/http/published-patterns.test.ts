@@ -14,8 +14,8 @@ const asset = { name: 'Rhine', object_key: 'a', media_type: 'video/mp4', size: 1
 const rules: Readonly<Record<string, (text: string) => unknown>> = {
   'schemas.ProjectCreation.properties.name': (text) => checkName(text),
   'schemas.AssetCreation.properties.name': (text) => checkName(text, 'name', 255),
-  'schemas.ProfileChange.properties.nickname': (text) => checkName(text, 'nickname', 50),
-  'schemas.Registration.properties.nickname': (text) => text.trim() === '' || checkName(text),
+  'schemas.ProfileChange.properties.nickname.anyOf.0': (text) => checkName(text, 'nickname', 50),
+  'schemas.Registration.properties.nickname.anyOf.0': (text) => text.trim() === '' || checkName(text),
   'schemas.PaymentResolutionRequest.properties.note': (text) => checkText(text, 'note', 1_000),
   'schemas.AssetCreation.properties.object_key': (text) =>
     checkAssetFacts({ ...asset, object_key: text }, widestKeyRule),

@@ -1,6 +1,7 @@
 import type { PaymentProvider } from '../../integrations/payments/payment-provider.js';
 import type { Deps } from '../deps.js';
 import { makeCancelOrder } from './cancel-order.js';
+import { makeCapturePayment } from './capture-payment.js';
 import { makeDismissUnmatched } from './dismiss-unmatched.js';
 import { makeFulfilOrder } from './fulfil-order.js';
 import { makeOrderPlaces } from '../shared/place-limits.js';
@@ -35,6 +36,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
+    capturePayment: makeCapturePayment(deps),
     refundOrder: makeRefundOrder(deps),
     reconcilePayments,
     reconcileDaily: makeReconcileDaily({ ...deps, reconcilePayments }),

@@ -4,7 +4,7 @@ import type { TypedFactor } from '../../commands/accounts/second-factors.js';
 import type { RouteLimit } from '../limits.js';
 import { noContent } from '../reply.js';
 import { tokens, wrap, wrapped } from '../resources.js';
-import { noParams, noQuery } from '../route-spec.js';
+import { noFields, noParams, noQuery } from '../route-spec.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { ruled } from '../../domain/plain-words.js';
 import { defineRoute, type Route } from '../route.js';
@@ -66,7 +66,7 @@ export function makeTwoFactorRoutes({
       name: 'enrolTotp',
       tag: 'Accounts',
       summary: 'Make a secret for an authenticator app; confirming its first code turns two-factor on',
-      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: noParams, query: noQuery, body: noFields },
       replies: {
         201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
       },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emailVerificationSeconds } from '../../commands/accounts/request-email-verification.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
-import { noParams, noQuery } from '../route-spec.js';
+import { noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { addressCodeSent, resendSeconds } from './auth-fields.js';
 
@@ -42,7 +42,7 @@ export function makeEmailVerificationRoutes({
       summary: 'Mail another code that proves the address of the account',
       description:
         'The code before it ends. An account gets one code a minute and six an hour, an address ten a day.',
-      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: noParams, query: noQuery, body: noFields },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
       errors: ['mail_not_configured', 'conflict', 'too_many_attempts'],
       limit: { name: 'email_change', counts: [200] },

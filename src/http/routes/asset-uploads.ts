@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { assetResource } from '../../../projections/assets/resource.js';
 import { instant } from '../../domain/fields.js';
 import { noContent } from '../reply.js';
-import { noBody, noQuery } from '../route-spec.js';
+import { noBody, noFields, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { assetParams, assetsPath } from './assets.js';
 
@@ -58,9 +58,10 @@ export function makeAssetUploadRoutes({
       tag: 'Assets',
       summary: 'Upload the own file in parts, up to 5 TiB',
       description: 'While an upload of the asset is open, the reply is that one.',
-      request: { params: assetParams, query: partsQuery, body: z.strictObject({}) },
+      request: { params: assetParams, query: partsQuery, body: noFields },
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      idempotent: true,
       cacheControl: 'no-store',
       handler: async ({ params, query, command }) => ({
         status: 200,
@@ -90,7 +91,7 @@ export function makeAssetUploadRoutes({
       summary: 'Join the parts of an upload',
       description:
         'The service reads the entity tags of the parts from the bucket, and then asks for the object.',
-      request: { params: uploadParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: uploadParams, query: noQuery, body: noFields },
       replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
       errors: ['conflict', 'bucket_unavailable'],
       entityTag: true,

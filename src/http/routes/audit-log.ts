@@ -168,10 +168,10 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
           name: `getAuditTile${count}`,
           tag,
           summary: 'A tile of hashes, or a bundle of entries',
-          description:
-            count > 1
-              ? 'A path of `getAuditTile1` with more groups.'
-              : 'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
+          ...(count === 1 && {
+            description:
+              'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
+          }),
           request: { params: z.object({ level: z.string(), ...shape }), query: noQuery, body: noBody },
           replies: {
             200: { description: 'Bytes.', schema: z.string(), mediaType: 'application/octet-stream' },
@@ -189,10 +189,10 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
           name: `getAuditEventLines${count}`,
           tag,
           summary: 'The events of a tile, as lines of JSON',
-          description:
-            count > 1
-              ? 'A path of `getAuditEventLines1` with more groups.'
-              : '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
+          ...(count === 1 && {
+            description:
+              '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
+          }),
           request: { params: z.object(shape), query: noQuery, body: noBody },
           replies: {
             200: { description: 'One event a line.', schema: z.string(), mediaType: 'application/jsonl' },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ReauthenticationProof } from '../../commands/accounts/reauthenticate.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
-import { noParams, noQuery } from '../route-spec.js';
+import { noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { invalid } from '../../domain/invalid-request.js';
 import { ruled } from '../../domain/plain-words.js';
@@ -49,7 +49,7 @@ export function makeReauthenticationRoutes({
       name: 'getReauthenticationOptions',
       tag: 'Accounts',
       summary: 'Ask for a challenge to authenticate again by a passkey',
-      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: noParams, query: noQuery, body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),

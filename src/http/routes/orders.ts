@@ -7,7 +7,7 @@ import { HttpError } from '../http-error.js';
 import { listedOrder, orderResource } from '../../../projections/orders/resource.js';
 import { paymentPlatform, plan } from '../order-resources.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
-import { noBody, noParams, noQuery } from '../route-spec.js';
+import { noBody, noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
 
@@ -37,8 +37,6 @@ const orderRequest = z
   .meta({ id: 'OrderRequest' });
 
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
-
-const noFields = z.strictObject({});
 
 /** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
 export function makeOrderRoutes({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Commands } from '../../commands/index.js';
 import { signedIn, wrap, wrapped } from '../resources.js';
-import { noParams, noQuery } from '../route-spec.js';
+import { noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
@@ -22,7 +22,7 @@ export function makePasskeyLoginRoutes({
       summary: 'Ask for a challenge to sign in by a passkey',
       description:
         'The service stores nothing. The options name no passkey: the browser offers those that it finds.',
-      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: noParams, query: noQuery, body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),

@@ -6,7 +6,7 @@ import { passkeyResource } from '../../../projections/users/resource.js';
 import { namePattern } from '../../domain/text.js';
 import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
-import { noBody, noParams, noQuery } from '../route-spec.js';
+import { noBody, noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { creationOptions, lacksPasskeys, registrationResponse } from './passkey-fields.js';
 
@@ -40,7 +40,7 @@ export function makePasskeyRoutes({
       name: 'getPasskeyOptions',
       tag: 'Accounts',
       summary: 'Ask for a challenge to register a passkey',
-      request: { params: noParams, query: noQuery, body: z.strictObject({}) },
+      request: { params: noParams, query: noQuery, body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(creationOptions) } },
       errors: ['passkeys_not_configured', 'conflict'],
       lacks: lacksPasskeys(passkeys),

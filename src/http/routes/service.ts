@@ -44,7 +44,7 @@ export interface ServiceRouteDeps extends HomeRouteDeps {
 export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route[]): readonly Route[] {
   const { readiness } = deps;
   const ownRoutes: Route[] = [
-    ...makeHomeRoutes(deps),
+    ...makeHomeRoutes(deps, others),
     defineRoute({
       ...common,
       path: '/healthz',

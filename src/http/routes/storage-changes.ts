@@ -7,7 +7,7 @@ import { HttpError } from '../http-error.js';
 import { noContent } from '../reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../../domain/storage/delivery.js';
 import { storageResource } from '../../../projections/storage-configs/resource.js';
-import { noBody, noQuery } from '../route-spec.js';
+import { noBody, noFields, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
 
@@ -58,8 +58,6 @@ const deliveryChange = z
       .meta({ description: 'For the mode `token`, and only for it.' }),
   })
   .meta({ id: 'DeliveryChange' });
-
-const noFields = z.strictObject({});
 const path = `${storagesPath}/:storageId`;
 const common = { tag: 'Storages', entityTag: true } as const;
 const changed = { description: 'The configuration as it is now.', schema: storageResource };

@@ -41,10 +41,12 @@ export function readStripeEvent(
   const order_number = textAt(object, 'metadata.order_id');
   if (type.startsWith('checkout.session.')) {
     const fact = factOfSession(type, object);
+    const session = textAt(object, 'id');
     const reference = {
       order_number: orderReference(textAt(object, 'client_reference_id'), order_number),
       // A session with the price zero has no intent.
-      transaction_id: intent ?? (fact.kind === 'paid' ? textAt(object, 'id') : null),
+      transaction_id: intent ?? (fact.kind === 'paid' ? session : null),
+      ...(session === null ? {} : { reference: session }),
     };
     return { ...reference, fact, at: occurredAt };
   }

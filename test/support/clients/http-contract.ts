@@ -23,6 +23,7 @@ export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply
   const breaches = [
     ...(reply.headers.has('x-request-id') ? [] : ['X-Request-Id is missing']),
     ...errorBreaches(reply),
+    ...allowanceBreaches(reply),
   ];
   const operation = operationFor(document, reply);
   if (operation === null) return [...breaches, ...breachesOfUnrouted(reply)];
@@ -63,6 +64,19 @@ function breachesOfErrorBody(headers: Headers, text: string): readonly string[] 
   const error = readError(headers.get('content-type') ?? '', text);
   if (error === null) return [`an error whose body is none: ${text.slice(0, 200)}`];
   return libraryWording.test(error.message) ? [`words of a library: ${error.message}`] : [];
+}
+
+/** Checks that a reply has all headers of an allowance or none, and that they agree. */
+function allowanceBreaches({ status, headers }: ReceivedReply): readonly string[] {
+  const names = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+  const [limit, remaining, reset] = names.map((name) => headers.get(name));
+  if (limit === null && remaining === null && reset === null) return [];
+  const isWhole = [limit, remaining, reset].every((value) => /^\d{1,10}$/.test(value ?? ''));
+  if (!isWhole || Number(remaining) > Number(limit)) return ['the headers of the allowance do not agree'];
+  const refuses = status === 429;
+  if (refuses && (remaining !== '0' || reset !== headers.get('retry-after')))
+    return ['a 429 has another time than its allowance'];
+  return [];
 }
 
 /** Checks the reply to a path or method that no route serves: it is a usual error reply, or that of a preflight. */

@@ -107,7 +107,7 @@ func bind(ctx context.Context, client *stowage.ClientWithResponses, project type
 	bound, err := client.CreateStorageWithResponse(ctx, project, nil, binding)
 	check(err)
 	storage := must(bound.JSON201, bound.Body)
-	tested, err := client.TestStorageWithResponse(ctx, project, storage.Id, nil, stowage.TestStorageRequest{})
+	tested, err := client.TestStorageWithResponse(ctx, project, storage.Id, nil, stowage.NoFields{})
 	check(err)
 	must(tested.JSON202, tested.Body)
 	until(func() bool {
@@ -158,7 +158,7 @@ func share(ctx context.Context, client, public *stowage.ClientWithResponses, pro
 	text, err := io.ReadAll(media.Body)
 	check(err)
 	check(media.Body.Close())
-	return must(refused.JSON401, refused.Body), string(text)
+	return must(refused.ApplicationJSON401, refused.Body), string(text)
 }
 
 func buy(ctx context.Context, client *stowage.ClientWithResponses) stowage.OrderWithPayments {

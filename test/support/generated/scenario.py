@@ -23,6 +23,8 @@ from stowage.models import (
     AssetUpload,
     EmailVerification,
     Error,
+    NoFields,
+    OpenedShareReply,
     OrderRequest,
     OrderStatus,
     OrderWithPayments,
@@ -30,19 +32,17 @@ from stowage.models import (
     Project,
     ProjectCreation,
     Registration,
-    RegisterReply,
     Share,
     ShareCreation,
     ShareVerification,
+    SignedInReply,
     Storage,
     StorageCreationS3,
     StorageKeyPair,
     StorageStatus,
-    TestStorageRequest,
     Upload,
     UploadConfirmation,
     UploadRequest,
-    VerifyShareReply,
 )
 
 Reply = TypeVar("Reply")
@@ -78,7 +78,7 @@ password = "Correct-Horse-7"
 content = b"Rhine at dawn, by Python"
 public = Client(base_url=url)
 
-registered = must(register.sync(client=public, body=Registration(email=email, password=password)), RegisterReply)
+registered = must(register.sync(client=public, body=Registration(email=email, password=password)), SignedInReply)
 client = AuthenticatedClient(base_url=url, token=registered.data.tokens.access_token)
 verified = confirm_email_verification.sync_detailed(client=client, body=EmailVerification(code=ask(f"code {email}")))
 if verified.status_code != 204:
@@ -96,7 +96,7 @@ binding = StorageCreationS3(
     credentials=StorageKeyPair(access_key="a-key", secret_key="a-secret"),
 )
 storage = must(create_storage.sync(project.id, client=client, body=binding), Storage)
-must(test_storage.sync(project.id, storage.id, client=client, body=TestStorageRequest()), Storage)
+must(test_storage.sync(project.id, storage.id, client=client, body=NoFields()), Storage)
 storage = until(
     lambda: must(get_storage.sync(project.id, storage.id, client=client), Storage),
     lambda read: read.status not in (StorageStatus.PENDING, StorageStatus.TESTING),
@@ -116,7 +116,7 @@ refused = verify_share.sync(share.token, client=public, body=ShareVerification(p
 if not isinstance(refused, Error):
     raise RuntimeError("a wrong password opened the share")
 right = ShareVerification(password="open sesame")
-opened = must(verify_share.sync(share.token, client=public, body=right), VerifyShareReply)
+opened = must(verify_share.sync(share.token, client=public, body=right), OpenedShareReply)
 media = httpx.get(opened.data.media[0].url).raise_for_status().content
 
 wish = OrderRequest(plan_id="capacity-100g", provider=PaymentProvider.STANDARD)

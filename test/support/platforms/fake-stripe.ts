@@ -30,6 +30,8 @@ export interface FakeStripe extends PlatformServer {
   readonly sessions: readonly Session[];
   /** The buyer pays at the session's page. */
   pay(session: Session): SentCallback;
+  /** A shop makes another session for the same number, which the buyer pays. */
+  payBeside(session: Session): SentCallback;
   /** The bank refuses a payment by a delayed method, after the session was completed. */
   refuse(session: Session): readonly SentCallback[];
   expire(session: Session): SentCallback;
@@ -60,6 +62,13 @@ export async function givenStripe(
       if (session.status !== 'open') throw new Error(`the session is ${session.status}`);
       session.status = 'complete';
       return event('checkout.session.completed', objectOf(session, { payment_status: 'paid' }));
+    },
+    payBeside: (session) => {
+      const beside: Session = {
+        ...{ ...session, id: `cs_beside_${session.number}`, intent: `pi_${session.number}` },
+        status: 'complete',
+      };
+      return event('checkout.session.completed', objectOf(beside, { payment_status: 'paid' }));
     },
     refuse: (session) => {
       session.status = 'complete';
