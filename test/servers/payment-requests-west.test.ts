@@ -9,7 +9,9 @@ import { connect } from 'node:tls';
 import test from 'ava';
 import { makePayPalClient } from '../../src/integrations/payments/paypal-client.js';
 import { makePayPalMaker } from '../../src/integrations/payments/paypal-maker.js';
-import { makeStripeMaker, stripeVersion } from '../../src/integrations/payments/stripe-maker.js';
+import { makeStripeClient, stripeVersion } from '../../src/integrations/payments/stripe-client.js';
+import { makeStripeLists, stripeEventTypes } from '../../src/integrations/payments/stripe-lists.js';
+import { makeStripeMaker } from '../../src/integrations/payments/stripe-maker.js';
 import { failureOf, makeTestCall, paymentRequest } from '../integrations/payments/makers/given-makers.js';
 import { arrivesAt } from '../integrations/payments/messages.js';
 import { paypalApp } from '../support/platforms/fake-paypal.js';
@@ -32,7 +34,9 @@ function compare(load: NodeJS.Require): void {
     // given
     const server = await givenRecorder(t);
     const baseUrl = `http://127.0.0.1:${server.port}`;
-    const maker = makeStripeMaker({ secretKey: stripeKey }, { call: makeTestCall(), now, baseUrl });
+    const client = makeStripeClient({ secretKey: stripeKey }, { call: makeTestCall(), baseUrl });
+    const maker = makeStripeMaker(client, now);
+    const lists = makeStripeLists({ client, livemode: undefined, now });
     const Stripe = load('stripe') as StripeModule;
     const sdk = new Stripe(stripeKey, {
       ...{ protocol: 'http', host: '127.0.0.1', port: server.port, apiVersion: stripeVersion },
@@ -49,6 +53,8 @@ function compare(load: NodeJS.Require): void {
     const back = {
       ...{ payment_intent: refund.transactionId, amount: 1_900, metadata: { order_id: orderNumber } },
     };
+    const period = { from: new Date(1_760_000_000_000), to: new Date(1_770_000_000_000) };
+    const listed = { created: { gte: 1_760_000_000, lt: 1_770_000_000 }, limit: 50 };
     const calls = [
       [
         () => maker.makePayment(paymentRequest),
@@ -58,6 +64,11 @@ function compare(load: NodeJS.Require): void {
         () => maker.refund?.(refund) ?? Promise.resolve(),
         () => sdk.refunds.create(back, { idempotencyKey: refund.idempotencyKey }),
       ],
+      [
+        () => lists.listReports(period, 'events/evt_1'),
+        () => sdk.events.list({ ...listed, starting_after: 'evt_1', types: stripeEventTypes }),
+      ],
+      [() => lists.listReports(period, 'sessions/'), () => sdk.checkout.sessions.list(listed)],
     ] as const;
     for (const [ours, theirs] of calls) {
       // when
@@ -68,7 +79,7 @@ function compare(load: NodeJS.Require): void {
       t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
       t.not(server.requests.at(-1), sent);
     }
-    t.is(server.requests.length, 4);
+    t.is(server.requests.length, 8);
   });
 
   test('Requests of PayPal equal those of @paypal/paypal-server-sdk', async (t) => {
@@ -141,7 +152,13 @@ type StripeModule = new (
   key: string,
   config: object,
 ) => {
-  readonly checkout: { readonly sessions: { create(params: object, options: object): Promise<unknown> } };
+  readonly checkout: {
+    readonly sessions: {
+      create(params: object, options: object): Promise<unknown>;
+      list(params: object): Promise<unknown>;
+    };
+  };
+  readonly events: { list(params: object): Promise<unknown> };
   readonly refunds: { create(params: object, options: object): Promise<unknown> };
 };
 

@@ -50,6 +50,7 @@ function compare(load: NodeJS.Require): void {
         () => maker.makePayment({ ...paymentRequest, isMobile: true }),
         () => maker.refund?.(refund) ?? Promise.resolve(),
         () => maker.query(paymentRequest.orderNumber),
+        () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
       ];
       for (const make of calls) {
         // when
@@ -61,7 +62,7 @@ function compare(load: NodeJS.Require): void {
         t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
         t.not(server.requests.at(-1), sent);
       }
-      t.is(server.requests.length, 8);
+      t.is(server.requests.length, 10);
     });
   }
 
@@ -76,7 +77,12 @@ function compare(load: NodeJS.Require): void {
     const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
     const sdk = new AlipaySdk({ appId, privateKey, gateway });
     const timestamp = chinaTime(arrivesAt);
-    for (const make of [() => maker.refund?.(refund) ?? Promise.resolve(), () => maker.query('X0001')]) {
+    const calls = [
+      () => maker.refund?.(refund) ?? Promise.resolve(),
+      () => maker.query('X0001'),
+      () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
+    ];
+    for (const make of calls) {
       // when
       await failureOf(make());
       const sent = server.requests.at(-1);

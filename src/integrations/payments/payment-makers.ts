@@ -5,6 +5,8 @@ import type { PaymentSettings } from './payment-settings.js';
 import { makeCallPlatform, type MakerSurroundings } from './platform-calls.js';
 import { makePayPalClient, paypalUrlOf } from './paypal-client.js';
 import { makePayPalMaker } from './paypal-maker.js';
+import { makeStripeClient } from './stripe-client.js';
+import { makeStripeLists } from './stripe-lists.js';
 import { makeStripeMaker } from './stripe-maker.js';
 import { openAlipayMaker, openEpayMaker, openWechatPayMaker } from './payment-makers-china.js';
 
@@ -33,7 +35,9 @@ export function makePaymentMakers(
 ): PaymentMakers {
   const makers: PaymentMaker[] = [];
   if (stripe !== null && stripe.api !== null) {
-    makers.push(makeStripeMaker(stripe.api, surroundingsOf('stripe')));
+    const client = makeStripeClient(stripe.api, surroundingsOf('stripe'));
+    const lists = makeStripeLists({ client, livemode: stripe.livemode, now });
+    makers.push({ ...makeStripeMaker(client, now), ...lists });
   }
   if (paypal !== null && paypal.api !== null) {
     const { call, baseUrl = paypalUrlOf(paypal.environment) } = surroundingsOf('paypal');

@@ -11,8 +11,9 @@ export const refundRequest = {
 
 /** Answers every request with an object without a signature. */
 export async function givenRecorder(t: ExecutionContext) {
-  const body =
-    '{"alipay_trade_refund_response":{"code":"10000"},"alipay_trade_query_response":{"code":"10000"}}';
+  const methods = ['refund', 'query', 'fastpay_refund_query'];
+  const replies = methods.map((method) => [`alipay_trade_${method}_response`, { code: '10000' }]);
+  const body = JSON.stringify(Object.fromEntries(replies));
   const reply = { status: 200, headers: { 'content-type': 'application/json' }, body };
   return givenPlatformServer(t, () => reply, { isPlain: true });
 }
