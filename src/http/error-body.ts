@@ -38,7 +38,8 @@ export function problemBody(error: HttpError, code: string, publicUrl: string): 
 export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError, publicUrl: string): void {
   const code = ctx.state.errorCode ?? error.code;
   const isProblem = ctx.accepts('application/json', problemMediaType) === problemMediaType;
-  const mediaType = isProblem ? problemMediaType : 'application/json; charset=utf-8';
+  // Without a charset, which JSON has not (RFC 8259, section 11): clients of oapi-codegen compare the whole field.
+  const mediaType = isProblem ? problemMediaType : 'application/json';
   ctx.status = error.status;
   ctx.set({ ...error.headers, 'content-type': mediaType, 'cache-control': 'no-store' });
   if (error.problems.length > 0) ctx.set('Problem-Fields', problemFields(error.problems));
