@@ -55,6 +55,8 @@ export function factInWords(fact: PaymentFact): string {
         : `dispute ${inQuotes(fact.dispute_id)} of ${moneyInWords(fact.amount, fact.currency)} (${fact.status})`;
     case 'unreadable':
       return `a fact whose field ${inQuotes(fact.field)} is missing or invalid`;
+    case 'approved':
+      return 'a payment that the buyer approved';
     case 'nothing':
       return 'a fact that does not concern the service';
     case 'pending':

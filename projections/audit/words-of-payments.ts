@@ -66,6 +66,13 @@ export const checkoutWords: Phrases<CheckoutEvent> = {
   PaymentMade: ({ provider, kind, reference, expires_at }, id) =>
     `recorded a payment (${kind}) that ${provider} made for order ${id}, to be paid until ${expires_at}` +
     `${reference === null ? '' : ` (${inQuotes(reference)})`}; its address is sealed`,
+  PaymentApproved: ({ provider, reference }, id) =>
+    `recorded that the buyer approved the payment ${inQuotes(reference)} at ${provider} for order ${id}`,
+  CaptureAccepted: ({ reference }, id) =>
+    `recorded that the platform captures the payment ${inQuotes(reference)} of order ${id}`,
+  CaptureRefused: ({ reference, code }, id) =>
+    `recorded that the platform refused to capture the payment ${inQuotes(reference)} of order ${id}` +
+    (code === null ? '' : ` (${inQuotes(code)})`),
   RefundAsked: ({ refund, provider, transaction_id, amount, currency }, id) =>
     `decided refund ${refund} of ${moneyInWords(amount, currency)} for order ${id} at ${provider} ` +
     `(${transactionInWords(transaction_id)}); the note is sealed`,

@@ -41,6 +41,7 @@ function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
     case 'expired':
     case 'canceled':
       return fact.kind;
+    case 'approved':
     case 'nothing':
     case 'unreadable':
       throw new Error(`a fact of the kind ${fact.kind} is never a mismatch`);

@@ -101,7 +101,9 @@ export function makePaymentCallbackReader({
     // What moves money and is in no stream of a transaction yet has no outcome, and is not ignored.
     const isOwed =
       body.decision?.action !== 'dismiss' &&
-      body.notifications.some(({ fact }, index) => fact.kind !== 'nothing' && found[index] === null);
+      body.notifications.some(
+        ({ fact: { kind } }, index) => kind !== 'nothing' && kind !== 'approved' && found[index] === null,
+      );
     const derived = isOwed ? notYet : together(found.filter((outcome) => outcome !== null));
     const outcome = body.disposition === null ? derived : { ...body, held: null };
     const entries = body.decision === null ? [] : [body.decision];

@@ -106,11 +106,9 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     );
   payments
     .command('reconcile <provider>')
-    .description(
-      'ask the platform for the state of the orders of a period that have no payment here, a hundred orders at a time',
-    )
-    .requiredOption('--from <time>', 'orders placed since then, for example 2026-01-02T00:00:00Z')
-    .option('--to <time>', 'orders placed before; now when left out')
+    .description('ask the platform for what its callbacks of a period did not report')
+    .requiredOption('--from <time>', 'the begin of the period, for example 2026-01-02T00:00:00Z')
+    .option('--to <time>', 'the end of the period; now when left out')
     .option('--after <next>', '`next` of the call before')
     .action((provider: string, { from, to, after }: PeriodOptions) =>
       operate('payments reconcile', { provider, from, to: to ?? null, after: after ?? null }),

@@ -14,7 +14,7 @@ export async function runDailyTasks(services: Services, signal: AbortSignal): Pr
 }
 
 /**
- * Asks the payment platforms for orders without a payment: docs/design.md#reconciling. A failure is a line in the log, and a
+ * Asks the payment platforms for what their callbacks did not report: docs/design.md#reconciling. A failure is a line in the log, and a
  * later look tries again.
  */
 async function runReconciling(services: Services, signal: AbortSignal): Promise<void> {
@@ -28,12 +28,15 @@ async function runReconciling(services: Services, signal: AbortSignal): Promise<
   while (!signal.aborted) {
     try {
       for (const [provider, counts] of await commands.reconcileDaily(makeContext)) {
-        logger.info({ provider, ...counts }, 'a payment platform was asked for orders without a payment');
+        logger.info(
+          { provider, ...counts },
+          'a payment platform was asked for what its callbacks did not report',
+        );
       }
     } catch (error) {
       logger[levelOf(availability, error)](
         { error: sentenceOf(error) },
-        'a payment platform was not asked for orders without a payment; it is tried again',
+        'a payment platform was not asked for what its callbacks did not report; it is tried again',
       );
     }
     // The abort ends the wait.

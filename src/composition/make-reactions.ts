@@ -6,6 +6,7 @@ import { storageConfigsProjection } from '../../projections/storage-configs/proj
 import { makeAbortUploads } from '../commands/assets/abort-upload-reaction.js';
 import { makeCheckUploads } from '../commands/assets/check-upload-reaction.js';
 import { makeDeleteAssetObjects } from '../commands/assets/delete-objects-reaction.js';
+import { makeCaptureApprovedPayments } from '../commands/orders/capture-payment-reaction.js';
 import { makeExpireOrders } from '../commands/orders/expire-order-reaction.js';
 import {
   makeCheckCapacityGrants,
@@ -100,6 +101,7 @@ export function makeReactions(
     makeExpireOrders(services),
     makePassOnCallbacks(commands),
     makeSettlePayments(commands),
+    makeCaptureApprovedPayments(commands),
     makeFulfilOrders(commands),
     makeFulfilOrders(commands, 'fulfil-paid-orders'),
     makeCheckCapacityGrants(commands),

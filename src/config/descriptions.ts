@@ -195,6 +195,10 @@ export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDesc
     meaning:
       'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
   },
+  PAYMENT_PAYPAL_CLIENT_ID: {
+    meaning: 'optional: the client id of the app, with which the service makes payments',
+  },
+  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that app' },
   PAYMENT_STANDARD_WEBHOOK_SECRETS: {
     meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
   },

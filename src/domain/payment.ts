@@ -28,9 +28,12 @@ const money = { amount: minorAmount, currency: currencyCode };
 /** A fact that a platform reports, in the form that events store. */
 export const paymentFact = z
   .discriminatedUnion('kind', [
-    /** `nothing`: a genuine report that does not concern the service. */
+    /**
+     * `approved`: the buyer agreed to a payment, and the platform takes the money when the service asks for it.
+     * `nothing`: a genuine report that does not concern the service.
+     */
     z
-      .strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'nothing']) })
+      .strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'approved', 'nothing']) })
       .meta({ id: 'PaymentFactOther' }),
     /**
      * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make
@@ -89,6 +92,8 @@ export const paymentNotification = z.strictObject({
   order_number: z.string().min(1).max(256).nullable(),
   /** A payment has the same id in all messages of the platform. Refunds and disputes name the id of their payment. */
   transaction_id: transactionId.nullable(),
+  /** The platform's id of what was made for the buyer, such as a session, where the message names it. */
+  reference: z.string().min(1).max(256).exactOptional(),
   fact: paymentFact,
   /** The platform's time of the fact. */
   at: instant.nullable(),

@@ -1,10 +1,7 @@
 import test from 'ava';
 import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
-import {
-  makeReconcilePayments,
-  type ReconcileInput,
-  type Reconciled,
-} from '../../src/commands/orders/reconcile-payments.js';
+import { makeReconcileOrders } from '../../src/commands/orders/reconcile-orders.js';
+import type { Reconciled, ReconcilePeriod } from '../../src/commands/orders/reconcile-period.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { PlatformError } from '../../src/domain/platform-error.js';
 import type { QueriedPayment, QueryingMaker } from '../../src/integrations/payments/queried-payment.js';
@@ -20,15 +17,18 @@ const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a0${String(
 const unused = () => Promise.reject(new Error('this test does not call it'));
 
 /** Makes the command over `count` orders of WeChat Pay. @param query what the platform answers about the nth order */
-function givenOrders(count: number, query: (n: number) => QueriedPayment) {
+async function givenOrders(count: number, query: (n: number) => QueriedPayment) {
+  const { handler } = await givenStores();
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
   const accepted: string[] = [];
   const maker: QueryingMaker = {
     provider: 'wechatpay',
     makePayment: unused,
+    queryRefund: unused,
     query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
   };
-  const reconcile = makeReconcilePayments({
+  const reconcile = makeReconcileOrders({
+    handler,
     orders: partial({
       placedIn: async (_period, { after = '', limit }) =>
         Promise.resolve(
@@ -38,18 +38,16 @@ function givenOrders(count: number, query: (n: number) => QueriedPayment) {
             .map((id) => partial({ id, provider: 'wechatpay', status: 'created' })),
         ),
     }),
-    paymentMakers: new Map([['wechatpay', maker]]),
     clock: settableClock(time),
     onFailure: () => undefined,
-    acceptReport: async (_provider, { key }) => {
+    acceptNews: async (_provider, { key }) => {
       accepted.push(key);
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
   });
   return {
     accepted,
-    reconcile: (after: string | null = null) =>
-      reconcile({ provider: 'wechatpay', ...period, after }, context()),
+    reconcile: (after: string | null = null) => reconcile(maker, { ...period, after }, context()),
   };
 }
 
@@ -63,13 +61,13 @@ function fails(): never {
 }
 
 test('An order that the platform fails to tell stops no other order', async (t) => {
-  const { reconcile, accepted } = givenOrders(4, (n) => (n === 0 || n === 2 ? fails() : reported(n)));
+  const { reconcile, accepted } = await givenOrders(4, (n) => (n === 0 || n === 2 ? fails() : reported(n)));
   t.deepEqual(await reconcile(), { asked: 4, reported: 2, failed: [idOf(0), idOf(2)], next: null });
   t.deepEqual(accepted, ['order 1', 'order 3']);
 });
 
 test('A call ends after five failed orders, and the next call goes on after the last of them', async (t) => {
-  const { reconcile, accepted } = givenOrders(8, (n) => (n >= 1 && n <= 5 ? fails() : reported(n)));
+  const { reconcile, accepted } = await givenOrders(8, (n) => (n >= 1 && n <= 5 ? fails() : reported(n)));
   const first = await reconcile();
   t.like(first, { asked: 6, reported: 1, next: idOf(5) });
   t.is(first.failed.length, 5);
@@ -78,12 +76,15 @@ test('A call ends after five failed orders, and the next call goes on after the 
 });
 
 test('A platform that tells nothing of any order is unavailable, or refuses', async (t) => {
-  for (const count of [1, 5, 8])
-    t.is(await outcomeOf(givenOrders(count, fails).reconcile()), 'payment_refused');
+  for (const count of [1, 5, 8]) {
+    const { reconcile } = await givenOrders(count, fails);
+
+    t.is(await outcomeOf(reconcile()), 'payment_refused');
+  }
 });
 
 test('A failure that is not of the platform ends the call', async (t) => {
-  const { reconcile } = givenOrders(2, () => {
+  const { reconcile } = await givenOrders(2, () => {
     throw new TypeError('a mistake');
   });
   await t.throwsAsync(reconcile(), { instanceOf: TypeError });
@@ -93,7 +94,7 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
   // given a platform whose runs never end
   const { stateStore } = await givenStores();
   const clock = settableClock(time);
-  const asked: Pick<ReconcileInput, 'to' | 'after'>[] = [];
+  const asked: Pick<ReconcilePeriod, 'to' | 'after'>[] = [];
   const reconcileDaily = makeReconcileDaily({
     paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })]]),
     stateStore,

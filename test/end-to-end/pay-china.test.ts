@@ -5,6 +5,7 @@ import { asObject, textOf } from '../support/clients/service-client.js';
 import { givenAlipayService, givenWechatPayService, isPhone } from '../support/platforms/china-services.js';
 import { givenFakeEpay } from '../support/platforms/fake-epay.js';
 import { givenPayingService, planBytes } from '../support/platforms/paying-service.js';
+import { givenRefunds, refundNote } from '../support/platforms/refunding-operator.js';
 
 test('A buyer pays an order at WeChat Pay by a QR code, and gets what was bought', async (t) => {
   const { platform, service } = await givenWechatPayService(t);
@@ -60,6 +61,67 @@ test('A buyer pays an order at Alipay at a signed address, and gets what was bou
   await service.holds(granted + planBytes);
   const paid = await service.pay(order.path);
   t.deepEqual([paid.status, paid.json()['code']], [409, 'conflict']);
+});
+
+test('An operator gives back a payment at WeChat Pay in two parts, and the grant ends with the second', async (t) => {
+  // Given a paid order
+  const { platform, service } = await givenWechatPayService(t, 2_000);
+  const granted = await service.capacity();
+  const order = await service.place();
+  t.is((await service.pay(order.path)).status, 200);
+  t.is(await service.deliver(platform.pay(order.number)), 200);
+  await service.becomes(order.path, 'fulfilled');
+  const { refund, refused } = await givenRefunds(t, service, order.id);
+
+  // When a part goes back, with a failure and a lost reply, then WeChat Pay makes one refund, and its callback counts it
+  platform.will('is silent', 'is slow');
+  t.deepEqual(await refused('one', 1_900), [503, 'platform_unavailable']);
+  const first = await refund('one', 1_900);
+  const firstId = textOf(first, 'refund_id');
+  t.deepEqual(platform.refundsOf(order.number), [firstId]);
+  t.like(await service.read(order.path), { status: 'fulfilled', refunded_amount: 0 });
+  const callback = platform.reportRefund(order.number, firstId);
+  for (const delivery of [callback, callback]) t.is(await service.deliver(delivery), 200);
+  t.like(await service.becomes(order.path, 'partially_refunded'), { refunded_amount: 1_900 });
+  await service.holds(granted + planBytes);
+
+  // When more than the rest is asked for, then WeChat Pay is not asked; the rest ends the grant
+  t.deepEqual(await refused('two', 5_001), [409, 'conflict']);
+  const rest = await refund('three');
+  t.like(rest, { amount: 5_000, currency: 'CNY', transaction_id: first['transaction_id'] });
+  t.is(platform.refundsOf(order.number).length, 2);
+  t.is(await service.deliver(platform.reportRefund(order.number, textOf(rest, 'refund_id'))), 200);
+  t.like(await service.becomes(order.path, 'refunded'), { refunded_amount: 6_900 });
+  await service.holds(granted);
+  t.false(service.lines.join('').includes(refundNote));
+});
+
+test('An operator gives back a payment at Alipay in two parts, and the grant ends with the second', async (t) => {
+  const { platform, service } = await givenAlipayService(t);
+  const granted = await service.capacity();
+  const order = await service.place();
+  await browse(textOf((await service.pay(order.path)).json(), 'url'));
+  t.is(await service.deliver(platform.pay(order.number)), 200);
+  await service.becomes(order.path, 'fulfilled');
+  const { refund, refused } = await givenRefunds(t, service, order.id);
+
+  // Given a gateway that fails twice, when a part goes back, then Alipay makes one refund, and its notification counts it
+  platform.will('fails', 'fails');
+  t.deepEqual(await refused('one', 1_900), [503, 'platform_unavailable']);
+  const first = await refund('one', 1_900);
+  const firstId = textOf(first, 'refund_id');
+  t.deepEqual(platform.refundsOf(order.number), { [firstId]: 1_900 });
+  t.is(await service.deliver(platform.reportRefund(order.number)), 200);
+  t.like(await service.becomes(order.path, 'partially_refunded'), { refunded_amount: 1_900 });
+  await service.holds(granted + planBytes);
+
+  t.deepEqual(await refused('two', 5_001), [409, 'conflict']);
+  const rest = await refund('three');
+  t.deepEqual(Object.values(platform.refundsOf(order.number)), [1_900, 5_000]);
+  t.like(rest, { amount: 5_000, currency: 'CNY' });
+  t.is(await service.deliver(platform.reportRefund(order.number)), 200);
+  t.like(await service.becomes(order.path, 'refunded'), { refunded_amount: 6_900 });
+  await service.holds(granted);
 });
 
 test('A trade that ends at Alipay ends the order', async (t) => {

@@ -90,6 +90,33 @@ test('An operator gives back a part of a payment and then the rest, and the gran
   t.false(service.lines.join('').includes('the buyer asked'));
 });
 
+test('A session that the service did not make goes to review beside the one that it made, and no money is lost', async (t) => {
+  // Given an order with a session of the service, and one that a shop paid for without the service
+  const stripe = await givenStripe(t);
+  const service = await givenPayingService(t, { provider: 'stripe', url: stripe.url, environment });
+  const granted = await service.capacity();
+  const [order, other] = [await service.place(), await service.place()];
+  t.is((await service.pay(order.path)).status, 200);
+  const [session] = stripe.sessions;
+  if (session === undefined) throw new Error('no session');
+  t.is(await service.deliver(stripe.payBeside({ ...session, number: other.number })), 200);
+  await service.becomes(other.path, 'fulfilled');
+  await service.holds(granted + planBytes);
+
+  // When another session of the order is paid, and then its own one
+  const beside = stripe.payBeside(session);
+  t.is(await service.deliver(beside), 200);
+  await service.becomes(order.path, 'review');
+  t.is(await service.capacity(), granted + planBytes);
+  t.is(await service.deliver(stripe.pay(session)), 200);
+
+  // Then the own one buys the grant, and an operator sees the other
+  await service.holds(granted + 2 * planBytes);
+  const waiting = await service.services.readers.orders.inReview({ limit: 10 });
+  t.like(waiting, [{ reason: 'another_payment', provider: 'stripe' }]);
+  t.is(waiting.length, 1);
+});
+
 test('A payment that the bank refuses, and a session that expires, grant nothing', async (t) => {
   const stripe = await givenStripe(t);
   const service = await givenPayingService(t, { provider: 'stripe', url: stripe.url, environment });

@@ -52,7 +52,7 @@ test('A payment whose callback was lost is found, and counts once', async (t) =>
   // When the lost callback comes after all, and the platform is asked again, then nothing changes
   t.is(await service.deliver(lost), 200);
   const again = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
-  t.deepEqual(again, { asked: 3, reported: 1, failed: [], next: null });
+  t.deepEqual(again, { asked: 4, reported: 0, failed: [], next: null });
   t.is(await service.capacity(), granted + planBytes);
   const { payments } = await service.read(paid.path);
   t.like(payments, [{ kind: 'paid' }]);
@@ -80,13 +80,13 @@ test('The command of an operator asks the platform, and names what it may not as
   await service.becomes(order.path, 'fulfilled');
   const to = new Date().toISOString();
   const again = await cli('wechatpay', '--from', from, '--to', to);
-  t.deepEqual(JSON.parse(again.stdout), { asked: 0, reported: 0, failed: [], next: null });
+  t.deepEqual(JSON.parse(again.stdout), { asked: 1, reported: 0, failed: [], next: null });
 
   // and a wrong request ends with a code and a sentence
   for (const [args, code, problem] of [
-    [['wechatpay', '--from', to, '--to', from], 2, /to must be after from|to: must be after from/],
+    [['wechatpay', '--from', to, '--to', from], 2, /to: must be after from/],
     [['wechatpay', '--from', 'yesterday'], 2, /from/],
-    [['epay', '--from', from], 1, /cannot ask epay for the state of an order/],
+    [['epay', '--from', from], 1, /cannot ask epay what became of payments/],
   ] as const) {
     const refused = await cli(...args);
     t.is(refused.code, code, refused.stderr);
@@ -128,7 +128,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   // Only the names of the platforms matter here.
   const unused = () => Promise.reject(new Error('asked past the command'));
   const paymentMakers = new Map([
-    ['alipay', { provider: 'alipay', makePayment: unused, query: unused }],
+    ['alipay', { provider: 'alipay', makePayment: unused, query: unused, queryRefund: unused }],
   ] as const);
   const makeProcess = () =>
     makeReconcileDaily({ paymentMakers, stateStore: stores.stateStore, clock, reconcilePayments });
@@ -155,4 +155,76 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   t.is((await one(context)).size, 0);
   clock.advance(1_000_000);
   t.is((await one(context)).size, 1);
+});
+
+const refundBy = (
+  service: Awaited<ReturnType<typeof givenWechatPayService>>['service'],
+  orderId: string,
+  amount: number,
+) => service.services.commands.refundOrder({ orderId, amount, note: 'the buyer asked' }, context());
+
+test('Refunds of paid orders whose callbacks were lost are found, and unknown ones wait for an operator', async (t) => {
+  // given two paid orders: the service asked for refunds of the first, and the shop refunds the second in the console
+  const { platform, service } = await givenWechatPayService(t);
+  const granted = await service.capacity();
+  const [ours, theirs] = [await service.place(), await service.place()];
+  for (const order of [ours, theirs]) {
+    t.is((await service.pay(order.path)).status, 200);
+    t.is(await service.deliver(platform.pay(order.number)), 200);
+    await service.becomes(order.path, 'fulfilled');
+  }
+  const { id: first } = await refundBy(service, ours.id, 1_900);
+  platform.endRefund(ours.number, first, 'SUCCESS');
+  platform.refundInConsole(theirs.number);
+  const { reconcilePayments } = service.services.commands;
+  const { paymentCallbacks } = service.services.readers;
+  const reconcile = () => reconcilePayments({ provider: 'wechatpay', ...period() }, context());
+
+  // when
+  const found = await reconcile();
+  // then
+  t.deepEqual(found, { asked: 2, reported: 2, failed: [], next: null });
+  t.like(await service.becomes(ours.path, 'partially_refunded'), { refunded_amount: 1_900 });
+  const transaction = `42000000${theirs.number}`;
+  const waiting = () => paymentCallbacks.unmatched({ limit: 10 });
+  t.like(await waiting(), [
+    {
+      reason: 'unreadable',
+      notifications: [{ transaction_id: transaction, fact: { kind: 'unreadable', field: 'refunds' } }],
+    },
+  ]);
+  // when asked again, also after the operator has looked, then nothing is news
+  t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
+  const id = (await waiting())[0]?.id ?? '';
+  const { resolvePayment } = service.services.commands;
+  await resolvePayment({ id, action: 'dismiss', orderId: null, note: 'recorded by hand' }, context());
+  t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
+  t.deepEqual(await waiting(), []);
+
+  // when the rest is refunded, then the grant ends, and the order is not asked for any more
+  const { id: second } = await refundBy(service, ours.id, 5_000);
+  t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
+  platform.endRefund(ours.number, second, 'SUCCESS');
+  t.like(await reconcile(), { asked: 2, reported: 1 });
+  await service.becomes(ours.path, 'refunded');
+  await service.holds(granted + planBytes);
+  t.like(await reconcile(), { asked: 1, reported: 0 });
+});
+
+test('A refund at Alipay that the service asked for, and a trade that was refunded in full there, are found', async (t) => {
+  const { platform, service } = await givenAlipayService(t);
+  const [part, whole] = [await service.place(), await service.place()];
+  for (const order of [part, whole]) {
+    await browse(textOf((await service.pay(order.path)).json(), 'url'));
+    t.is(await service.deliver(platform.pay(order.number)), 200);
+    await service.becomes(order.path, 'fulfilled');
+  }
+  await refundBy(service, part.id, 1_900);
+  platform.refundInConsole(whole.number, 'R1');
+  const reconcile = () =>
+    service.services.commands.reconcilePayments({ provider: 'alipay', ...period() }, context());
+  t.deepEqual(await reconcile(), { asked: 2, reported: 2, failed: [], next: null });
+  t.like(await service.becomes(part.path, 'partially_refunded'), { refunded_amount: 1_900 });
+  await service.becomes(whole.path, 'refunded');
+  t.deepEqual(await reconcile(), { asked: 1, reported: 0, failed: [], next: null });
 });

@@ -95,7 +95,13 @@ async function measured(
 test('The number and age of waiting payments are measured, and have no value while the read models are unavailable', async (t) => {
   const { place, send, resolve, commands, stores } = await start(t);
   const { number } = await place();
-  const reasons = ['currency', 'merchant', 'transaction_of_another_order', 'too_many_reports'];
+  const reasons = [
+    'currency',
+    'merchant',
+    'another_payment',
+    'transaction_of_another_order',
+    'too_many_reports',
+  ];
   const none = [...reasons, 'second_payment', 'project_deleted', 'buyer_erased'];
   const byReason = (amounts: number) => [
     `in_review amount: ${amounts}`,

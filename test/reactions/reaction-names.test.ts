@@ -57,6 +57,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'forget-share-mails': ['ShareMailRequested', 'ShareMailed'],
   'expire-orders': ['OrderPlaced'],
   'pass-on-payment-callbacks': ['PaymentCallbackReceived'],
+  'capture-approved-payments': ['PaymentApproved'],
   'tell-payment-reports': ['PaymentReported', 'PaymentReportResolved'],
   'fulfil-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
   'fulfil-paid-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],

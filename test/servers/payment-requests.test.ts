@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { makeAlipayClient } from '../../src/integrations/payments/alipay-client.js';
 import { makeAlipayMaker } from '../../src/integrations/payments/alipay-maker.js';
 import { chinaTime } from '../../src/integrations/payments/china.js';
@@ -18,18 +18,13 @@ import {
   paymentRequest,
 } from '../integrations/payments/makers/given-makers.js';
 import { arrivesAt, merchant } from '../integrations/payments/messages.js';
-import { givenPlatformServer, type ReceivedRequest } from '../support/platforms/platform-server.js';
+import type { ReceivedRequest } from '../support/platforms/platform-server.js';
+import { givenRecorder, partsRead, refundRequest as refund } from '../support/platforms/recorder.js';
 
 const folder = process.env['SDK_FOLDER'] ?? '';
 const now = (): Date => arrivesAt;
 const nonce = 'TestOnlyNonce0123456789TestOnly0';
 const privateKey = merchantKeys.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
-const refund = {
-  ...{ orderNumber: paymentRequest.orderNumber, transactionId: '4200000000202601020000000001' },
-  ...{ amount: { amount: 1_900, currency: 'CNY' }, paid: paymentRequest.price },
-  ...{ callbackUrl: paymentRequest.callbackUrl, idempotencyKey: 'refund-1' },
-};
-
 if (folder === '') {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip('Requests are compared with those of SDKs when SDK_FOLDER contains them', () => undefined);
@@ -41,7 +36,7 @@ function compare(load: NodeJS.Require): void {
   for (const subMchId of [null, '1900007777']) {
     test(`Requests of WeChat Pay equal those of wechatpay-axios-plugin (${subMchId ?? 'direct'})`, async (t) => {
       // given
-      const server = await recorder(t);
+      const server = await givenRecorder(t);
       const ours = { ...merchant.wechatpay, subMchId };
       const baseUrl = `http://127.0.0.1:${server.port}`;
       const signer = { mchId: ours.mchId, privateKey: merchantKeys.privateKey, serial: merchantSerial };
@@ -55,6 +50,7 @@ function compare(load: NodeJS.Require): void {
         () => maker.makePayment({ ...paymentRequest, isMobile: true }),
         () => maker.refund?.(refund) ?? Promise.resolve(),
         () => maker.query(paymentRequest.orderNumber),
+        () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
       ];
       for (const make of calls) {
         // when
@@ -63,16 +59,16 @@ function compare(load: NodeJS.Require): void {
         const { method, path, body } = sent ?? { method: '', path: '', body: '' };
         await sdk(method, path, body === '' ? undefined : JSON.parse(body)).catch(() => undefined);
         // then
-        t.deepEqual(read(server.requests.at(-1)), read(sent));
+        t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
         t.not(server.requests.at(-1), sent);
       }
-      t.is(server.requests.length, 8);
+      t.is(server.requests.length, 10);
     });
   }
 
   test('Requests of Alipay equal those of alipay-sdk', async (t) => {
     // given
-    const server = await recorder(t);
+    const server = await givenRecorder(t);
     const gateway = `http://127.0.0.1:${server.port}/gateway.do`;
     const { appId, sellerId } = merchant.alipay;
     const signer = { appId, privateKey: merchantKeys.privateKey, gateway };
@@ -81,7 +77,12 @@ function compare(load: NodeJS.Require): void {
     const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
     const sdk = new AlipaySdk({ appId, privateKey, gateway });
     const timestamp = chinaTime(arrivesAt);
-    for (const make of [() => maker.refund?.(refund) ?? Promise.resolve(), () => maker.query('X0001')]) {
+    const calls = [
+      () => maker.refund?.(refund) ?? Promise.resolve(),
+      () => maker.query('X0001'),
+      () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
+    ];
+    for (const make of calls) {
       // when
       await failureOf(make());
       const sent = server.requests.at(-1);
@@ -92,7 +93,7 @@ function compare(load: NodeJS.Require): void {
         bizContent: content,
       });
       // then
-      t.deepEqual(read(server.requests.at(-1)), read(sent));
+      t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
       t.not(server.requests.at(-1), sent);
     }
   });
@@ -132,28 +133,6 @@ interface AlipayModule {
     exec(method: string, parameters: object): Promise<unknown>;
     sdkExecute(method: string, parameters: object): string;
     pageExecute(method: string, httpMethod: 'GET', parameters: object): string;
-  };
-}
-
-/** Answers every request with an object without a signature. */
-async function recorder(t: ExecutionContext) {
-  const body =
-    '{"alipay_trade_refund_response":{"code":"10000"},"alipay_trade_query_response":{"code":"10000"}}';
-  const reply = { status: 200, headers: { 'content-type': 'application/json' }, body };
-  return givenPlatformServer(t, () => reply, { isPlain: true });
-}
-
-/** Returns the parts of a request that a platform reads. */
-function read(request: ReceivedRequest | undefined) {
-  const { method, path, body, headers } = request ?? { method: '', path: '', body: '', headers: {} };
-  const form = 'application/x-www-form-urlencoded';
-  const type = headers['content-type'] ?? '';
-  return {
-    method,
-    path,
-    body,
-    authorization: headers.authorization,
-    type: type.startsWith(form) ? form : type,
   };
 }
 

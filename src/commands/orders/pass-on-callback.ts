@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
+import { checkoutAggregate, isApprovalOwed } from '../../domain/checkout/checkout.js';
+import { parseOrderNumber } from '../../domain/order/number.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { isRejection } from '../shared/rejections.js';
@@ -21,14 +23,24 @@ export function makePassOnCallback({
 }: Pick<Deps, 'handler'> & { readonly settlePayment: SettlePayment }): PassOnCallback {
   return {
     isOwed: async (callbackId) => {
-      for (const { report, streams } of (await contentOf(callbackId)).reports) {
+      const { reports, approvals } = await contentOf(callbackId);
+      for (const { orderId, approved } of approvals) {
+        const { state } = await handler.load(checkoutAggregate, orderId);
+        if (isApprovalOwed(state, approved)) return true;
+      }
+      for (const { report, streams } of reports) {
         const found = await Promise.all(streams.map((id) => handler.load(transactionAggregate, id)));
         if (!found.some(({ state }) => state.reports.some(({ key }) => key === report.key))) return true;
       }
       return false;
     },
     passOn: async (callbackId, context, pace = 'written') => {
-      const { reports, orderId } = await contentOf(callbackId, pace);
+      const { reports, approvals, orderId } = await contentOf(callbackId, pace);
+      for (const { orderId: id, approved } of approvals) {
+        const target = { aggregate: checkoutAggregate, id };
+        const step = stepContext(context, `approve/${approved.approval}`);
+        await handler.handle(target, { type: 'Approve', approved }, step, { isUrgent: pace === 'urgent' });
+      }
       for (const { report, streams } of reports) {
         const step = stepContext(context, report.key);
         let [id] = streams;
@@ -50,7 +62,7 @@ export function makePassOnCallback({
   async function contentOf(callbackId: string, pace?: Pace) {
     const load = pace === 'urgent' ? 'remembered' : 'latest';
     const { state } = await handler.load(paymentCallbackAggregate, callbackId, load);
-    if (state.status === 'absent' || state.isDone) return { reports: [], orderId: null };
+    if (state.status === 'absent' || state.isDone) return { reports: [], approvals: [], orderId: null };
     const { provider, fields_digest: digest, is_ours, notifications, received_at } = state.callback;
     const reports = notifications.flatMap((content, index) => {
       const key = notificationName(callbackId, index);
@@ -58,8 +70,14 @@ export function makePassOnCallback({
       const own = ownStreamId(provider, key);
       const { transaction_id: named } = content;
       const streams = [named === null ? own : transactionStreamId(provider, named), own] as const;
-      return content.fact.kind === 'nothing' ? [] : [{ report, streams }];
+      const { kind } = content.fact;
+      return kind === 'nothing' || kind === 'approved' ? [] : [{ report, streams }];
     });
-    return { reports, orderId: state.appliedTo };
+    const approvals = notifications.flatMap(({ fact, order_number, reference }, index) => {
+      const orderId = parseOrderNumber(order_number ?? '');
+      if (fact.kind !== 'approved' || orderId === null || reference === undefined || !is_ours) return [];
+      return [{ orderId, approved: { provider, reference, approval: notificationName(callbackId, index) } }];
+    });
+    return { reports, approvals, orderId: state.appliedTo };
   }
 }

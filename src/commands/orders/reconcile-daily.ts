@@ -3,7 +3,7 @@ import type { PaymentProviderName } from '../../domain/payment.js';
 import { changeRecord } from '../../event-sourcing/shared-state/change-record.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { Deps } from '../deps.js';
-import { canBeQueried, type ReconcilePayments } from './reconcile-payments.js';
+import { canBeReconciled, type ReconcilePayments } from './reconcile-payments.js';
 
 const dayMs = 86_400_000;
 /** An order waits a day for its payment. Platforms repeat callbacks for three days. */
@@ -25,7 +25,7 @@ const recordSchema = z.strictObject({
 type RunRecord = z.infer<typeof recordSchema>;
 
 /**
- * Reconciles the orders of the last four days with each platform that can be asked, once in 24 hours. All processes call it
+ * Reconciles the last four days with each platform that can be asked, once in 24 hours. All processes call it
  * about once a minute, and share a record, so one of them asks. A crash between a call and its record asks again, which
  * changes nothing.
  * @returns what was asked, by platform; empty when nothing was due @throws the error of the first platform that failed
@@ -42,7 +42,7 @@ export function makeReconcileDaily({
 }: Pick<Deps, 'paymentMakers' | 'stateStore' | 'clock'> & {
   readonly reconcilePayments: ReconcilePayments;
 }): ReconcileDaily {
-  const providers = [...paymentMakers.values()].filter(canBeQueried).map(({ provider }) => provider);
+  const providers = [...paymentMakers.values()].filter(canBeReconciled).map(({ provider }) => provider);
   return async (makeContext) => {
     const done = new Map<PaymentProviderName, { asked: number; reported: number }>();
     const failures: unknown[] = [];

@@ -10,9 +10,10 @@ import {
   type PlacedOrder,
   type ReportedFact,
 } from '../../domain/order/order.js';
+import { checkoutAggregate, type MadeReference } from '../../domain/checkout/checkout.js';
 import { platformOf } from '../../domain/order/events.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import type { Disposition } from '../../domain/payment.js';
+import type { Disposition, PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import {
   type Due,
@@ -121,7 +122,7 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
   ): Promise<void> {
     const due = dueAt(await transaction(id, pace), revision);
     if (due === null) return;
-    const facts = factsOf(id, due);
+    const facts = await dueFacts(id, due);
     const outcomes = await tellOrder(due.orderId, facts, stepContext(context, `tell/${revision}`), pace);
     for (const { revision: report } of due.reports.filter(isRefused(id, facts, outcomes))) {
       const step = stepContext(context, `hold/${report}`);
@@ -138,7 +139,10 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     const due = dueAt(await transaction(id), revision);
     if (due === null) return false;
     const order = await existingOrder(due.orderId);
-    const facts = factsOf(id, { ...due, reports: due.reports.filter(({ held }) => held !== 'order_full') });
+    const facts = await dueFacts(id, {
+      ...due,
+      reports: due.reports.filter(({ held }) => held !== 'order_full'),
+    });
     return facts.map((fact) => outcomeIn(order, fact)).some(isOpen);
   }
 
@@ -147,7 +151,7 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     const link = { order_id: orderId, at: Infinity };
     const due = state.link === null ? dueAt({ ...state, link }, Infinity) : null;
     if (due === null) return true;
-    const facts = factsOf(id, due);
+    const facts = await dueFacts(id, due);
     const isFull = isRefused(id, facts, outcomesIn(await existingOrder(orderId), facts));
     return !due.reports.some((report) => report.revision === revision && isFull(report));
   }
@@ -160,10 +164,16 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     if (report === undefined || orderId === null) return { disposition: null, orderId: null };
     const order = await existingOrder(orderId);
     const isOther = orderId !== state.link?.order_id;
-    const outcomes = factsOf(id, { orderId, isOther, reports: [report] }).map((fact) =>
-      outcomeIn(order, fact),
-    );
+    const facts = await dueFacts(id, { orderId, isOther, reports: [report] });
+    const outcomes = facts.map((fact) => outcomeIn(order, fact));
     return { disposition: mainDisposition(outcomes), orderId };
+  }
+
+  /** Reads the payments that the service made for the order, where a report names what was paid. */
+  async function dueFacts(id: string, due: Due): Promise<readonly ReportedFact[]> {
+    const isNamed = due.reports.some(({ told }) => told.some(namesPayment));
+    const made = isNamed ? (await handler.load(checkoutAggregate, due.orderId)).state.made : [];
+    return factsOf(id, due, made);
   }
 
   async function tellOrder(
@@ -219,18 +229,41 @@ function optionsOf(pace: Pace): HandleOptions {
   return pace === 'urgent' ? { isUrgent: true, load: 'remembered' } : {};
 }
 
-function factsOf(transaction: string, { isOther, reports }: Due): readonly ReportedFact[] {
+function factsOf(
+  transaction: string,
+  { isOther, reports }: Due,
+  made: readonly MadeReference[],
+): readonly ReportedFact[] {
+  const provider = platformOf(transaction);
   return reports.flatMap((report) =>
-    report.told.map(({ fact, transaction_id, at }, index): ReportedFact => {
-      const reason = isOther ? 'transaction_of_another_order' : report.is_ours ? null : 'merchant';
+    report.told.map((told, index): ReportedFact => {
+      const { fact, transaction_id, at } = told;
+      const ofReport = report.is_ours ? null : 'merchant';
+      const ofFact = isAnotherPayment(told, provider, made) ? 'another_payment' : null;
       return {
         callback: factName(transaction, report, index),
-        provider: platformOf(transaction),
+        provider,
         transactionId: transaction_id,
-        ...{ fact, mismatch: reason, at: new Date(at ?? report.received_at) },
+        mismatch: isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact),
+        ...{ fact, at: new Date(at ?? report.received_at) },
       };
     }),
   );
+}
+
+function namesPayment({ fact, reference }: PaymentNotification): boolean {
+  return fact.kind === 'paid' && reference !== undefined;
+}
+
+/** Without a payment of the service's own, the order's number alone decides: a shop made the payment. */
+function isAnotherPayment(
+  told: PaymentNotification,
+  provider: PaymentProviderName,
+  made: readonly MadeReference[],
+): boolean {
+  const ofPlatform = made.filter((one) => one.provider === provider);
+  if (ofPlatform.length === 0 || !namesPayment(told)) return false;
+  return ofPlatform.every(({ reference }) => reference !== told.reference);
 }
 
 /** An inbox names its notifications, which earlier releases may have told under this name. */

@@ -33,7 +33,10 @@ const period = z.strictObject({
   provider: paymentProvider,
   from: z.iso.datetime(),
   to: z.iso.datetime().nullable(),
-  after: z.uuid().toLowerCase().nullable(),
+  after: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,1024}$/)
+    .nullable(),
 });
 
 /** Makes the operations of payment review (docs/design.md#payment-review). */

@@ -7,21 +7,33 @@ type DataOf<Type extends CheckoutEvent['type']> = Extract<CheckoutEvent, { type:
 /** A payment that the platform made. */
 export type MadePaymentData = DataOf<'PaymentMade'>;
 
+export type MadeReference = Pick<DataOf<'PaymentApproved'>, 'provider' | 'reference'>;
+
 /** A refund that an operator asked for. `outcome`: null while the platform has not answered. */
 export type AskedRefund = Pick<DataOf<'RefundAsked'>, 'refund' | 'provider' | 'transaction_id' | 'amount'> & {
   readonly currency: string;
   readonly outcome: 'refused' | { readonly refundId: string } | null;
 };
 
+/** A buyer's approval of a payment, by the name of its report. `outcome`: null while it is not captured. */
+export type Approval = DataOf<'PaymentApproved'> & { readonly outcome: 'accepted' | 'refused' | null };
+
 /** What the service asked the platform of one order to do. */
 export interface CheckoutState {
   /** The latest payment; null while none was made. */
   readonly payment: MadePaymentData | null;
+  /** The platform's ids of all payments that it made; without those that have none. */
+  readonly made: readonly MadeReference[];
+  readonly approvals: readonly Approval[];
   readonly refunds: readonly AskedRefund[];
 }
 
 export type CheckoutCommand =
   | { readonly type: 'RecordPayment'; readonly payment: MadePaymentData; readonly now: Date }
+  /** Appends nothing for a payment that the service did not make. */
+  | { readonly type: 'Approve'; readonly approved: DataOf<'PaymentApproved'> }
+  | { readonly type: 'AcceptCapture'; readonly approval: string }
+  | { readonly type: 'RefuseCapture'; readonly approval: string; readonly code: string | null }
   | {
       readonly type: 'AskRefund';
       readonly refund: DataOf<'RefundAsked'>;
@@ -33,13 +45,24 @@ export type CheckoutCommand =
 
 /** Bounds the stream: an order whose refunds need more is refunded at the platform. */
 export const refundsMax = 100;
+/** Bounds the stream: a platform reports an approval each time that the buyer approves. */
+export const approvalsMax = 50;
 
-const initialState: CheckoutState = { payment: null, refunds: [] };
+const initialState: CheckoutState = { payment: null, made: [], approvals: [], refunds: [] };
 
 function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   switch (event.type) {
-    case 'PaymentMade':
-      return { ...state, payment: event.data };
+    case 'PaymentMade': {
+      const { provider, reference } = event.data;
+      const made = reference === null ? state.made : [...state.made, { provider, reference }];
+      return { ...state, payment: event.data, made };
+    }
+    case 'PaymentApproved':
+      return { ...state, approvals: [...state.approvals, { ...event.data, outcome: null }] };
+    case 'CaptureAccepted':
+      return afterCapture(state, event.data.approval, 'accepted');
+    case 'CaptureRefused':
+      return afterCapture(state, event.data.approval, 'refused');
     case 'RefundAsked': {
       const { refund, provider, transaction_id, amount, currency } = event.data;
       const asked = { refund, provider, transaction_id, amount, currency, outcome: null };
@@ -50,6 +73,11 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
     case 'RefundRefused':
       return withOutcome(state, event.data.refund, 'refused');
   }
+}
+
+function afterCapture(state: CheckoutState, approval: string, outcome: Approval['outcome']): CheckoutState {
+  const approvals = state.approvals.map((one) => (one.approval === approval ? { ...one, outcome } : one));
+  return { ...state, approvals };
 }
 
 function withOutcome(state: CheckoutState, refund: string, outcome: AskedRefund['outcome']): CheckoutState {
@@ -63,6 +91,12 @@ function decide(command: CheckoutCommand, state: CheckoutState): readonly Checko
     case 'RecordPayment':
       if (payablePayment(state, command.now) !== null) return [];
       return [{ type: 'PaymentMade', data: command.payment }];
+    case 'Approve':
+      if (!isApprovalOwed(state, command.approved)) return [];
+      return [{ type: 'PaymentApproved', data: command.approved }];
+    case 'AcceptCapture':
+    case 'RefuseCapture':
+      return endCapture(command, state);
     case 'AskRefund':
       return askRefund(command, state);
     case 'AcceptRefund':
@@ -72,6 +106,18 @@ function decide(command: CheckoutCommand, state: CheckoutState): readonly Checko
       if (!isOpen(state, command.refund)) return [];
       return [{ type: 'RefundRefused', data: { refund: command.refund, code: command.code } }];
   }
+}
+
+function endCapture(
+  command: Extract<CheckoutCommand, { type: 'AcceptCapture' | 'RefuseCapture' }>,
+  { approvals }: CheckoutState,
+): readonly CheckoutEvent[] {
+  const { approval } = command;
+  const open = approvals.find((one) => one.approval === approval && one.outcome === null);
+  if (open === undefined) return [];
+  const { reference } = open;
+  if (command.type === 'AcceptCapture') return [{ type: 'CaptureAccepted', data: { reference, approval } }];
+  return [{ type: 'CaptureRefused', data: { reference, approval, code: command.code } }];
 }
 
 function askRefund(
@@ -99,6 +145,22 @@ function askRefund(
 
 function isOpen({ refunds }: CheckoutState, refund: string): boolean {
   return refunds.some((one) => one.refund === refund && one.outcome === null);
+}
+
+/** Returns whether the approval is news, of a payment that the service made for the order. */
+export function isApprovalOwed(
+  { made, approvals }: CheckoutState,
+  { provider, reference, approval }: DataOf<'PaymentApproved'>,
+): boolean {
+  const isKnown = approvals.some((one) => one.approval === approval);
+  if (isKnown || approvals.length >= approvalsMax) return false;
+  return made.some((one) => one.provider === provider && one.reference === reference);
+}
+
+/** Returns whether the approval waits for its capture. After one capture that the platform took on, no other is due. */
+export function isCaptureDue({ approvals }: CheckoutState, approval: string): boolean {
+  if (approvals.some(({ outcome }) => outcome === 'accepted')) return false;
+  return approvals.some((one) => one.approval === approval && one.outcome === null);
 }
 
 /** Returns the payment that the buyer can pay now, or null. */

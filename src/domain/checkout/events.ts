@@ -8,6 +8,11 @@ import { currencyCode, minorAmount, paymentProvider, resolutionNote, transaction
 /** Streams `checkout-<order id>`: what the service asked the order's platform to do. The order has what it reported. */
 export const checkoutCategory = 'checkout';
 
+/** The platform's id of a payment that it made. */
+const reference = z.string().min(1).max(256);
+/** The name of the report that the buyer approved: a buyer may approve again, by another means. */
+const approval = z.string().min(1).max(256);
+
 const schemas = {
   /** The platform made a payment that the buyer can pay. */
   PaymentMade: z.strictObject({
@@ -15,12 +20,18 @@ const schemas = {
     provider: paymentProvider,
     kind: z.enum(['redirect', 'qr', 'form']),
     /** The platform's id of what it made; null if it gives none before the payment. */
-    reference: z.string().min(1).max(256).nullable(),
+    reference: reference.nullable(),
     expires_at: instant,
     /** JSON: `{url, fields?}`. A person with the URL sees the order at the platform, so the buyer's key seals it. */
     way: sealedSchema,
     way_of: entityId,
   }),
+  /** The buyer approved a payment that the service made. The platform takes the money when it is captured. */
+  PaymentApproved: z.strictObject({ provider: paymentProvider, reference, approval }),
+  /** The platform took the capture on, or had done so before. Its callback reports the money. */
+  CaptureAccepted: z.strictObject({ reference, approval }),
+  /** The platform refused the capture, so this approval moves no money. `code`: the platform's. */
+  CaptureRefused: z.strictObject({ reference, approval, code: z.string().min(1).max(64).nullable() }),
   /** An operator decided that money goes back. The platform is asked afterwards. */
   RefundAsked: z.strictObject({
     project_id: entityId.nullable(),

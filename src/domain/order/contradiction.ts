@@ -32,6 +32,7 @@ export function contradictionOf(order: PlacedOrder, { transactionId, fact }: Rec
       return order.captures.length === 0
         ? null
         : 'the order has a payment, so its payment has not failed; record a refund of it where the money went back';
+    case 'approved':
     case 'nothing':
     case 'unreadable':
       return 'such a report says nothing';

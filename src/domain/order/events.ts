@@ -29,6 +29,8 @@ export const mismatchReason = z.enum([
   'amount',
   'currency',
   'merchant',
+  /** Another payment at the platform than the one that the service made for the order. */
+  'another_payment',
   'transaction_of_another_order',
   'too_many_reports',
 ]);

@@ -201,6 +201,15 @@ export function isRecipientOwed(order: PlacedOrder): boolean {
   return isDue(order) && !order.is_granted && order.gone === null;
 }
 
+/**
+ * Returns whether a payment that its buyer has approved may be taken: the order waits for one and has not expired. After a
+ * declined payment the buyer may approve another one.
+ */
+export function canTakeMoney(order: PlacedOrder, now: Date): boolean {
+  const waits = isOpen(order) || orderStatus(order) === 'failed';
+  return waits && order.expiresAt > now;
+}
+
 function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }

@@ -10,7 +10,7 @@ export interface ReportedFact {
   /** The platform of the report. */
   readonly provider: PaymentProviderName;
   /** Why it is a mismatch in any case; null where the order decides. */
-  readonly mismatch: 'merchant' | 'transaction_of_another_order' | null;
+  readonly mismatch: 'merchant' | 'another_payment' | 'transaction_of_another_order' | null;
   readonly transactionId: string | null;
   readonly fact: PaymentFact;
   readonly at: Date;
@@ -32,6 +32,7 @@ function report(
   const { callback, transactionId, fact } = reported;
   const at = reported.at.toISOString();
   switch (fact.kind) {
+    case 'approved':
     case 'nothing':
     case 'unreadable':
       return [];

@@ -142,6 +142,7 @@ function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mis
     case 'failed':
     case 'expired':
     case 'canceled':
+    case 'approved':
     case 'nothing':
     case 'unreadable':
       return facts;

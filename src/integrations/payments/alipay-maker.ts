@@ -6,7 +6,8 @@ import { decimalAmount } from './money.js';
 import { at, type Fields, textAt } from './parsing.js';
 import type { MadePayment, MadeRefund, PaymentRequest, RefundRequest } from './payment-maker.js';
 import { PlatformError } from './payment-maker.js';
-import type { QueriedPayment, QueryingMaker } from './queried-payment.js';
+import { unreadableReply } from './platform-replies.js';
+import type { AskedForRefund, QueriedPayment, QueryingMaker } from './queried-payment.js';
 import { fieldsAt, unreadable, verified } from './verification.js';
 
 /**
@@ -29,6 +30,7 @@ export function makeAlipayMaker({
     makePayment: async (request) => Promise.resolve(makePayment(request)),
     refund: makeRefund,
     query,
+    queryRefund,
   };
 
   function makePayment(request: PaymentRequest): MadePayment {
@@ -70,14 +72,26 @@ export function makeAlipayMaker({
     return { refundId, status: at(reply, 'fund_change') === 'Y' ? 'succeeded' : 'pending' };
   }
 
-  async function query(orderNumber: string): Promise<QueriedPayment> {
+  function query(orderNumber: string): Promise<QueriedPayment> {
+    return ask('alipay.trade.query', { out_trade_no: orderNumber }, read);
+  }
+
+  function queryRefund({ orderNumber, transactionId, refundId }: AskedForRefund): Promise<QueriedPayment> {
+    const names = { out_trade_no: orderNumber, trade_no: transactionId, out_request_no: refundId };
+    const content = { ...names, query_options: ['gmt_refund_pay'] };
+    return ask('alipay.trade.fastpay.refund.query', content, (reply) => readRefund(reply, refundId));
+  }
+
+  async function ask(
+    method: string,
+    content: Fields,
+    readReply: (reply: Fields) => QueriedPayment,
+  ): Promise<QueriedPayment> {
     try {
-      const content = { out_trade_no: orderNumber };
-      return read(await client({ method: 'alipay.trade.query', content }));
+      return readReply(await client({ method, content }));
     } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
       // No buyer has opened the address.
-      if (error.code === 'ACQ.TRADE_NOT_EXIST') return { kind: 'unknown' };
+      if (error instanceof PlatformError && error.code === 'ACQ.TRADE_NOT_EXIST') return { kind: 'unknown' };
       throw error;
     }
   }
@@ -102,6 +116,28 @@ export function makeAlipayMaker({
     });
     return { kind: 'reported', report };
   }
+}
+
+/** Reads the reply about a refund, which has a status only where the money has moved ("refund_status"). */
+function readRefund(reply: Fields, refundId: string): QueriedPayment {
+  const money = decimalAmount(at(reply, 'refund_amount'), 'CNY');
+  if ((at(reply, 'refund_status') ?? '') === '') return { kind: 'unknown' };
+  const isRead = at(reply, 'refund_status') === 'REFUND_SUCCESS' && at(reply, 'out_request_no') === refundId;
+  if (money === null || !isRead) return unreadableReply();
+  const { callback: report } = verified({
+    key: `query-refund-${refundId}`,
+    isOurs: true,
+    notifications: [
+      {
+        order_number: textAt(reply, 'out_trade_no'),
+        transaction_id: textAt(reply, 'trade_no'),
+        fact: { kind: 'refund', refund_id: refundId, status: 'succeeded', ...money },
+        at: readChinaTime(textAt(reply, 'gmt_refund_pay')),
+      },
+    ],
+    fields: fieldsAt(reply, ['out_trade_no', 'trade_no', 'out_request_no', 'refund_amount']),
+  });
+  return { kind: 'reported', report };
 }
 
 /** Reads a trade. A closed trade that was paid is refunded in full ("trade_status"). */

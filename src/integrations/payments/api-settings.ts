@@ -1,3 +1,4 @@
+import type { PayPalApi } from './paypal-client.js';
 import type { PaymentVariableName } from './payment-variables.js';
 
 /** Reads of one variable. `problem` records that it is wrong, and returns null. */
@@ -24,4 +25,18 @@ export function readStripeApi(
     return problem('PAYMENT_STRIPE_SECRET_KEY', 'is of the other mode than PAYMENT_STRIPE_LIVEMODE');
   }
   return { secretKey };
+}
+
+/** Reads the credentials of the app, of which PayPal's webhook is one. */
+export function readPayPalApi({ read, problem }: SettingReads): PayPalApi | null {
+  const clientId = read('PAYMENT_PAYPAL_CLIENT_ID')?.trim();
+  const clientSecret = read('PAYMENT_PAYPAL_CLIENT_SECRET')?.trim();
+  if (clientId === undefined && clientSecret === undefined) return null;
+  // A colon would end the id in the header of the request for a token.
+  const shape = /^[0-9A-Za-z_-]{16,128}$/;
+  if (!shape.test(clientId ?? ''))
+    return problem('PAYMENT_PAYPAL_CLIENT_ID', 'must be the client id of the app');
+  if (!shape.test(clientSecret ?? ''))
+    return problem('PAYMENT_PAYPAL_CLIENT_SECRET', 'must be the secret of the app');
+  return { clientId: clientId ?? '', clientSecret: clientSecret ?? '' };
 }

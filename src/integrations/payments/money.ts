@@ -70,3 +70,13 @@ export function decimalText({ amount, currency }: Money): string {
   const digits = String(amount).padStart(decimals + 1, '0');
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
+
+/** Currencies that PayPal charges without decimals although ISO 4217 has two ("Currency codes"). */
+const paypalWholeUnits: ReadonlySet<string> = new Set(['HUF', 'TWD']);
+
+/** Writes minor units as PayPal's API takes them; null for decimals that PayPal does not have. */
+export function toPayPalValue(money: Money): string | null {
+  const text = decimalText(money);
+  if (!paypalWholeUnits.has(money.currency)) return text;
+  return text.endsWith('.00') ? text.slice(0, -3) : null;
+}

@@ -51,6 +51,14 @@ export interface RefundRequest {
   readonly idempotencyKey: string;
 }
 
+/** A payment that the buyer has approved, and whose money the platform takes on request alone. */
+export interface CaptureRequest {
+  /** `MadePayment.reference`. */
+  readonly reference: string;
+  /** The same for every try of one approval (at most 64 characters of `[0-9A-Za-z_-]`). */
+  readonly idempotencyKey: string;
+}
+
 /** A platform accepted a refund. Its callback confirms the refund and moves the order. */
 export interface MadeRefund {
   readonly refundId: string;
@@ -65,6 +73,11 @@ export interface PaymentMaker {
   readonly provider: PaymentProviderName;
   /** @throws PlatformError */
   makePayment(request: PaymentRequest): Promise<MadePayment>;
+  /**
+   * Takes the money of an approved payment; a repetition takes it once. Absent: the platform takes it by itself.
+   * @throws PlatformError
+   */
+  readonly capture?: (request: CaptureRequest) => Promise<void>;
   /** Absent: the platform has no call for it, or its credentials are not set. @throws PlatformError */
   readonly refund?: (request: RefundRequest) => Promise<MadeRefund>;
 }

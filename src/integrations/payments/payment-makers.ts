@@ -3,6 +3,10 @@ import type { OutgoingHttp } from '../outgoing/outgoing-http.js';
 import type { PaymentMaker } from './payment-maker.js';
 import type { PaymentSettings } from './payment-settings.js';
 import { makeCallPlatform, type MakerSurroundings } from './platform-calls.js';
+import { makePayPalClient, paypalUrlOf } from './paypal-client.js';
+import { makePayPalMaker } from './paypal-maker.js';
+import { makeStripeClient } from './stripe-client.js';
+import { makeStripeLists } from './stripe-lists.js';
 import { makeStripeMaker } from './stripe-maker.js';
 import { openAlipayMaker, openEpayMaker, openWechatPayMaker } from './payment-makers-china.js';
 
@@ -14,7 +18,7 @@ export type PaymentMakers = ReadonlyMap<PaymentProviderName, PaymentMaker>;
  * @throws KeyDirectoryProblem for an unusable directory of keys
  */
 export function makePaymentMakers(
-  { stripe, wechatpay, alipay, epay }: PaymentSettings,
+  { stripe, wechatpay, alipay, paypal, epay }: PaymentSettings,
   {
     http,
     now,
@@ -31,7 +35,13 @@ export function makePaymentMakers(
 ): PaymentMakers {
   const makers: PaymentMaker[] = [];
   if (stripe !== null && stripe.api !== null) {
-    makers.push(makeStripeMaker(stripe.api, surroundingsOf('stripe')));
+    const client = makeStripeClient(stripe.api, surroundingsOf('stripe'));
+    const lists = makeStripeLists({ client, livemode: stripe.livemode, now });
+    makers.push({ ...makeStripeMaker(client, now), ...lists });
+  }
+  if (paypal !== null && paypal.api !== null) {
+    const { call, baseUrl = paypalUrlOf(paypal.environment) } = surroundingsOf('paypal');
+    makers.push(makePayPalMaker({ client: makePayPalClient({ baseUrl, api: paypal.api, call, now }), now }));
   }
   makers.push(
     ...openWechatPayMaker(wechatpay, { ...surroundingsOf('wechatpay'), report }),

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAlipayKey } from './alipay.js';
-import { readStripeApi, type StripeApi } from './api-settings.js';
+import { readPayPalApi, readStripeApi, type StripeApi } from './api-settings.js';
 import {
   type AlipayApi,
   type EpayApi,
@@ -10,6 +10,7 @@ import {
   type WechatPayApi,
 } from './api-settings-china.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
+import type { PayPalApi } from './paypal-client.js';
 import type { PaymentVariableName } from './payment-variables.js';
 import { simulatorWebhookId } from './paypal.js';
 import { parseStandardSecret, type StandardCheck } from './standard.js';
@@ -39,6 +40,7 @@ export interface PaymentSettings {
     readonly webhookId: string;
     readonly environment: PayPalEnvironment;
     readonly certificatesDirectory: string | undefined;
+    readonly api: PayPalApi | null;
   } | null;
   readonly standard: { readonly checks: readonly StandardCheck[] } | null;
   readonly epay: {
@@ -162,7 +164,12 @@ export function readPaymentSettings(read: Read): {
   function paypal(): PaymentSettings['paypal'] {
     const value = all(
       ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-      ['PAYMENT_PAYPAL_ENVIRONMENT', 'PAYMENT_PAYPAL_CERTIFICATES_DIR'],
+      [
+        'PAYMENT_PAYPAL_ENVIRONMENT',
+        'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+        'PAYMENT_PAYPAL_CLIENT_ID',
+        'PAYMENT_PAYPAL_CLIENT_SECRET',
+      ],
     );
     const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
     if (environment !== 'live' && environment !== 'sandbox') {
@@ -174,7 +181,8 @@ export function readPaymentSettings(read: Read): {
       return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
     }
     const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
-    return webhookId === null ? null : { webhookId, environment, certificatesDirectory };
+    if (webhookId === null) return null;
+    return { webhookId, environment, certificatesDirectory, api: readPayPalApi({ read, problem }) };
   }
 
   function standard(): PaymentSettings['standard'] {

@@ -26,6 +26,7 @@ export const paypalFields: readonly string[] = [
     'dispute_outcome.amount_refunded.currency_code',
     'dispute_amount.value',
     'dispute_amount.currency_code',
+    'supplementary_data.related_ids.order_id',
   ].map((name) => `resource.${name}`),
 ];
 
@@ -43,9 +44,14 @@ export function readPayPalEvent(
   // A reversed or refunded capture arrives with the refund as its resource.
   const isRefund = at(event, 'resource_type') === 'refund';
   const captureId = isRefund ? captureOf(resource) : textAt(resource, 'id');
+  const isCapture = type.startsWith('PAYMENT.CAPTURE.');
+  const made = isCapture
+    ? textAt(resource, 'supplementary_data.related_ids.order_id')
+    : textAt(resource, 'id');
   const reference = {
     order_number: orderOf(resource),
-    transaction_id: type.startsWith('PAYMENT.CAPTURE.') ? captureId : null,
+    transaction_id: isCapture ? captureId : null,
+    ...(made === null ? {} : { reference: made }),
   };
   if (type === 'PAYMENT.CAPTURE.REFUNDED' && !isRefund) {
     return [{ ...reference, fact: unreadable('resource_type'), at: happenedAt }];
@@ -90,7 +96,9 @@ function factsOf(type: string, resource: unknown, captureId: string | null): rea
       ];
     case 'CHECKOUT.PAYMENT-APPROVAL.REVERSED':
       return [{ kind: 'canceled' }];
-    // Includes CHECKOUT.ORDER.APPROVED: no money moves before the capture.
+    // No money moves before the capture.
+    case 'CHECKOUT.ORDER.APPROVED':
+      return [{ kind: 'approved' }];
     default:
       return [nothing];
   }

@@ -10,9 +10,17 @@ import { PlatformError } from './payment-maker.js';
 export function fieldsOfReply({ status, body }: OutgoingReply, codePaths: readonly string[]): Fields {
   const fields = parseJsonObject(body);
   if (status >= 200 && status < 300) return fields ?? unreadableReply();
-  const code = codePaths.map((path) => platformCode(textAt(fields, path))).find((found) => found !== null);
+  throw refusalOf(
+    status,
+    codePaths.map((path) => textAt(fields, path)),
+  );
+}
+
+/** Returns the failure that an error reply means. @param codes what it names as its code, the best first */
+export function refusalOf(status: number, codes: readonly (string | null)[]): PlatformError {
+  const code = codes.map(platformCode).find((found) => found !== null);
   const isOurs = status === 401 || status === 403;
-  throw new PlatformError(isOurs ? 'unavailable' : 'refused', code ?? `status_${status}`);
+  return new PlatformError(isOurs ? 'unavailable' : 'refused', code ?? `status_${status}`);
 }
 
 /** A successful reply without what it must have: the platform may have done what it was asked. */

@@ -1,8 +1,9 @@
 import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { stripeAmount } from './money.js';
 import { orderReference } from './order-reference.js';
-import { at, textAt } from './parsing.js';
-import { nothing, unreadable } from './verification.js';
+import { at, type Fields, textAt, timeAt } from './parsing.js';
+import type { VerifiedCallback } from './payment-provider.js';
+import { fieldsAt, nothing, unreadable, verified } from './verification.js';
 
 /** The signed fields that the service uses (paths of the event). */
 export const stripeFields: readonly string[] = [
@@ -29,6 +30,26 @@ export const stripeFields: readonly string[] = [
 ];
 
 /**
+ * Reads the report of an event that a callback brings, or that Stripe lists. Its key is the event's id. Events of connected
+ * accounts name an account; events of our own account do not. Returns null for an event without id or type.
+ * @param livemode undefined accepts both modes
+ */
+export function readStripeReport(
+  event: Fields | null,
+  livemode: boolean | undefined,
+): VerifiedCallback | null {
+  const [key, type] = [textAt(event, 'id'), textAt(event, 'type')];
+  if (event === null || key === null || type === null) return null;
+  const isOfMode = livemode === undefined || at(event, 'livemode') === livemode;
+  return verified({
+    key,
+    isOurs: isOfMode && (at(event, 'account') ?? null) === null,
+    notifications: [readStripeEvent(type, at(event, 'data.object'), timeAt(event, 'created'))],
+    fields: fieldsAt(event, stripeFields),
+  }).callback;
+}
+
+/**
  * Reads an event ("Types of events"). The id of a payment is its intent's, which sessions, charges, refunds and
  * disputes name. So the session and the intent of one payment report the same transaction.
  */
@@ -41,10 +62,12 @@ export function readStripeEvent(
   const order_number = textAt(object, 'metadata.order_id');
   if (type.startsWith('checkout.session.')) {
     const fact = factOfSession(type, object);
+    const session = textAt(object, 'id');
     const reference = {
       order_number: orderReference(textAt(object, 'client_reference_id'), order_number),
       // A session with the price zero has no intent.
-      transaction_id: intent ?? (fact.kind === 'paid' ? textAt(object, 'id') : null),
+      transaction_id: intent ?? (fact.kind === 'paid' ? session : null),
+      ...(session === null ? {} : { reference: session }),
     };
     return { ...reference, fact, at: occurredAt };
   }

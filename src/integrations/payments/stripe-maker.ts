@@ -1,4 +1,3 @@
-import type { StripeApi } from './api-settings.js';
 import { toStripeAmount } from './money.js';
 import { at, type Fields, textAt, timeAt } from './parsing.js';
 import type { Money } from '../../domain/payment.js';
@@ -10,12 +9,8 @@ import {
   PlatformError,
   type RefundRequest,
 } from './payment-maker.js';
-import type { MakerSurroundings } from './platform-calls.js';
-import { fieldsOfReply, httpsUrlOf, unreadableReply } from './platform-replies.js';
-
-const publicUrl = 'https://api.stripe.com';
-/** The version of Stripe's API whose requests a test compares with those of Stripe's SDK. */
-export const stripeVersion = '2026-10-28.endive';
+import { httpsUrlOf, unreadableReply } from './platform-replies.js';
+import type { StripeClient, StripeForm } from './stripe-client.js';
 
 /**
  * A session lives 30 minutes to 24 hours ("Create a Checkout Session", expires_at). The clocks of Stripe and of this
@@ -24,13 +19,8 @@ export const stripeVersion = '2026-10-28.endive';
 const shortestMs = 30 * 60_000;
 const marginMs = 60_000;
 
-const codePaths = ['error.code', 'error.type'];
-
 /** Makes payments as Checkout Sessions, and refunds of their payment intents. */
-export function makeStripeMaker(
-  { secretKey }: StripeApi,
-  { call, now, baseUrl = publicUrl }: MakerSurroundings,
-): PaymentMaker {
+export function makeStripeMaker(client: StripeClient, now: () => Date): PaymentMaker {
   return { provider: 'stripe', makePayment, refund };
 
   async function makePayment(request: PaymentRequest): Promise<MadePayment> {
@@ -67,31 +57,15 @@ export function makeStripeMaker(
     return { refundId: textAt(made, 'id') ?? unreadableReply(), status: refundStatus(made) };
   }
 
-  async function post(
-    path: string,
-    form: readonly (readonly [string, string])[],
-    idempotencyKey: string,
-  ): Promise<Fields> {
-    const reply = await call({
-      method: 'POST',
-      url: `${baseUrl}${path}`,
-      headers: {
-        authorization: `Bearer ${secretKey}`,
-        accept: 'application/json',
-        'content-type': 'application/x-www-form-urlencoded',
-        'stripe-version': stripeVersion,
-        'idempotency-key': idempotencyKey,
-      },
-      body: Buffer.from(formText(form)),
-    });
-    return fieldsOfReply(reply, codePaths);
+  function post(path: string, form: StripeForm, idempotencyKey: string): Promise<Fields> {
+    return client({ method: 'POST', path, form, idempotencyKey });
   }
 }
 
 function sessionOf(
   { orderNumber, price, title, returnUrl, callbackUrl }: PaymentRequest,
   expiresAt: Date,
-): readonly (readonly [string, string])[] {
+): StripeForm {
   const item = 'line_items[0]';
   const back = returnUrl ?? new URL('/', callbackUrl).href;
   return [
@@ -120,16 +94,4 @@ function refundStatus(made: Fields): MadeRefund['status'] {
   const status = at(made, 'status');
   if (status === 'failed' || status === 'canceled') throw new PlatformError('refused', `refund_${status}`);
   return status === 'succeeded' ? 'succeeded' : 'pending';
-}
-
-/** Encodes a form as Stripe's SDK does: brackets stay, all other reserved characters are escaped. */
-function formText(form: readonly (readonly [string, string])[]): string {
-  return form.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');
-}
-
-function encoded(text: string): string {
-  return encodeURIComponent(text)
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll('%5B', '[')
-    .replaceAll('%5D', ']');
 }

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { at, parseJsonObject, textAt, timeAt } from './parsing.js';
-import { acknowledgedOk, type PaymentProvider, type Refusal } from './payment-provider.js';
-import { readStripeEvent, stripeFields } from './stripe-events.js';
-import { fieldsAt, isWithinTolerance, refused, verified, verifiedUnreadable } from './verification.js';
+import { at, parseJsonObject } from './parsing.js';
+import { acknowledgedOk, type PaymentProvider, type Refusal, type Verification } from './payment-provider.js';
+import { readStripeReport } from './stripe-events.js';
+import { isWithinTolerance, refused, verifiedUnreadable } from './verification.js';
 
 const signaturesMax = 16;
 
@@ -44,24 +44,12 @@ export function makeStripe({
     return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
   }
 
-  function read(body: Buffer) {
+  function read(body: Buffer): Verification {
     const event = parseJsonObject(body);
-    const key = textAt(event, 'id');
-    const type = textAt(event, 'type');
-    if (event === null || key === null || type === null) return verifiedUnreadable('id and type', body);
+    const callback = readStripeReport(event, livemode);
+    if (callback === null) return verifiedUnreadable('id and type', body);
     // Thin events (v2.core.event) carry no data: the endpoint is configured for the wrong kind.
     if (at(event, 'object') !== 'event') return verifiedUnreadable('object', body);
-    return verified({
-      key,
-      isOurs: isOurs(event),
-      notifications: [readStripeEvent(type, at(event, 'data.object'), timeAt(event, 'created'))],
-      fields: fieldsAt(event, stripeFields),
-    });
-  }
-
-  /** Events of connected accounts name an account; events of our own account do not. */
-  function isOurs(event: unknown): boolean {
-    const account = at(event, 'account') ?? null;
-    return account === null && (livemode === undefined || at(event, 'livemode') === livemode);
+    return { kind: 'verified', callback };
   }
 }

@@ -55,6 +55,7 @@ function complete({ order_number, transaction_id, fact }: PaymentNotification): 
     case 'expired':
     case 'canceled':
       return transaction_id === null && order_number === null ? nothing : fact;
+    case 'approved':
     case 'nothing':
     case 'unreadable':
       return fact;
@@ -69,6 +70,8 @@ function digested({ order_number: orderNumber, transaction_id: transactionId, fa
 function digestedFact(fact: PaymentFact) {
   // The amount of a dispute is among the fields, and a former release has stored digests without it.
   if (fact.kind === 'dispute') return { kind: fact.kind, disputeId: fact.dispute_id, status: fact.status };
+  // A former release has stored approvals as messages that do not concern the service.
+  if (fact.kind === 'approved') return nothing;
   if (!('amount' in fact)) return fact;
   const money = { amount: fact.amount, currency: fact.currency };
   if (fact.kind === 'paid' && fact.charged !== undefined) {

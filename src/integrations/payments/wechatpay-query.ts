@@ -1,6 +1,7 @@
 import type { PaymentFact } from '../../domain/payment.js';
 import { minorUnits } from './money.js';
 import { at, type Fields, textAt, timeAt } from './parsing.js';
+import { unreadableReply } from './platform-replies.js';
 import type { QueriedPayment } from './queried-payment.js';
 import { fieldsAt, unreadable, verified } from './verification.js';
 import { isOurResource, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
@@ -11,25 +12,65 @@ export function readQueriedPayment(reply: Fields, merchant: WechatPayMerchant): 
   if (facts.length === 0) return { kind: 'unknown' };
   const order_number = textAt(reply, 'out_trade_no');
   const transaction_id = textAt(reply, 'transaction_id');
-  const verification = verified({
-    key: `query-${String(at(reply, 'trade_state'))}-${transaction_id ?? order_number ?? ''}`.slice(0, 256),
+  const at = timeAt(reply, 'success_time');
+  const { callback: report } = verified({
+    key: `query-${stateOf(reply)}-${transaction_id ?? order_number ?? ''}`.slice(0, 256),
     isOurs: isOurResource(reply, merchant),
-    notifications: facts.map((fact) => ({
-      order_number,
-      transaction_id,
-      fact,
-      at: timeAt(reply, 'success_time'),
-    })),
+    notifications: facts.map((fact) => ({ order_number, transaction_id, fact, at })),
     fields: fieldsAt(reply, wechatPayFields),
   });
-  return { kind: 'reported', report: verification.callback };
+  return stateOf(reply) === 'REFUND'
+    ? { kind: 'refunded', transactionId: transaction_id, report }
+    : { kind: 'reported', report };
+}
+
+const refundStates: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = new Map([
+  ['SUCCESS', 'succeeded'],
+  // It is stuck at the bank.
+  ['ABNORMAL', 'pending'],
+  ['CLOSED', 'failed'],
+]);
+
+/** Reads the reply about a refund ("Query refund"), which names no merchant. It is about ours: the client signed for it. */
+export function readQueriedRefund(reply: Fields, refundId: string): QueriedPayment {
+  if (at(reply, 'status') === 'PROCESSING') return { kind: 'unknown' };
+  const status = refundStates.get(at(reply, 'status'));
+  const money = minorUnits(at(reply, 'amount.refund'), at(reply, 'amount.currency') ?? 'CNY');
+  if (status === undefined || money === null || at(reply, 'out_refund_no') !== refundId)
+    return unreadableReply();
+  const { callback: report } = verified({
+    key: `query-refund-${status}-${refundId}`,
+    isOurs: true,
+    notifications: [
+      {
+        order_number: textAt(reply, 'out_trade_no'),
+        transaction_id: textAt(reply, 'transaction_id'),
+        fact: { kind: 'refund', refund_id: refundId, status, ...money },
+        at: timeAt(reply, 'success_time'),
+      },
+    ],
+    fields: fieldsAt(reply, refundFields),
+  });
+  return { kind: 'reported', report };
+}
+
+const refundFields = [
+  'out_trade_no',
+  'transaction_id',
+  'out_refund_no',
+  'status',
+  'amount.refund',
+  'amount.currency',
+];
+
+function stateOf(reply: Fields): string {
+  return textAt(reply, 'trade_state') ?? '';
 }
 
 function factsOf(reply: Fields): readonly PaymentFact[] {
-  switch (at(reply, 'trade_state')) {
+  switch (stateOf(reply)) {
     case 'SUCCESS':
       return [paid(reply)];
-    // The reply names no refund. The payment alone would grant what may have been paid back, so an operator decides.
     case 'REFUND':
       return [unreadable('refunds')];
     case 'CLOSED':

@@ -154,7 +154,7 @@ export const paypalMessages: readonly PaymentMessage[] = [
   event(
     'CHECKOUT.ORDER.APPROVED',
     { id: '5O190127TN364715T', purchase_units: [{ custom_id: order }], payer: { name: personal } },
-    [{ order_number: order, transaction_id: null, fact: nothing }],
+    [{ order_number: order, transaction_id: null, fact: { kind: 'approved' } }],
     { resourceType: 'checkout-order' },
   ),
   event(

@@ -5,6 +5,7 @@ import { makeOutgoingHttp } from '../../../src/integrations/outgoing/outgoing-ht
 import { stripeAmount } from '../../../src/integrations/payments/money.js';
 import { PlatformError } from '../../../src/integrations/payments/payment-maker.js';
 import { makeCallPlatform } from '../../../src/integrations/payments/platform-calls.js';
+import { makeStripeClient } from '../../../src/integrations/payments/stripe-client.js';
 import { makeStripeMaker } from '../../../src/integrations/payments/stripe-maker.js';
 import { givenStripe, stripeKey } from '../../support/platforms/fake-stripe.js';
 import { platformOptions } from '../../support/platforms/platform-server.js';
@@ -21,7 +22,8 @@ async function givenMaker(t: ExecutionContext) {
     timeMs: 60_000,
   });
   const call = makeCallPlatform({ http, sleep: () => Promise.resolve() });
-  const maker = makeStripeMaker({ secretKey: stripeKey }, { call, now: () => now, baseUrl: stripe.url });
+  const client = makeStripeClient({ secretKey: stripeKey }, { call, baseUrl: stripe.url });
+  const maker = makeStripeMaker(client, () => now);
   let keys = 0;
   return {
     stripe,

@@ -272,6 +272,7 @@ const order: Examples<OrderEvent> = {
 
 const facts = [
   { kind: 'pending' },
+  { kind: 'approved' },
   { kind: 'nothing' },
   { kind: 'paid', ...money },
   { kind: 'refunded-in-total', ...money },
@@ -296,6 +297,9 @@ const checkout: Examples<CheckoutEvent> = {
     ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
     ...{ way: secret, way_of: userId },
   },
+  PaymentApproved: { provider: 'paypal', reference: 'po-1', approval: 'paypal-1.0' },
+  CaptureAccepted: { reference: 'po-1', approval: 'paypal-1.0' },
+  CaptureRefused: { reference: 'po-1', approval: 'paypal-1.0', code: 'INSTRUMENT_DECLINED' },
   RefundAsked: {
     ...{ project_id: projectId, refund: changeId, provider: 'stripe', transaction_id: 'tx-1' },
     ...{ ...money, ...note },

@@ -25,6 +25,8 @@ export interface FakeAlipay extends PlatformServer {
   pay(number: string): SentCallback;
   /** The trade ends without a payment; returns the notification. */
   close(number: string): SentCallback;
+  /** The shop refunds all that is left in the console, and the notification is lost. */
+  refundInConsole(number: string, refundNumber: string): void;
   /** Returns the notification after a refund. */
   reportRefund(number: string): SentCallback;
 }
@@ -61,6 +63,7 @@ export async function givenFakeAlipay(t: ExecutionContext, options: FakeAlipayOp
     const content = JSON.parse(fields.get('biz_content') ?? '{}') as Readonly<Record<string, string>>;
     if (method === 'alipay.trade.refund') return refund(content);
     if (method === 'alipay.trade.query') return show(content);
+    if (method === 'alipay.trade.fastpay.refund.query') return showRefund(content);
     return openPage(fields, content);
   });
 
@@ -145,6 +148,24 @@ export async function givenFakeAlipay(t: ExecutionContext, options: FakeAlipayOp
     return reply(name, { ...succeeded, out_trade_no, trade_no, refund_fee, fund_change: isNew ? 'Y' : 'N' });
   }
 
+  function showRefund(content: Readonly<Record<string, string>>): ServerReply {
+    const { out_trade_no = '', trade_no, out_request_no = '' } = content;
+    const trade = trades.get(out_trade_no);
+    const name = 'alipay.trade.fastpay.refund.query';
+    if (trade === undefined || trade_no !== tradeNumberOf(out_trade_no)) {
+      return reply(name, { code: '40004', msg: 'Business Failed', sub_code: 'ACQ.TRADE_NOT_EXIST' });
+    }
+    const fen = trade.refunds.get(out_request_no);
+    // A refund that was not made is a success without fields.
+    if (fen === undefined) return reply(name, succeeded);
+    return reply(name, {
+      ...succeeded,
+      ...{ out_trade_no, trade_no, out_request_no, total_amount: trade.amount },
+      ...{ refund_amount: yuanOf(fen), refund_status: 'REFUND_SUCCESS' },
+      gmt_refund_pay: '2026-01-02 12:04:05',
+    });
+  }
+
   function show({ out_trade_no = '' }: Readonly<Record<string, string>>): ServerReply {
     const trade = trades.get(out_trade_no);
     const name = 'alipay.trade.query';
@@ -207,6 +228,11 @@ export async function givenFakeAlipay(t: ExecutionContext, options: FakeAlipayOp
       const trade = tradeOf(number);
       trade.status = 'TRADE_CLOSED';
       return notify(trade, { gmt_close: '2026-01-02 11:04:05' });
+    },
+    refundInConsole: (number, refundNumber) => {
+      const trade = tradeOf(number);
+      trade.refunds.set(refundNumber, fenOf(trade.amount) - refundedOf(trade));
+      trade.status = 'TRADE_CLOSED';
     },
     reportRefund: (number) => {
       const trade = tradeOf(number);

@@ -9,6 +9,12 @@ import {
   type ServerReply,
 } from './platform-server.js';
 
+interface Refund {
+  readonly request: string;
+  readonly refund: number;
+  status: 'PROCESSING' | 'SUCCESS' | 'ABNORMAL' | 'CLOSED';
+}
+
 interface Order {
   readonly request: string;
   readonly path: string;
@@ -19,7 +25,7 @@ interface Order {
     readonly amount: { readonly total: number };
   };
   state: 'NOTPAY' | 'SUCCESS' | 'CLOSED' | 'REFUND' | 'PAYERROR';
-  readonly refunds: Map<string, { readonly request: string; readonly refund: number }>;
+  readonly refunds: Map<string, Refund>;
 }
 
 export interface FakeWechatPay extends PlatformServer {
@@ -30,6 +36,10 @@ export interface FakeWechatPay extends PlatformServer {
   pay(number: string): SentCallback;
   /** The order ends without a payment. WeChat Pay sends no callback. */
   end(number: string, state: 'CLOSED' | 'PAYERROR'): void;
+  /** The shop refunds in the console, and the callback is lost. */
+  refundInConsole(number: string): void;
+  /** A refund that was asked for ends, or is stuck. */
+  endRefund(number: string, refundNumber: string, status: Refund['status']): void;
   /** Returns the callback of a refund that was asked for. */
   reportRefund(number: string, refundNumber: string): SentCallback;
 }
@@ -65,14 +75,20 @@ export async function givenFakeWechatPay(
 
   const server = await givenPlatformServer(t, (request) => {
     if (!isSigned(request)) return reply(401, { code: 'SIGN_ERROR', message: '签名错误' });
-    const { path } = request;
+    const { path, method } = request;
     if (path === `${prefix}/native` || path === `${prefix}/h5`) return place(request);
     if (path === '/v3/refund/domestic/refunds') return refund(request);
-    const number = new RegExp(`^${prefix}/out-trade-no/([0-9A-Za-z]{6,32})\\?(.*)$`).exec(path);
-    const query = new URLSearchParams(merchant).toString();
-    if (request.method === 'GET' && number?.[2] === query) return show(number[1] ?? '');
-    return reply(404, { code: 'RESOURCE_NOT_EXISTS', message: 'no such call' });
+    return (method === 'GET' ? find(path) : null) ?? reply(404, { code: 'NO_CALL', message: 'no such call' });
   });
+
+  /** Answers a query; null for a path that is none. */
+  function find(path: string): ServerReply | null {
+    const subMerchant = subMchId === null ? '' : `?sub_mchid=${subMchId}`;
+    const refundNumber = /^\/v3\/refund\/domestic\/refunds\/([0-9A-Za-z_-]{1,64})(.*)$/.exec(path);
+    if (refundNumber?.[2] === subMerchant) return showRefund(refundNumber[1] ?? '');
+    const number = new RegExp(`^${prefix}/out-trade-no/([0-9A-Za-z]{6,32})\\?(.*)$`).exec(path);
+    return number?.[2] === new URLSearchParams(merchant).toString() ? show(number[1] ?? '') : null;
+  }
 
   function isSigned({ method, path, headers, body }: ReceivedRequest): boolean {
     const { mchid, serial, time, nonce, signature } =
@@ -147,12 +163,27 @@ export async function givenFakeWechatPay(
     const before = [...order.refunds.values()].reduce((sum, one) => sum + one.refund, 0);
     if (known === undefined && before + amount > total)
       return reply(403, { code: 'NOT_ENOUGH', message: '余额' });
-    order.refunds.set(json.out_refund_no, { request: body, refund: amount });
+    order.refunds.set(json.out_refund_no, { request: body, refund: amount, status: 'PROCESSING' });
     order.state = 'REFUND';
     return reply(200, {
       out_refund_no: json.out_refund_no,
       refund_id: `50${json.out_refund_no}`,
       status: 'PROCESSING',
+    });
+  }
+
+  function showRefund(refundNumber: string): ServerReply {
+    const order = [...orders.values()].find(({ refunds }) => refunds.has(refundNumber));
+    const refund = order?.refunds.get(refundNumber);
+    if (order === undefined || refund === undefined) {
+      return reply(404, { code: 'RESOURCE_NOT_EXISTS', message: '退款单不存在' });
+    }
+    const { out_trade_no, amount } = order.json;
+    return reply(200, {
+      ...{ refund_id: `50${refundNumber}`, out_refund_no: refundNumber, status: refund.status },
+      ...{ out_trade_no, transaction_id: transactionOf(out_trade_no), channel: 'ORIGINAL' },
+      ...(refund.status === 'SUCCESS' ? { success_time: '2026-01-02T12:04:05+08:00' } : {}),
+      amount: { total: amount.total, refund: refund.refund, currency: 'CNY' },
     });
   }
 
@@ -230,6 +261,14 @@ export async function givenFakeWechatPay(
     },
     end: (number, state) => {
       orderOf(number).state = state;
+    },
+    refundInConsole: (number) => {
+      orderOf(number).state = 'REFUND';
+    },
+    endRefund: (number, refundNumber, status) => {
+      const refund = orderOf(number).refunds.get(refundNumber);
+      if (refund === undefined) throw new Error(`WeChat Pay has no refund ${refundNumber}`);
+      refund.status = status;
     },
     reportRefund: (number, refundNumber) => {
       const order = orderOf(number);

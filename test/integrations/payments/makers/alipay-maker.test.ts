@@ -84,6 +84,30 @@ test('A query at Alipay reports what became of an order', async (t) => {
   t.deepEqual(await query(), [payment, { fact: refund, at: null }] as never);
 });
 
+test('A query of a refund at Alipay reports it once the money has moved', async (t) => {
+  // given
+  const { platform, maker } = await givenAlipay(t);
+  const trade = `2026010222${order}`;
+  const asked = { orderNumber: order, transactionId: trade, refundId: 'refund-1' };
+  const query = async (refundId = 'refund-1') => {
+    const queried = await maker.queryRefund({ ...asked, refundId });
+    return queried.kind === 'reported' ? queried.report.notifications : queried.kind;
+  };
+  t.is(await query(), 'unknown');
+  await browse((await maker.makePayment(paymentRequest)).url);
+  platform.pay(order);
+  t.is(await query(), 'unknown');
+  await maker.refund?.(refundOf(1_900, 'refund-1'));
+  // then
+  t.deepEqual(await query(), [
+    {
+      ...{ order_number: order, transaction_id: trade, at: '2026-01-02T04:04:05.000Z' },
+      fact: { kind: 'refund', refund_id: 'refund-1', status: 'succeeded', amount: 1_900, currency: 'CNY' },
+    },
+  ]);
+  t.is(await query('refund-2'), 'unknown');
+});
+
 test('A trade that ends without a payment has expired', async (t) => {
   const { platform, maker, provider } = await givenAlipay(t);
   await browse((await maker.makePayment(paymentRequest)).url);

@@ -20,6 +20,7 @@ const callbacks = (keysDirectory: string): Environment => ({
   PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
   PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
   PAYMENT_ALIPAY_PUBLIC_KEYS: readVectors('alipay').publicKeys.join(','),
+  PAYMENT_PAYPAL_WEBHOOK_ID: merchant.paypal.webhookId,
   PAYMENT_EPAY_ENABLED: 'true',
   PAYMENT_EPAY_PID: merchant.epay.pid,
   PAYMENT_EPAY_KEYS: secrets.epay.join(','),
@@ -28,6 +29,8 @@ const credentials: Environment = {
   PAYMENT_WECHATPAY_PRIVATE_KEY: pem,
   PAYMENT_WECHATPAY_SERIAL: merchantSerial.toLowerCase(),
   PAYMENT_ALIPAY_PRIVATE_KEY: bare('pkcs8'),
+  PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789',
+  PAYMENT_PAYPAL_CLIENT_SECRET: ' TestOnlySecret-0123456789\n',
   PAYMENT_EPAY_GATEWAY_URL: 'https://pay.example.org/epay/',
 };
 
@@ -44,9 +47,15 @@ test('The service makes payments at the platforms that have credentials', (t) =>
     ];
   };
   t.deepEqual(namesWith(callbacks(directory)), []);
-  t.deepEqual(namesWith({ ...callbacks(directory), ...credentials }), ['wechatpay', 'alipay', 'epay']);
+  t.deepEqual(namesWith({ ...callbacks(directory), ...credentials }), [
+    'paypal',
+    'wechatpay',
+    'alipay',
+    'epay',
+  ]);
   const { settings } = read({ ...callbacks(directory), ...credentials });
   t.is(settings.wechatpay?.api?.serial, merchantSerial);
+  t.is(settings.paypal?.api?.clientSecret, 'TestOnlySecret-0123456789');
   t.is(settings.epay?.api?.gateway, 'https://pay.example.org/epay');
 });
 
@@ -69,6 +78,21 @@ const wrong: Readonly<Record<string, readonly [Environment, RegExp]>> = {
   'A serial number without its key': [
     { PAYMENT_WECHATPAY_SERIAL: merchantSerial },
     /^PAYMENT_WECHATPAY_PRIVATE_KEY must be an RSA private key/,
+  ],
+  'A client id without its secret': [
+    { PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789' },
+    /^PAYMENT_PAYPAL_CLIENT_SECRET must be the secret of the app/,
+  ],
+  'A secret without its client id': [
+    { PAYMENT_PAYPAL_CLIENT_SECRET: 'TestOnlySecret0123456789' },
+    /^PAYMENT_PAYPAL_CLIENT_ID must be the client id of the app/,
+  ],
+  'A secret with a colon': [
+    {
+      PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789',
+      PAYMENT_PAYPAL_CLIENT_SECRET: 'TestOnly:0123456789',
+    },
+    /^PAYMENT_PAYPAL_CLIENT_SECRET must be the secret of the app/,
   ],
   'A gateway without TLS': [
     { PAYMENT_EPAY_GATEWAY_URL: 'http://pay.example.org' },

@@ -137,12 +137,46 @@ test('A query of a refunded order at WeChat Pay reports that its refunds are unk
   // when
   const queried = await maker.query(order);
   // then
-  if (queried.kind === 'unknown') return t.fail('the platform knows the order');
+  if (queried.kind !== 'refunded') return t.fail(`the order is ${queried.kind}`);
+  t.is(queried.transactionId, `42000000${order}`);
   t.deepEqual(
     queried.report.notifications.map(({ fact }) => fact),
     [{ kind: 'unreadable', field: 'refunds' }],
   );
 });
+
+for (const subMchId of [null, '1900007777']) {
+  test(`A query of a refund at WeChat Pay reports its end (${subMchId ?? 'direct'})`, async (t) => {
+    // given
+    const { platform, maker, provider } = await givenWechatPay(t, subMchId);
+    const asked = { orderNumber: order, transactionId: `42000000${order}`, refundId: 'refund-1' };
+    const query = async () => {
+      const queried = await maker.queryRefund(asked);
+      return queried.kind === 'reported' ? queried.report.notifications : queried.kind;
+    };
+    t.is(await query(), 'unknown');
+    await maker.makePayment(paymentRequest);
+    platform.pay(order);
+    await maker.refund?.(refundOf(1_900, 'refund-1'));
+    // then a refund under way has no outcome
+    t.is(await query(), 'unknown');
+    const told = (status: string, at: string | null) => [
+      {
+        ...{ order_number: order, transaction_id: `42000000${order}`, at },
+        fact: { kind: 'refund', refund_id: 'refund-1', status, amount: 1_900, currency: 'CNY' },
+      },
+    ];
+    platform.endRefund(order, 'refund-1', 'ABNORMAL');
+    t.deepEqual(await query(), told('pending', null) as never);
+    platform.endRefund(order, 'refund-1', 'CLOSED');
+    t.deepEqual(await query(), told('failed', null) as never);
+    platform.endRefund(order, 'refund-1', 'SUCCESS');
+    t.deepEqual(await query(), told('succeeded', '2026-01-02T04:04:05.000Z') as never);
+    // and the fact is that of the callback
+    const { facts } = await factsOf(provider, platform.reportRefund(order, 'refund-1'));
+    t.deepEqual(facts, [{ order_number: order, fact: told('succeeded', null)[0]?.fact as never }]);
+  });
+}
 
 test('A reply that the platform did not sign counts for nothing', async (t) => {
   const { maker, platform } = await givenWechatPay(t);

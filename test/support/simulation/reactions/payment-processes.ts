@@ -1,5 +1,6 @@
 import { makeFulfilOrder } from '../../../../src/commands/orders/fulfil-order.js';
 import { makePassOnCallback } from '../../../../src/commands/orders/pass-on-callback.js';
+import { makeAcceptCallback } from '../../../../src/commands/orders/accept-callback.js';
 import { makeReceivePaymentCallback } from '../../../../src/commands/orders/receive-payment-callback.js';
 import { makeResolvePayment } from '../../../../src/commands/orders/resolve-payment.js';
 import { makeSettlePayment } from '../../../../src/commands/orders/settle-payment.js';
@@ -172,13 +173,16 @@ export function makePaymentProcesses({
       makeCheckEntitlementGrants({ fulfilOrder }),
       makeExpireOrders({ handler, clock }),
     ];
-    const receivePaymentCallback = makeReceivePaymentCallback({
-      ...{ paymentProviders: providers, handler, settlePayment, passOnCallback, clock },
-      onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
+    const acceptCallback = makeAcceptCallback({
+      ...{ handler, settlePayment, passOnCallback, clock },
       onConflict: () => undefined,
       onFailure: (_, error) => {
         mishap(error);
       },
+    });
+    const receivePaymentCallback = makeReceivePaymentCallback({
+      ...{ paymentProviders: providers, acceptCallback },
+      onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
     });
     const resolvePayment = makeResolvePayment({
       ...{ handler, settlePayment },
