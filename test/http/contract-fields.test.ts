@@ -26,7 +26,7 @@ const sent: Readonly<
       return (await peers()).items[0];
     },
   ],
-  '2.4': ['RegisterReply', async ({ register }) => (await register('ben')).json],
+  '2.4': ['SignedInReply', async ({ register }) => (await register('ben')).json],
   '2.5': ['Error', async ({ register }) => (await register('ada')).json],
 };
 type Scene = Awaited<ReturnType<typeof startContract>>;
